@@ -12,6 +12,14 @@ export function listOf(label: string, expression: string): string {
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
+/** The kinds of errors that requests to a server end with; nothing where there is none. */
+export function causeText({ causeWindow }: Thresholds): string {
+  const errors = `sum by (kind) (increase(automation_exporter_api_errors_total{${ofAlert}}[${causeWindow}])) > 0`;
+  const query = `printf \`${errors}\` $labels.server $labels.member | query | sortByLabel \`kind\``;
+  const kinds = '{{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.kind }}{{ end }}';
+  return `{{ with ${query} }} Errors of its requests: ${kinds}.{{ end }}`;
+}
+
 /** Selects what an alert is about, in `listOf`. */
 export const ofAlert = 'server=%q,member=%q';
 
@@ -36,8 +44,14 @@ const jobPath = `${inPath('$labels.server')}/${inPath('$labels.project')}/{{ wit
 
 /** Pages of the exporter that say more, below its address. Jobs without series of their own have no page. */
 export const pageOf = {
+  front: '/',
+  server: `/#server-${inPath('$labels.server')}`,
+  rights: `/#server-${inPath('$labels.server')}-rights`,
+  traces: '/traces',
+  failures:
+    '/executions?result=failures&server={{ $labels.server | urlquery }}{{ with $labels.project }}&project={{ . | urlquery }}{{ end }}',
   schedule: `/schedule/${inPath('$labels.server')}`,
-  switchedOff: '/jobs?state=off',
+  switchedOff: '/jobs?state=off&server={{ $labels.server | urlquery }}',
   job: `{{ if match "^(__.*__)?$" $labels.job_name }}/executions?server={{ $labels.server | urlquery }}&project={{ $labels.project | urlquery }}{{ else }}/jobs/${jobPath}{{ end }}`,
 } as const;
 

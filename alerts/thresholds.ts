@@ -17,6 +17,8 @@ export interface Thresholds {
   readonly gapWindow: string;
 
   readonly serviceDownFor: string;
+  /** Errors in this time are the cause. */
+  readonly causeWindow: string;
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
@@ -127,6 +129,7 @@ export const defaultThresholds: Thresholds = {
   gapWindow: '3m',
 
   serviceDownFor: '2m',
+  causeWindow: '5m',
   credentialsRejectedFor: '2m',
   passiveFor: '5m',
   passiveBrieflyWindow: '10m',

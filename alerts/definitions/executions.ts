@@ -103,6 +103,7 @@ function nodeFailingEverywhere(limits: Thresholds): Alert {
     summary: 'Node {{ $labels.node }} fails in several jobs of {{ $labels.project }}',
     description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and hardly any on other nodes.`,
     dashboard: dashboardOf.project,
+    page: pageOf.failures,
     needs: ['executions'],
   };
 }

@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf, listOf, ofAlert, serverText } from '../label-texts.ts';
+import { dashboardOf, listOf, ofAlert, pageOf, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Can the numbers be trusted? */
@@ -44,6 +44,7 @@ function presence(limits: Thresholds): Alert[] {
       description:
         'Prometheus cannot scrape {{ $labels.instance }}; another exporter with the job {{ $labels.job }} answers. Servers that only {{ $labels.instance }} watches are not monitored.',
       ...exporterItself,
+      page: pageOf.front,
     },
   ];
 }
@@ -64,6 +65,7 @@ function collectorFailing(limits: Thresholds): Alert {
     summary: `Collectors fail on ${serverText}`,
     description: `The exporter cannot read from ${serverText} what these collectors need: ${listOf('collector', `last_over_time(automation_exporter_collector_success{${ofAlert}}[${limits.gapWindow}]) == 0`)}. Their series are stale or missing, and alerts that use them cannot fire.`,
     dashboard: dashboardOf.exporter,
+    page: pageOf.server,
     needs: [],
   };
 }
@@ -79,6 +81,7 @@ function collectorDenied(limits: Thresholds): Alert {
     summary: `${serverText} denies collectors`,
     description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what these collectors need: ${listOf('collector', `last_over_time(${enabled}{${ofAlert},reason="denied",collector!~"${limits.administratorCollectors}"}[${limits.gapWindow}]) == 0`)}. Alerts that use their series cannot fire.`,
     dashboard: dashboardOf.exporter,
+    page: pageOf.rights,
     needs: [],
   };
 }
@@ -94,6 +97,7 @@ function executionsLagging(limits: Thresholds): Alert {
     description:
       'The exporter has not read the finished executions of at least one project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server do not fire until it has caught up.',
     dashboard: dashboardOf.exporter,
+    page: pageOf.server,
     needs: ['executions'],
   };
 }
@@ -108,6 +112,7 @@ function executionsHidden(limits: Thresholds): Alert {
     summary: 'Executions of {{ $labels.server }} are hidden from the exporter',
     description: `{{ $labels.server }} counts {{ $value }} finished executions that it does not show to the credentials of the exporter, in ${listOf('project', `last_over_time(automation_exporter_executions_hidden{${ofAlert}}[${limits.gapWindow}]) > 0`)}. No metric and no alert covers them.`,
     dashboard: dashboardOf.exporter,
+    page: pageOf.rights,
     needs: ['executions'],
   };
 }
@@ -125,6 +130,7 @@ function seriesDropped(limits: Thresholds): Alert {
     summary: `Series of ${serverText} are dropped`,
     description: `The exporter drops series of ${serverText}, of ${listOf('collector', `increase(automation_exporter_series_dropped_total{${ofAlert},reason!="merged"}[${window}]) > 0`)}. They are missing in dashboards and alerts.`,
     dashboard: dashboardOf.exporter,
+    page: pageOf.server,
     needs: [],
   };
 }
@@ -150,6 +156,7 @@ function tracesNotDelivered(limits: Thresholds): Alert {
     summary: 'Traces of executions are not delivered',
     description: `{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined because the trace backend rejects them: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page ${limits.baseUrl}/traces says more (instance {{ $labels.instance }}).`,
     ...exporterItself,
+    page: pageOf.traces,
   };
 }
 
@@ -164,6 +171,7 @@ function heldUp(limits: Thresholds): Alert {
     description:
       'The process of {{ $labels.instance }} is blocked for up to {{ $value | humanizeDuration }} at a time: polls are late, and scrapes are slow or fail.',
     ...exporterItself,
+    page: pageOf.front,
   };
 }
 
@@ -177,6 +185,7 @@ function configReloadFailed(limits: Thresholds): Alert {
     description:
       'The last configuration reload of {{ $labels.instance }} failed. The previous configuration stays in force, but the next restart will fail.',
     ...exporterItself,
+    page: pageOf.front,
   };
 }
 

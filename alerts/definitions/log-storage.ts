@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf, serverText } from '../label-texts.ts';
+import { dashboardOf, pageOf, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Are logs being stored, or are they being lost? */
@@ -19,6 +19,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       summary: `Automation service ${serverText} fails to store execution logs`,
       description: `About {{ $value | printf "%.0f" }} log storage requests of ${serverText} failed within the last ${window}. Logs of executions may be lost.`,
       dashboard: dashboardOf.logStorage,
+      page: pageOf.server,
       needs: ['log-storage'],
     },
     {
@@ -29,6 +30,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       summary: `Log storage of ${serverText} does not keep up`,
       description: `{{ $value }} log storage requests of ${serverText} are queued or incomplete; the number has been above ${backlog} for ${limits.logStorageBacklogFor}.`,
       dashboard: dashboardOf.logStorage,
+      page: pageOf.server,
       needs: ['log-storage'],
     },
     {
@@ -39,6 +41,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       summary: `Executions of ${serverText} have no log storage request`,
       description: `{{ $value }} executions of ${serverText} have no request to store their log.`,
       dashboard: dashboardOf.logStorage,
+      page: pageOf.server,
       needs: ['log-storage'],
     },
   ];

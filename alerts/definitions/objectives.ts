@@ -1,6 +1,6 @@
 import type { Alert, Recording } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf } from '../label-texts.ts';
+import { dashboardOf, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** One objective: of the events that are judged, this share has to be good. */
@@ -122,9 +122,10 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
       expr: burning(fast, limits),
       for: limits.burnFastFor,
       severity: 'critical',
-      summary: `Very many executions on {{ $labels.server }}${whole} fail`,
+      summary: `High failure rate on {{ $labels.server }}${whole}`,
       description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days lasts for less than five days.`,
       dashboard: dashboardOf.project,
+      page: pageOf.failures,
       needs: ['executions'],
     },
     {
@@ -135,6 +136,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
       summary: `Too many executions on {{ $labels.server }}${whole} fail`,
       description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days does not last for ${periodDays} days.`,
       dashboard: dashboardOf.project,
+      page: pageOf.failures,
       needs: ['executions'],
     },
   ];

@@ -1,5 +1,5 @@
 import type { Alert } from '../alert.ts';
-import { dashboardOf } from '../label-texts.ts';
+import { dashboardOf, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 const exporterItself = { dashboard: dashboardOf.exporter, needs: [] } as const;
@@ -20,6 +20,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       description:
         'None of the exporters with the job {{ $labels.job }} owns {{ $labels.server }}, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
       ...exporterItself,
+      page: pageOf.server,
     },
     {
       alert: 'AutomationExporterStateDown',
@@ -30,6 +31,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       description:
         '{{ $labels.instance }} gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
       ...exporterItself,
+      page: pageOf.front,
     },
     {
       alert: 'AutomationExporterConfigDiffers',
@@ -40,6 +42,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       description:
         '{{ $labels.instance }} has another configuration than an exporter that owns servers. What is shown of a server depends on which of them owns it.',
       ...exporterItself,
+      page: pageOf.front,
     },
     {
       alert: 'AutomationExporterLeaseFlapping',
@@ -50,6 +53,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       description:
         '{{ $labels.server }} was acquired {{ $value }} times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
       ...exporterItself,
+      page: pageOf.server,
     },
   ];
 }

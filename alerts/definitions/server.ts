@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf, serverText } from '../label-texts.ts';
+import { dashboardOf, pageOf, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Does the server have room to work, does it stay up, and do its tokens last? */
@@ -23,6 +23,7 @@ function restarted(limits: Thresholds): Alert {
     summary: `Automation service ${serverText} restarted`,
     description: `${serverText} started again within the last ${limits.restartWindow}. Executions that were running at that time were interrupted.`,
     dashboard: dashboardOf.server,
+    page: pageOf.server,
     needs: ['system-info'],
   };
 }
@@ -41,6 +42,7 @@ function memoryLow(limits: Thresholds): Alert {
     summary: `Automation service ${serverText} is running out of heap`,
     description: `${serverText} has not used less than {{ $value | humanizePercentage }} of its heap within the last ${limits.memoryWindow}.`,
     dashboard: dashboardOf.server,
+    page: pageOf.server,
     needs: ['system-info'],
   };
 }
@@ -53,9 +55,10 @@ function clockSkewed(limits: Thresholds): Alert {
     expr: `${once(`abs(last_over_time(automation_server_clock_skew_seconds[${limits.gapWindow}]))`, 'min')} > ${limits.clockSkewSeconds}`,
     for: limits.clockSkewedFor,
     severity: 'warning',
-    summary: `The clock of ${serverText} is off`,
+    summary: `The clock of ${serverText} differs from the exporter's`,
     description: `The clocks of ${serverText} and of the exporter differ by {{ $value | humanizeDuration }}. Schedules and execution times are off by the same amount.`,
     dashboard: dashboardOf.server,
+    page: pageOf.server,
     needs: ['system-info'],
   };
 }
@@ -73,6 +76,7 @@ function schedulerSaturated(limits: Thresholds): Alert {
     summary: `All scheduler threads of ${serverText} are busy`,
     description: `On average {{ $value | printf "%.1f" }} scheduler threads of ${serverText} were busy within the last ${limits.schedulerWindow}, which is all or nearly all of them. New executions start late or not at all.`,
     dashboard: dashboardOf.server,
+    page: pageOf.server,
     needs: ['system-info'],
   };
 }
@@ -89,6 +93,7 @@ function tokenExpiring(limits: Thresholds): Alert {
     description:
       'The API token {{ with $labels.name }}{{ . }}{{ else }}without a name{{ end }} of {{ $labels.server }} expires in {{ $value | humanizeDuration }}. What uses it is locked out after that.',
     dashboard: dashboardOf.server,
+    page: pageOf.server,
     needs: ['tokens'],
   };
 }

@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf, serverText } from '../label-texts.ts';
+import { causeText, dashboardOf, pageOf, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Is the service up, may it run anything, does it feel well? */
@@ -16,8 +16,9 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.serviceDownFor,
       severity: 'critical',
       summary: `Automation service ${serverText} is not responding`,
-      description: `The exporter receives no usable response from ${serverText}. Jobs may not run.`,
+      description: `The exporter receives no usable response from ${serverText}. Jobs may not run.${causeText(limits)}`,
       dashboard: dashboardOf.server,
+      page: pageOf.server,
       needs: [],
     },
     {
@@ -28,6 +29,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       summary: `Automation service ${serverText} rejects the credentials of the exporter`,
       description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this server can fire until they are replaced.`,
       dashboard: dashboardOf.server,
+      page: pageOf.server,
       needs: [],
     },
     {
@@ -38,6 +40,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       summary: `Automation service ${serverText} is in passive mode`,
       description: `${serverText} has been passive for at least ${limits.passiveFor}: it does not start scheduled, manual or ad hoc executions until it is made active again.`,
       dashboard: dashboardOf.server,
+      page: pageOf.server,
       needs: ['execution-mode'],
     },
     {
@@ -49,6 +52,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       summary: `Automation service ${serverText} was briefly passive`,
       description: `${serverText} is active, but was in passive mode for less than ${limits.passiveFor} within the last ${limits.passiveBrieflyWindow}. Executions that were due in that time did not start.`,
       dashboard: dashboardOf.server,
+      page: pageOf.server,
       needs: ['execution-mode'],
     },
     {
@@ -60,6 +64,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       summary: `Health check {{ $labels.check }} of ${serverText} fails`,
       description: `The server ${serverText} reports its health check {{ $labels.check }} as unhealthy.`,
       dashboard: dashboardOf.server,
+      page: pageOf.server,
       needs: ['healthcheck'],
     },
   ];

@@ -35,11 +35,12 @@ export const logStorageCollector = defineCollector({
   },
   fetch: (api) => api.get(logStorage),
   remember: rememberFailures,
-  complaints: ({ failedCount, queuedCount = 0 }, { memory: { failedAtMs }, nowMs }) => [
+  complaints: ({ failedCount, queuedCount = 0, missingCount = 0 }, { memory: { failedAtMs }, nowMs }) => [
     ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < recentMs
       ? [`storing logs fails: ${failedCount} times since the server started, the last within 10 minutes`]
       : []),
     ...(queuedCount >= longQueue ? [`${queuedCount} logs wait to be stored`] : []),
+    ...(missingCount > 0 ? [`${missingCount} executions have no log storage request`] : []),
   ],
   map: (storage, metrics) => [
     ...metrics.enabled.rows(storage.enabled === undefined ? undefined : Number(storage.enabled)),

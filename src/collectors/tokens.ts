@@ -1,6 +1,11 @@
 import { tokens } from '../api/endpoints/tokens.ts';
+import { toDuration } from '../domain/ages.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
+
+/** As the alert has it. */
+const soonMs = 7 * 86_400_000;
+const mostNamed = 5;
 
 /** Which API tokens will stop to work, and when. */
 export const tokensCollector = defineCollector({
@@ -22,6 +27,14 @@ export const tokensCollector = defineCollector({
     ),
   },
   fetch: (api) => api.getTimed(tokens),
+  complaints: ({ answer, midRequestMs }) => {
+    const isSoon = ({ expiration = 0 }: (typeof answer)[number]): boolean =>
+      expiration > midRequestMs && expiration - midRequestMs < soonMs;
+    const soon = answer.filter(isSoon).map(({ name = '', expiration = 0 }) => {
+      return `the API token ${name === '' ? 'without a name' : name} expires in ${toDuration(expiration - midRequestMs)}`;
+    });
+    return [...new Set(soon)].slice(0, mostNamed);
+  },
   map: ({ answer, midRequestMs }, { expiration, tokens: count }) => {
     const expired = answer.filter((token) => token.expired ?? (token.expiration ?? Infinity) <= midRequestMs).length;
     return [

@@ -17,16 +17,20 @@ import type { ProjectRows } from '../schedule/project-rows.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
+import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, listEnded, listRunning, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
 import { type Silence, toCommonState, toServerState, toSilence, toSilenceText } from '../status/silence.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
+import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts';
+import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
+import { createServerSigns } from '../status/troubles/server-signs.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection, ConnectionMemory } from './connect.ts';
 import { listExposures } from './exposure.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { createServerPolls, type ServerPolls } from './server-polls.ts';
-import { toExecutionSettings } from './server-settings.ts';
+import { toExecutionSettings, toExpectedRunsSettings } from './server-settings.ts';
 import { type Address, connectTargets, type Targets, toKey } from './server-targets.ts';
 import type { Traces } from './trace-pipeline.ts';
 
@@ -64,6 +68,8 @@ export type WatchedServer = {
   readonly seen: (member?: string) => Seen | undefined;
   /** Tells since when the server has not answered, or refused the credentials; undefined while it answers. */
   readonly silence: () => Silence | undefined;
+  /** Finds what is wrong with the server, its executions and its schedules, beyond what collectors report. */
+  readonly troubles: () => readonly Trouble[];
   /** Returns the running executions and the newest finished ones, once they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions that are kept for pages, the newest end first. */
@@ -104,7 +110,18 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const { name, members } = server;
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const sourceNotes = createSourceNotes(clock);
-  const targets = connectTargets(server, { ...options, ear: sourceNotes.ear });
+  const signs = createServerSigns(clock);
+  const targets = connectTargets(server, {
+    ...options,
+    ear: (member) => {
+      const ear = sourceNotes.ear(member);
+      const answered: typeof ear.answered = (endpoint, path, answer) => {
+        ear.answered(endpoint, path, answer);
+        signs.note(member, endpoint, answer);
+      };
+      return { ...ear, answered };
+    },
+  });
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
@@ -142,6 +159,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     scheduled: () => expected?.scheduled() ?? [],
     schedule: (pause) => expected?.schedule(pause),
     job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
+    troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
@@ -182,6 +200,34 @@ function sinceLastAnswer(
 function toldInSilence(told: Why, silence: Silence | undefined): Why {
   if (silence === undefined) return told;
   return { ...told, sentence: `${toSilenceText(silence)}; what follows is as of then. ${told.sentence}` };
+}
+
+function findTroubles(
+  server: ServerConfig,
+  { executions, expected, executionSettings, config }: Omit<Known, 'clock' | 'ended'> & Pick<WatchOptions, 'config'>,
+): readonly Trouble[] {
+  const status = executions?.status();
+  const running = status === undefined ? [] : listRunning(status, executionSettings);
+  const overdueCount = running.filter(({ isOverdue }) => isOverdue).length;
+  const { isCriticalJob, marginMs } = toExpectedRunsSettings(server, config);
+  return [
+    ...(status === undefined
+      ? []
+      : findExecutionTroubles(
+          { ...status, overdueCount, lagSeconds: executions?.lagSeconds() ?? 0 },
+          executionSettings,
+        )),
+    ...(expected === undefined
+      ? []
+      : findScheduleTroubles({
+          jobs: [...expected.jobs().values()],
+          hours: expected.hours(),
+          exceededMs: expected.exceededMs(),
+          isCritical: isCriticalJob,
+          marginMs,
+          nowMs: expected.serverNowMs(),
+        })),
+  ];
 }
 
 type Known = Pick<ServerPolls, 'executions' | 'expected'> &

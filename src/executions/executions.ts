@@ -22,7 +22,7 @@ import { createVisibility, type Sight } from './reading/visibility.ts';
 import { createWatchedProjects } from './reading/watched-projects.ts';
 import { playRound, type RoundNow, type RoundTools } from './round.ts';
 import type { LeftOut } from './series/fit-series.ts';
-import { toNote } from './series/lag.ts';
+import { toLagSeconds, toNote } from './series/lag.ts';
 import { createShow } from './series/show.ts';
 import { createTracePort, type TracePort } from './trace-port.ts';
 
@@ -54,6 +54,8 @@ export type Executions = {
   readonly averages: Averages;
   /** Begins before the jobs of a project are asked for, to learn from the list which are gone; undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
+  /** How far behind the project is that is furthest behind; 0 before the first round. */
+  readonly lagSeconds: () => number;
   /** Returns the runs of the last round and the newest finished runs, for pages. */
   readonly status: () => ExecutionsStatus;
 };
@@ -67,6 +69,8 @@ export type ExecutionsStatus = {
   /** The server's time at which the last round read the running executions; undefined before it. */
   readonly seenMs: number | undefined;
   readonly visibility: Sight;
+  /** The known jobs with the facts that their runs have told. */
+  readonly jobs: ReadonlyMap<string, JobFacts>;
   /** Jobs without their own series; undefined until the first round. */
   readonly leftOut: LeftOut | undefined;
 };
@@ -141,6 +145,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
     averages: createAverages({ cache: () => found?.cache, serverNowMs, clock: options.clock }),
     beginJobList: (project) => found?.jobLists.begin(project),
+    lagSeconds: () => (found && latest ? toLagSeconds(found.cache, activities, latest.nowMs) : 0),
     status: () => ({
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],
@@ -149,9 +154,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       seenMs: latest?.nowMs,
       visibility: visibility.all(),
       leftOut: found?.room.leftOut(),
+      jobs: found?.cache.totals.jobs ?? noJobs,
     }),
   };
 }
+
+const noJobs: ExecutionsStatus['jobs'] = new Map();
 
 function toServerNow(latest: RoundNow | undefined, { now, ticks }: ExecutionsOptions['clock']): number {
   return Math.floor(latest === undefined ? now() : latest.nowMs + ticks() - latest.sinceTicks);

@@ -15,6 +15,7 @@ import { createRests, type Rests } from './asking/rests.ts';
 import { createClearTimes } from './clear-times.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
+import type { HourOfTimes } from './deciding/hours.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import type { Answer } from './deciding/timetable.ts';
 import type { Judged, WatchedJob } from './deciding/watched-job.ts';
@@ -63,6 +64,10 @@ export type ExpectedRuns = {
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last hours and the next ones of all jobs. */
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
+  /** What became of the expected times of the last hours, of all jobs, and when more runs are expected than there are threads. */
+  readonly hours: () => readonly HourOfTimes[];
+  readonly exceededMs: () => number | undefined;
+  readonly serverNowMs: () => number;
   /** Explains the last decision about each job that a path or an id names. */
   readonly why: (job: string) => readonly Why[];
 };
@@ -84,11 +89,13 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   const findReleased = createTallyHold(settings.holdNewSeriesMs, clock);
 
   let ahead: Ahead | undefined;
+  let exceededMs: number | undefined;
 
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
     const { hours, hour, day } = lookAhead(round);
     ahead = { atMs: nowMs, threads: notes.threads(), hours };
+    exceededMs = day.exceededMs;
     const rows = toScheduleRows({
       jobs: jobs.all.values(),
       tallies: jobs.tallies.values(),
@@ -137,6 +144,9 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       const nowMs = notes.serverNowMs();
       return toServerSchedule({ server, jobs: jobs.all.values(), hours: jobs.hours(), nowMs, ahead }, pause);
     },
+    hours: jobs.hours,
+    exceededMs: () => exceededMs,
+    serverNowMs: notes.serverNowMs,
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(options, found))),
   };
 }

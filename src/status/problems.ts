@@ -1,31 +1,9 @@
 import { toAge, toDuration, toTime } from '../domain/ages.ts';
-import { toCount } from '../domain/sizes.ts';
+import { toCount, toList } from '../domain/sizes.ts';
+import { isWell, kindsOfProblems, type ProblemKind } from './problem-kinds.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { listUnreadable } from './unreadable.ts';
 import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watcher.ts';
-
-/** The kinds of problems, worst first. */
-export const problemKinds = [
-  'database',
-  'unwatched',
-  'down',
-  'refused',
-  'passive',
-  'unwell',
-  'not_reloaded',
-  'differs',
-  'unreadable',
-  'failing',
-  'late',
-  'undelivered',
-  'quarantined',
-  'denied',
-  'partial',
-  'hidden',
-  'left_out',
-  'waiting',
-] as const;
-export type ProblemKind = (typeof problemKinds)[number];
 
 export type Problem = {
   readonly kind: ProblemKind;
@@ -44,6 +22,7 @@ export function findProblems({ servers, traces, atMs, failedReload, differing, d
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
+    ...findTroubles(server),
     ...findUnreadable(server),
     ...findDenied(server),
     ...findHidden(server),
@@ -57,7 +36,7 @@ export function findProblems({ servers, traces, atMs, failedReload, differing, d
     ...findInTraces(traces, atMs),
   ];
   const brief = problems.map((problem) => toBrief(problem));
-  return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
+  return Object.keys(kindsOfProblems).flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
 
 /** Returns the problem as one or two sentences. */
@@ -70,7 +49,7 @@ export function toSentences({ title, detail }: Pick<Problem, 'title' | 'detail'>
 export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: readonly Problem[]): string {
   const [worst] = problems;
   const [first, second] = servers;
-  if (worst === undefined) {
+  if (worst === undefined || isWell(problems)) {
     const own = servers.filter(isWatchedHere).length;
     if (own < servers.length) return toHeadlineElsewhere(own, servers.length, toQuoted(first?.name ?? ''));
     return second === undefined
@@ -166,6 +145,10 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
   const detail = toSince(executionModeSinceMs, nowMs);
   if (executionMode === 'passive')
     yield { kind: 'passive', ...place, title: `${name} is passive and runs nothing`, detail };
+  else if (executionModeSinceMs !== undefined && nowMs - executionModeSinceMs < recentlyMs) {
+    const detail = `Until ${toTime(executionModeSinceMs, nowMs)} (${toAge(executionModeSinceMs, nowMs)})`;
+    yield { kind: 'was_passive', ...place, title: `${name} was passive`, detail };
+  }
   for (const collector of collectors) {
     yield* findInCollector(collector, name, place, nowMs);
     // Above it is told better: since when.
@@ -187,10 +170,32 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   }
 }
 
+/** As long as the alert on a short passive time looks back. */
+export const recentlyMs = 600_000;
+
+const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
+
 /** Finds the server's own problems, as its answers report them. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) {
-    yield { kind: 'unwell', ...place, collector, title: `${of}: ${complaint}`, detail: undefined };
+    yield {
+      kind: kindOfComplaints[collector] ?? 'unwell',
+      ...place,
+      collector,
+      title: `${of}: ${complaint}`,
+      detail: undefined,
+    };
+  }
+}
+
+/** A server that does not answer has one trouble; what was wrong before may be over. */
+function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStatus): Generator<Problem> {
+  if (state !== 'up') return;
+  for (const { kind, member, text, detail } of troubles) {
+    // While nothing may run, nothing succeeds.
+    if (kind === 'jobs_stale' && executionMode === 'passive') continue;
+    const of = toQuoted(member === undefined ? name : `${name}/${member}`);
+    yield { kind, server: name, ...(member === undefined ? {} : { member }), title: `${of}: ${text}`, detail };
   }
 }
 
@@ -270,13 +275,6 @@ function toCapital(text: string): string {
 function join(...parts: readonly (string | undefined)[]): string | undefined {
   const said = parts.filter((part) => part !== undefined && part !== '');
   return said.length === 0 ? undefined : said.join(': ');
-}
-
-function toList(names: readonly string[]): string {
-  const shown = names.slice(0, names.length > 4 ? 3 : 4);
-  const rest = names.length - shown.length;
-  const all = rest > 0 ? [...shown, `${rest} more`] : shown;
-  return new Intl.ListFormat('en', { type: 'conjunction' }).format(all);
 }
 
 /** Quotes a name; a long one would leave no room for what is wrong. */

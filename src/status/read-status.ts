@@ -8,6 +8,7 @@ import { noPause, type Pause } from '../domain/pause.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
+import type { Trouble } from './problem-kinds.ts';
 import { toCommonState, toServerState } from './silence.ts';
 import type {
   CollectorStatus,
@@ -55,6 +56,7 @@ export type Watched = {
   /** Returns the state as the vital polls of it, or of a member of its cluster, have seen it. */
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
+  readonly troubles?: () => readonly Trouble[];
   /** Returns the number of projects it lists; undefined before the first list. */
   readonly visibleProjects: () => number | undefined;
 };
@@ -124,6 +126,7 @@ async function readServer(
     collectors: [...target.collectors, ...listOff(parts.config)],
     members,
     hidesMembers: members.length === 0 && watched?.facts()?.hidesMembers === true,
+    troubles: watched?.troubles?.() ?? [],
     ...toSight(ofServer, parts, watched),
     ...(watcher.is === 'us'
       ? {}

@@ -1,10 +1,11 @@
 import { type JobName, toJobName, toJobPath } from '../executions/counting/naming.ts';
-import type { ExecutionsStatus } from '../executions/executions.ts';
+import type { ExecutionsStatus as AllOfExecutions } from '../executions/executions.ts';
 import type { RecentRun } from '../executions/ledger/recent-runs.ts';
 import { isOverdue } from '../executions/series/running-rows.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
 import type { EndedStatus, ExecutionsOfServer, HourOfRuns, RunningExecution, RunningStatus } from './status.ts';
 
+type ExecutionsStatus = Omit<AllOfExecutions, 'jobs'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 

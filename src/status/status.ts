@@ -1,6 +1,7 @@
 import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
+import type { Trouble } from './problem-kinds.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
@@ -145,6 +146,8 @@ export type ServerStatus = TargetStatus & {
   readonly lease?: LeaseStatus | undefined;
   /** The access policy that allows what is denied. */
   readonly missingPolicy: string | undefined;
+  /** What is wrong with it, its executions and its schedules, beyond what its collectors report. */
+  readonly troubles?: readonly Trouble[];
 };
 
 /** A collector that only administrators may ask, and the right that they have. */

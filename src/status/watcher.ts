@@ -1,4 +1,5 @@
 import { toCount } from '../domain/sizes.ts';
+import { isWell } from './problem-kinds.ts';
 import type { LeaseStatus, ServerStatus } from './status.ts';
 
 /** The exporter that watches a server now, where several share their servers. */
@@ -51,9 +52,9 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
 /** Judges whether all is well; null where others know: a server that another exporter watches is neither well nor ill here. */
 export function judge(
   { servers }: { readonly servers: readonly Pick<ServerStatus, 'state'>[] },
-  problems: readonly unknown[],
+  problems: Parameters<typeof isWell>[0],
 ): boolean | null {
-  if (problems.length > 0) return false;
+  if (!isWell(problems)) return false;
   return servers.every(isWatchedHere) ? true : null;
 }
 

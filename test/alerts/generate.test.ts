@@ -55,14 +55,14 @@ describe('alerts/generate', () => {
     expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(
       /^\S.{9,79}$/,
     );
-    expect(description?.replace(/\{\{ range .*\{\{ end \}\}$/, '')).toMatch(/\.$/);
+    expect(description?.replace(/\{\{ (range|with printf) .*\{\{ end \}\}$/, '')).toMatch(/\.$/);
     const { page_url: _page, ...others } = links;
     expect(Object.keys(others)).toEqual(['runbook_url', 'dashboard_url']);
     expect(links['runbook_url']).toBe(`http://localhost:9720/runbooks/${alert}`);
     expect(links['dashboard_url']).toMatch(/^http:\/\/localhost:3000\/d\/automation-[a-z-]+(\?var-server=|$)/);
   });
 
-  it.each(rules.filter(({ alert }) => /Schedule[A-Z]|SchedulerWill|Job|Overdue|Punctuality/.test(alert)))(
+  it.each(rules.filter(({ alert }) => alert !== 'AutomationExporterDown'))(
     'leads for $alert to a page of the exporter',
     ({ annotations }) => {
       expect(annotations['page_url']).toMatch(/^http:\/\/localhost:9720(\{\{ if match .*\}\})?\//);

@@ -156,6 +156,11 @@ export const rooms: readonly Room[] = [
       'tracing/plan/attribute-names',
     ],
   },
+  {
+    room: 'status/troubles',
+    knows: ['domain', 'status', 'api/endpoints', 'expected-runs/deciding'],
+    types: ['executions'],
+  },
 
   // What an Authorization header and a certificate say, and what bcrypt computes; no secret leaves it.
   { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
@@ -167,7 +172,12 @@ export const rooms: readonly Room[] = [
   },
   { room: 'http/pages', knows: ['domain', 'status', 'http/server', 'expected-runs/deciding'], types: ['express'] },
   { room: 'http/routes', knows: ['status', 'http/server', 'http/pages'], packages: ['express'] },
-  { room: 'http/routes/runbooks', knows: ['http/server', 'http/pages'], types: ['express'], packages: ['marked'] },
+  {
+    room: 'http/routes/runbooks',
+    knows: ['http/server', 'http/pages', 'status'],
+    types: ['express'],
+    packages: ['marked'],
+  },
   {
     room: 'http/routes/metric-reference',
     knows: ['http/server', 'http/pages'],

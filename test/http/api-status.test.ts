@@ -14,7 +14,7 @@ describe('http/api-status', () => {
       tookMs: 10_000.4,
     });
     const member = server('a', { state: 'waiting', sinceMs: undefined, release: undefined, collectors: [] });
-    const changed = { executionModeSinceMs: atMs - 1000, members: [member], missingPolicy: 'for: {}\n' };
+    const changed = { executionModeSinceMs: atMs - 1_000_000, members: [member], missingPolicy: 'for: {}\n' };
     const told = executions({
       epoch: 2,
       waitingCount: 3,
@@ -104,7 +104,7 @@ describe('http/api-status', () => {
           dialect: 'rundeck',
           started: '2024-05-17T03:19:40.000Z',
           execution_mode: 'active',
-          execution_mode_since: '2024-05-20T03:19:39.000Z',
+          execution_mode_since: '2024-05-20T03:03:00.000Z',
           collectors: [
             {
               name: 'log-storage',

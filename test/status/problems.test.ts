@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isWell } from '../../src/status/problem-kinds.ts';
 import { findProblems, toHeadline, toSentences, toSummary } from '../../src/status/problems.ts';
 import type { ServerStatus } from '../../src/status/status.ts';
 import { judge } from '../../src/status/watcher.ts';
@@ -110,6 +111,47 @@ describe('status/problems', () => {
       '"new" has not been asked yet.',
     ]);
     expect(headline(...servers)).toBe('"dead" is not responding');
+  });
+
+  it('reports what is wrong with executions, schedules and members, but not of a server that is silent', () => {
+    const troubles = [
+      { kind: 'jobs_failing', text: '2 jobs keep failing', detail: 'pay/a and pay/b' },
+      { kind: 'will_saturate', text: 'more runs than threads are expected' },
+      { kind: 'saturated', member: 'a', text: 'all scheduler threads are busy' },
+      { kind: 'jobs_stale', text: '1 job has not succeeded for too long' },
+    ] as const;
+    expect(tell(server('prod', { troubles }))).toEqual([
+      '"prod/a": all scheduler threads are busy.',
+      '"prod": 2 jobs keep failing. pay/a and pay/b.',
+      '"prod": 1 job has not succeeded for too long.',
+      '"prod": more runs than threads are expected.',
+    ]);
+    expect(tell(server('prod', { troubles: troubles.slice(3), executionMode: 'passive' }))).toEqual([
+      '"prod" is passive and runs nothing.',
+    ]);
+    expect(tell(server('prod', { troubles, state: 'down' }))).toHaveLength(1);
+  });
+
+  it('says that all is well where nothing needs a person soon', () => {
+    const notes = server('prod', { troubles: [{ kind: 'off_long', text: '1 scheduled job has been off for a week' }] });
+    expect(isWell(findProblems(status(notes)))).toBe(true);
+    expect(headline(notes)).toBe('No problem seen on "prod"');
+    expect(isWell(findProblems(status(server('prod', { state: 'down' }))))).toBe(false);
+  });
+
+  it('tells for ten minutes that a server was passive', () => {
+    const was = (agoMs: number) => tell(server('prod', { executionModeSinceMs: atMs - agoMs }));
+    expect(was(599_000)).toEqual(['"prod" was passive. Until 03:09 UTC (9 min ago).']);
+    expect(was(600_000)).toEqual([]);
+  });
+
+  it('names the logs and the tokens that their collectors complain of', () => {
+    const collectors = ['healthcheck', 'log-storage', 'tokens'].map((name) => collector(name, { complaints: ['x'] }));
+    expect(findProblems(status(server('prod', { collectors }))).map(({ kind }) => kind)).toEqual([
+      'logs',
+      'unwell',
+      'token',
+    ]);
   });
 
   it('reports a passive server once, and better than its collector does', () => {

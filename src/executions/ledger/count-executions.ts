@@ -209,5 +209,10 @@ function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
 
 function toRecent(project: string, run: Finished): RecentRun {
   const { id, startedAtMs, endedAtMs } = run;
-  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs };
+  const failedNodes = run.failedNodes.slice(0, mostNodes);
+  const nodes = failedNodes.length === 0 ? {} : { failedNodes };
+  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes };
 }
+
+/** An execution that fails on more of them does not speak of one node. */
+const mostNodes = 5;

@@ -9,6 +9,8 @@ export type RecentRun = {
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+  /** The first few nodes that it failed on; absent where there is none, or an earlier release kept it. */
+  readonly failedNodes?: readonly string[];
 };
 
 /** Runs by the key of the document they are kept in: many in one, because a flood would write each of them twice. */

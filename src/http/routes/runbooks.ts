@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { kindsOfProblems, type Place } from '../../status/problem-kinds.ts';
 import { type Html, html, trust } from '../pages/html.ts';
 import { renderPage, toRoot } from '../pages/page.ts';
 import type { Content } from '../server/content.ts';
@@ -23,11 +24,31 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
     }
     // Imported by the first reader: no start-up waits for it.
     const { marked } = await import('marked');
-    const body = trust(await marked.parse(markdown));
+    const body = html`${trust(await marked.parse(markdown))}${renderPlace(name, toRoot(request))}`;
     response.send(renderPage({ title: name, body, path: request.path }));
   });
   return router;
 }
+
+/** The page that shows the cause of an alert now; of all servers, because a runbook is of none. */
+function renderPlace(alert: string, root: string): Html | undefined {
+  const kind = Object.values(kindsOfProblems).find(({ alerts }) => (alerts as readonly string[]).includes(alert));
+  if (alert === 'AutomationExporterDown') return undefined;
+  const [path, words] = places[kind?.page ?? 'server'];
+  return html`<p class="note">This exporter shows it on <a href="${root}${path}">${words}</a>.</p>\n`;
+}
+
+const front = ['', 'the front page'] as const;
+const places: Readonly<Record<Place, readonly [string, string]>> = {
+  server: front,
+  rights: front,
+  config: front,
+  traces: ['traces', 'the page of traces'],
+  schedule: ['schedule', 'the schedule'],
+  failures: ['executions?result=failures', 'the list of failed executions'],
+  'failed jobs': ['jobs?state=failed', 'the list of jobs'],
+  'off jobs': ['jobs?state=off', 'the list of jobs'],
+};
 
 type Entry = { readonly name: string; readonly severity: string; readonly markdown: string };
 

@@ -70,6 +70,7 @@ export const executionCases: readonly Case[] = [
     description:
       'About 10 executions of pay on prod failed on the node pay02 within the last 30m, and hardly any on other nodes.',
     dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
+    page: '/executions?result=failures&server=prod&project=pay',
   },
   {
     alert: 'AutomationJobDurationRegression',
@@ -101,10 +102,11 @@ export const executionCases: readonly Case[] = [
       sloth_service: 'automation',
       sloth_slo: 'executions-by-server',
     },
-    summary: 'Very many executions on prod fail',
+    summary: 'High failure rate on prod',
     description:
       '40.62% of the executions on prod fail. At this rate the error budget of 30 days lasts for less than five days.',
     dashboard: '/d/automation-executions?var-server=prod',
+    page: '/executions?result=failures&server=prod',
   },
   {
     alert: 'AutomationErrorBudgetBurnSlow',
@@ -124,5 +126,6 @@ export const executionCases: readonly Case[] = [
     description:
       '13.56% of the executions on prod fail. At this rate the error budget of 30 days does not last for 30 days.',
     dashboard: '/d/automation-executions?var-server=prod',
+    page: '/executions?result=failures&server=prod',
   },
 ];

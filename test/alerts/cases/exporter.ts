@@ -33,6 +33,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'Prometheus cannot scrape a:9720; another exporter with the job automation-exporter answers. Servers that only a:9720 watches are not monitored.',
     dashboard,
+    page: '/',
   },
   {
     alert: 'AutomationExporterCollectorFailing',
@@ -52,6 +53,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'The exporter cannot read from prod what these collectors need: log-storage, ping. Their series are stale or missing, and alerts that use them cannot fire.',
     dashboard,
+    page: '/#server-prod',
   },
   {
     alert: 'AutomationExporterCollectorDenied',
@@ -74,6 +76,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'prod accepts the credentials of the exporter, but they lack the permission to read what these collectors need: log-storage, tokens. Alerts that use their series cannot fire.',
     dashboard,
+    page: '/#server-prod-rights',
   },
   {
     alert: 'AutomationExporterExecutionsLagging',
@@ -86,6 +89,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'The exporter has not read the finished executions of at least one project of prod for 30m 1s. Alerts on finished executions of this server do not fire until it has caught up.',
     dashboard,
+    page: '/#server-prod',
   },
   {
     alert: 'AutomationExporterExecutionsHidden',
@@ -105,6 +109,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'prod counts 114 finished executions that it does not show to the credentials of the exporter, in warehouse, web-shop. No metric and no alert covers them.',
     dashboard,
+    page: '/#server-prod-rights',
   },
   {
     alert: 'AutomationExporterSeriesDropped',
@@ -116,6 +121,7 @@ export const exporterCases: readonly Case[] = [
     summary: 'Series of prod are dropped',
     description: 'The exporter drops series of prod, of executions. They are missing in dashboards and alerts.',
     dashboard,
+    page: '/#server-prod',
   },
   {
     alert: 'AutomationExporterTracesNotDelivered',
@@ -129,6 +135,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'Traces that are quarantined because the trace backend rejects them: 1. The page http://localhost:9720/traces says more (instance ).',
     dashboard,
+    page: '/traces',
   },
   {
     alert: 'AutomationExporterHeldUp',
@@ -144,6 +151,7 @@ export const exporterCases: readonly Case[] = [
     summary: 'The automation exporter is blocked repeatedly',
     description: 'The process of  is blocked for up to 2s at a time: polls are late, and scrapes are slow or fail.',
     dashboard,
+    page: '/',
   },
   {
     alert: 'AutomationExporterConfigReloadFailed',
@@ -157,5 +165,6 @@ export const exporterCases: readonly Case[] = [
     description:
       'The last configuration reload of  failed. The previous configuration stays in force, but the next restart will fail.',
     dashboard,
+    page: '/',
   },
 ];

@@ -19,6 +19,7 @@ export const replicaCases: readonly Case[] = [
     description:
       'None of the exporters with the job automation-exporter owns prod, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
     dashboard,
+    page: '/#server-prod',
   },
   {
     alert: 'AutomationExporterStateDown',
@@ -32,6 +33,7 @@ export const replicaCases: readonly Case[] = [
     description:
       ' gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
     dashboard,
+    page: '/',
   },
   {
     alert: 'AutomationExporterConfigDiffers',
@@ -45,6 +47,7 @@ export const replicaCases: readonly Case[] = [
     description:
       ' has another configuration than an exporter that owns servers. What is shown of a server depends on which of them owns it.',
     dashboard,
+    page: '/',
   },
   {
     alert: 'AutomationExporterLeaseFlapping',
@@ -57,5 +60,6 @@ export const replicaCases: readonly Case[] = [
     description:
       'prod was acquired 6 times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
     dashboard,
+    page: '/#server-prod',
   },
 ];

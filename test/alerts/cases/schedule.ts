@@ -110,7 +110,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Scheduled jobs of pay on prod have been off for long',
     description: 'For more than 7 days 1 scheduled jobs of pay on prod, or their schedules, have been switched off.',
     dashboard: ofSchedule,
-    page: '/jobs?state=off',
+    page: '/jobs?state=off&server=prod',
   },
   {
     alert: 'AutomationPunctualityBurnFast',

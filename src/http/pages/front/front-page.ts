@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toDuration } from '../../../domain/ages.ts';
 import type { Pause } from '../../../domain/pause.ts';
+import { isWell } from '../../../status/problem-kinds.ts';
 import { findProblems, type Problem, toHeadline } from '../../../status/problems.ts';
 import type { ServerStatus, Status } from '../../../status/status.ts';
 import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
@@ -31,7 +32,7 @@ export function frontPageRoute({ metricsPath, status, turns = unsharedTurns }: F
     const refreshSeconds = wish === 'refresh' ? shortRefreshSeconds : undefined;
     const headline = toHeadline(current, problems);
     return renderPage({
-      title: problems.length > 1 ? `${problems.length} problems: ${headline}` : headline,
+      title: problems.length > 1 && !isWell(problems) ? `${problems.length} problems: ${headline}` : headline,
       body: await renderStatus(current, problems, { root: toRoot({ path }), metricsPath, refreshSeconds }, pause),
       path,
       refreshSeconds,
@@ -52,7 +53,8 @@ type About = Pick<FrontPageOptions, 'metricsPath'> & {
 };
 
 async function renderStatus(status: Status, problems: readonly Problem[], about: About, pause: Pause): Promise<Html> {
-  const { atMs: nowMs, servers } = status;
+  const { atMs: nowMs } = status;
+  const servers = toWorstFirst(status.servers, problems);
   const isOnly = servers.length === 1;
   const isFew = servers.filter((server) => isOf(server, problems)).length <= mostOpen;
   const at = `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
@@ -69,11 +71,18 @@ async function renderStatus(status: Status, problems: readonly Problem[], about:
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
 ${renderHours(servers, about.root, nowMs)}${isOnly ? undefined : renderServerTable(servers)}${sections}
 ${renderLinks(status, about)}
-${renderExporter(status, about.root)}`;
+${renderExporter(status)}`;
 }
 
 /** Where more servers have a problem, the list and the table name them, and all are folded away. */
 const mostOpen = 3;
+
+/** The servers in the order of their problems, then those without one as configured. */
+function toWorstFirst(servers: readonly ServerStatus[], problems: readonly Problem[]): readonly ServerStatus[] {
+  const places = new Map(problems.toReversed().map(({ server }, index) => [server, problems.length - index]));
+  const toPlace = ({ name }: ServerStatus): number => places.get(name) ?? problems.length + 1;
+  return servers.toSorted((one, other) => toPlace(one) - toPlace(other));
+}
 
 function isOf({ name }: ServerStatus, problems: readonly Problem[]): boolean {
   return problems.some(({ server }) => server === name);
@@ -92,7 +101,7 @@ function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Ht
 <ul class="links">${links}</ul>`;
 }
 
-function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }: Status, root: string): Html {
+function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }: Status): Html {
   const failed = failedReload === undefined ? '' : `; a reload failed ${toAge(failedReload.atMs, atMs)}`;
-  return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}. This page covers servers and collectors. For failing jobs, see <a href="${root}jobs">Jobs</a>.</p>`;
+  return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}.</p>`;
 }

@@ -1,7 +1,9 @@
 import { toCount } from '../../../domain/sizes.ts';
-import { listAlike, type Problem, type ProblemKind, toHeadline, toSummary } from '../../../status/problems.ts';
+import { isWell, ofKind, type Place, type ProblemKind } from '../../../status/problem-kinds.ts';
+import { listAlike, type Problem, toHeadline, toSummary } from '../../../status/problems.ts';
 import type { ServerStatus, Status } from '../../../status/status.ts';
 import { judge } from '../../../status/watcher.ts';
+import { toScheduleAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { toAnchor, toRightsAnchor } from './anchors.ts';
 
@@ -11,9 +13,10 @@ type About = { readonly root: string };
 export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
   const [worst] = problems;
   const headline = toHeadline(status, problems);
-  if (worst === undefined) {
+  if (worst === undefined || isWell(problems)) {
     const mood = judge(status, problems) === true ? 'good' : 'off';
-    return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}`);
+    const notes = renderOthers(problems, about, 'note');
+    return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
@@ -56,60 +59,56 @@ function toCause({ detail = '' }: Problem): string {
 }
 
 function renderDetail(problem: Problem, about: About): Html {
-  const { kind, server, detail } = problem;
-  const place =
-    server === undefined || !kindsOfRights.includes(kind)
-      ? undefined
-      : html`<a href="#${toRightsAnchor(server)}">Show missing permissions</a> `;
+  const { kind, detail } = problem;
+  const { page } = ofKind(kind);
+  const place = page === 'server' ? undefined : html`<a href="${toPlace(problem, about)}">${placeWords[page]}</a> `;
   return html`<p>${detail === undefined ? '' : `${detail.replace(/[.…]?$/, '.')} `}${place}${renderRunbook(kind, about)}</p>\n`;
 }
+
+const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
+  rights: 'Show missing permissions',
+  config: 'Configuration',
+  traces: 'Traces',
+  schedule: 'Schedule',
+  failures: 'Failed executions',
+  'failed jobs': 'Jobs that failed',
+  'off jobs': 'Jobs that are off',
+};
 
 /** So many that a person reads them; the rest is further down. */
 const mostShown = 12;
 
-function renderOthers(problems: readonly Problem[], about: About): Html | undefined {
+function renderOthers(problems: readonly Problem[], about: About, word = 'more problem'): Html | undefined {
   if (problems.length === 0) return undefined;
   const items = problems.slice(0, mostShown).map((problem) => {
     const { kind, title, detail } = problem;
     return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`} ${renderRunbook(kind, about)}</li>\n`;
   });
   const rest = problems.length - items.length;
-  const more = rest > 0 ? html`<li>and ${toCount(rest, 'more problem')}, below</li>` : undefined;
-  return html`<p>${toCount(problems.length, 'more problem')}:</p><ul>${items}${more}</ul>`;
+  const more = rest > 0 ? html`<li>and ${toCount(rest, word)}, below</li>` : undefined;
+  return html`<p>${toCount(problems.length, word)}:</p><ul>${items}${more}</ul>`;
 }
 
-/** The problems that a policy fixes, which stands further down. */
-const kindsOfRights: readonly ProblemKind[] = ['unreadable', 'denied'];
-
-function toPlace({ kind, server }: Problem, { root }: About): string {
-  if (server === undefined && kind === 'database') return `${root}config`;
-  if (server === undefined) return kind === 'not_reloaded' || kind === 'differs' ? `${root}config` : `${root}traces`;
-  return `#${kindsOfRights.includes(kind) ? toRightsAnchor(server) : toAnchor(server)}`;
-}
-
-/** The alert that fires for a problem; undefined if none does. */
-export const alertOf: Readonly<Record<ProblemKind, string | undefined>> = {
-  database: 'AutomationExporterStateDown',
-  unwatched: 'AutomationExporterNoOwner',
-  down: 'AutomationServiceDown',
-  refused: 'AutomationCredentialsRejected',
-  passive: 'AutomationExecutionModePassive',
-  unwell: 'AutomationHealthcheckFailing',
-  not_reloaded: 'AutomationExporterConfigReloadFailed',
-  differs: undefined,
-  unreadable: 'AutomationExporterExecutionsHidden',
-  failing: 'AutomationExporterCollectorFailing',
-  late: 'AutomationExporterCollectorFailing',
-  undelivered: 'AutomationExporterTracesNotDelivered',
-  quarantined: 'AutomationExporterTracesNotDelivered',
-  denied: 'AutomationExporterCollectorDenied',
-  partial: 'AutomationExporterCollectorDenied',
-  hidden: undefined,
-  left_out: 'AutomationExporterSeriesDropped',
-  waiting: undefined,
+const places: Readonly<Record<Exclude<Place, 'server' | 'rights'>, (server: string) => string>> = {
+  config: () => 'config',
+  traces: () => 'traces',
+  schedule: toScheduleAddress,
+  failures: (server) => `executions?result=failures&server=${encodeURIComponent(server.toWellFormed())}`,
+  'failed jobs': (server) => toJobs(server, 'failed'),
+  'off jobs': (server) => toJobs(server, 'off'),
 };
 
+function toJobs(server: string, state: string): string {
+  return `jobs?state=${state}&server=${encodeURIComponent(server.toWellFormed())}`;
+}
+
+function toPlace({ kind, server = '' }: Problem, { root }: About): string {
+  const { page } = ofKind(kind);
+  if (page === 'server') return `#${toAnchor(server)}`;
+  return page === 'rights' ? `#${toRightsAnchor(server)}` : `${root}${places[page](server)}`;
+}
+
 function renderRunbook(kind: ProblemKind, { root }: About): Html | undefined {
-  const alert = alertOf[kind];
+  const [alert] = ofKind(kind).alerts;
   return alert === undefined ? undefined : html`<a class="runbook" href="${root}runbooks/${alert}">Runbook</a>`;
 }

@@ -1,0 +1,78 @@
+/** The page that shows a cause, or the part of the front page. */
+export type Place = 'server' | 'rights' | 'config' | 'traces' | 'schedule' | 'failures' | 'failed jobs' | 'off jobs';
+
+type Kind = {
+  /** The alerts that fire for it, the one first whose runbook helps. */
+  readonly alerts: readonly string[];
+  readonly page: Place;
+  /** True if it can wait: it leaves the page green. */
+  readonly isNote?: true;
+};
+
+/** Every kind of problem, worst first, with its alerts and its page: `alerts/definitions/` and the pages follow the same names. */
+export const kindsOfProblems = {
+  database: { alerts: ['AutomationExporterStateDown'], page: 'config' },
+  unwatched: { alerts: ['AutomationExporterNoOwner'], page: 'server' },
+  down: { alerts: ['AutomationServiceDown'], page: 'server' },
+  refused: { alerts: ['AutomationCredentialsRejected'], page: 'server' },
+  passive: { alerts: ['AutomationExecutionModePassive'], page: 'server' },
+  saturated: { alerts: ['AutomationSchedulerSaturated'], page: 'server' },
+  owner_gone: { alerts: ['AutomationScheduleOwnerGone'], page: 'schedule' },
+  critical_missed: { alerts: ['AutomationScheduleMissedCritical'], page: 'schedule' },
+  burning: { alerts: ['AutomationErrorBudgetBurnFast'], page: 'failures' },
+  unpunctual: { alerts: ['AutomationPunctualityBurnFast', 'AutomationPunctualityBurnSlow'], page: 'schedule' },
+  logs: {
+    alerts: ['AutomationLogStorageFailing', 'AutomationLogStorageBacklog', 'AutomationLogStorageMissing'],
+    page: 'server',
+  },
+  missed: { alerts: ['AutomationScheduleMissed'], page: 'schedule' },
+  node_failing: { alerts: ['AutomationNodeFailingEverywhere'], page: 'failures' },
+  unwell: { alerts: ['AutomationHealthcheckFailing'], page: 'server' },
+  clock: { alerts: ['AutomationServerClockSkewed'], page: 'server' },
+  memory: { alerts: ['AutomationServerMemoryLow'], page: 'server' },
+  restarted: { alerts: ['AutomationServerRestarted'], page: 'server' },
+  was_passive: { alerts: ['AutomationExecutionModePassiveBriefly'], page: 'server' },
+  overdue: { alerts: ['AutomationExecutionOverdue'], page: 'server' },
+  starts_late: { alerts: ['AutomationScheduleLate'], page: 'schedule' },
+  jobs_failing: { alerts: ['AutomationJobFailingRepeatedly'], page: 'failed jobs' },
+  jobs_stale: { alerts: ['AutomationJobNoRecentSuccess'], page: 'failed jobs' },
+  burning_slowly: { alerts: ['AutomationErrorBudgetBurnSlow'], page: 'failures' },
+  jobs_slow: { alerts: ['AutomationJobDurationRegression'], page: 'server' },
+  token: { alerts: ['AutomationTokenExpiringSoon'], page: 'server' },
+  not_reloaded: { alerts: ['AutomationExporterConfigReloadFailed'], page: 'config' },
+  differs: { alerts: ['AutomationExporterConfigDiffers'], page: 'config' },
+  unreadable: { alerts: ['AutomationExporterExecutionsHidden'], page: 'rights' },
+  behind: { alerts: ['AutomationExporterExecutionsLagging'], page: 'server' },
+  failing: { alerts: ['AutomationExporterCollectorFailing'], page: 'server' },
+  late: { alerts: ['AutomationExporterCollectorFailing'], page: 'server' },
+  undelivered: { alerts: ['AutomationExporterTracesNotDelivered'], page: 'traces' },
+  quarantined: { alerts: ['AutomationExporterTracesNotDelivered'], page: 'traces' },
+  denied: { alerts: ['AutomationExporterCollectorDenied'], page: 'rights' },
+  partial: { alerts: ['AutomationExporterCollectorDenied'], page: 'rights' },
+  hidden: { alerts: [], page: 'server' },
+  left_out: { alerts: ['AutomationExporterSeriesDropped'], page: 'server' },
+  waiting: { alerts: [], page: 'server' },
+  will_saturate: { alerts: ['AutomationSchedulerWillSaturate'], page: 'schedule', isNote: true },
+  off_long: { alerts: ['AutomationJobDisabledTooLong'], page: 'off jobs', isNote: true },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type ProblemKind = keyof typeof kindsOfProblems;
+
+export function ofKind(kind: ProblemKind): Kind {
+  return kindsOfProblems[kind];
+}
+
+/** A trouble of a watched server that its collectors do not report. */
+export type Trouble = {
+  readonly kind: ProblemKind;
+  /** The member of a cluster that it is about. */
+  readonly member?: string | undefined;
+  /** What is wrong, to follow the name of the server. */
+  readonly text: string;
+  readonly detail?: string;
+};
+
+/** Reports whether nothing needs a person soon: notes leave all well. */
+export function isWell(problems: readonly { readonly kind: ProblemKind }[]): boolean {
+  return problems.every(({ kind }) => ofKind(kind).isNote === true);
+}

@@ -1,0 +1,179 @@
+import { toDuration } from '../../domain/ages.ts';
+import { toJobPath } from '../../domain/job-path.ts';
+import { toCount, toList } from '../../domain/sizes.ts';
+import type { JobFacts } from '../../executions/counting/totals.ts';
+import type { ExecutionsStatus } from '../../executions/executions.ts';
+import type { RecentRun } from '../../executions/ledger/recent-runs.ts';
+import type { ExecutionSettings } from '../../executions/settings.ts';
+import type { Trouble } from '../problem-kinds.ts';
+import { isFailure } from '../running.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Limits of executions, as the alerts have them. */
+export const executionLimits = {
+  consecutiveFailures: 3,
+  nodeWindowMs: 30 * minute,
+  nodeFailures: 5,
+  nodeFailureRatio: 0.8,
+  nodeFailingJobs: 2,
+  durationWindowMs: 6 * hour,
+  durationRuns: 3,
+  durationFactor: 2,
+  durationSeconds: 60,
+  lagSeconds: 1800,
+  objective: 0.95,
+  burnFailures: 10,
+  burns: {
+    burning: [
+      { shortMs: 5 * minute, longMs: hour, factor: 14.4 },
+      { shortMs: 30 * minute, longMs: 6 * hour, factor: 6 },
+    ],
+    burning_slowly: [
+      { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
+      { shortMs: 6 * hour, longMs: 72 * hour, factor: 1 },
+    ],
+  },
+} as const;
+
+type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'successAgeMsOf'>;
+type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs'> & {
+  readonly overdueCount: number;
+  readonly lagSeconds: number;
+};
+
+/** Finds what is wrong with the executions of a server; the kept runs may not reach back over the longest windows. */
+export function findExecutionTroubles(facts: Facts, settings: Settings): readonly Trouble[] {
+  const { overdueCount, lagSeconds, nowMs } = facts;
+  const overdue: Trouble[] =
+    overdueCount === 0
+      ? []
+      : [
+          {
+            kind: 'overdue',
+            text: `${toCount(overdueCount, 'execution')} ${overdueCount === 1 ? 'takes' : 'take'} much longer than usual`,
+          },
+        ];
+  if (lagSeconds > executionLimits.lagSeconds) {
+    const detail = `The last that was read ended ${toDuration(lagSeconds * 1000)} ago`;
+    return [...overdue, { kind: 'behind', text: 'executions are read late', detail }];
+  }
+  const recent = facts.recent.filter(
+    (run) => settings.isWantedProject(run.project) && settings.isWantedJob(toPath(run)),
+  );
+  const jobs = [...facts.jobs.values()].filter(
+    (job) => job.goneSinceMs === undefined && settings.isWantedJob(toPath(job)),
+  );
+  return [
+    ...overdue,
+    ...findBurning(recent, nowMs),
+    ...findNodes(recent, jobs, nowMs),
+    ...findJobs(jobs, settings, nowMs),
+    ...findSlow(recent, jobs, nowMs),
+  ];
+}
+
+type Job = Pick<RecentRun, 'project' | 'group' | 'name'>;
+
+function toPath({ project, group, name }: Job): string {
+  return toJobPath({ project, group, name });
+}
+
+/** The error budget of the server burns, or that of some of its projects; one that burns fast also burns slowly. */
+function findBurning(recent: readonly RecentRun[], nowMs: number): readonly Trouble[] {
+  const judged = recent.filter((run) => run.ending === 'succeeded' || isFailure(run));
+  const scopes = [['', judged] as const, ...Map.groupBy(judged, ({ project }) => project)];
+  for (const kind of ['burning', 'burning_slowly'] as const) {
+    const found = scopes.flatMap(([project, runs]) => {
+      const burn = executionLimits.burns[kind].find((one) => isBurning(runs, one, nowMs));
+      return burn === undefined ? [] : [{ project, share: toShare(runs, nowMs - burn.shortMs).share }];
+    });
+    const [first] = found;
+    if (first === undefined) continue;
+    const where = first.project === '' ? '' : ` of ${toList(found.map(({ project }) => project))}`;
+    return [{ kind, text: `${Math.round(first.share * 100)} % of the executions${where} fail` }];
+  }
+  return [];
+}
+
+type Burn = { readonly shortMs: number; readonly longMs: number; readonly factor: number };
+
+function isBurning(runs: readonly RecentRun[], { shortMs, longMs, factor }: Burn, nowMs: number): boolean {
+  const limit = factor * (1 - executionLimits.objective);
+  const long = toShare(runs, nowMs - longMs);
+  return long.bad >= executionLimits.burnFailures && long.share > limit && toShare(runs, nowMs - shortMs).share > limit;
+}
+
+function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: number; readonly share: number } {
+  const within = runs.filter(({ endedAtMs }) => endedAtMs >= sinceMs);
+  const bad = within.filter(isFailure).length;
+  return { bad, share: within.length === 0 ? 0 : bad / within.length };
+}
+
+/** Several jobs that fail on one node and hardly on any other speak of the node. */
+function findNodes(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs: number): readonly Trouble[] {
+  const { nodeWindowMs, nodeFailures, nodeFailureRatio, nodeFailingJobs } = executionLimits;
+  const failed = recent.filter(
+    ({ endedAtMs, failedNodes = [] }) => endedAtMs >= nowMs - nodeWindowMs && failedNodes.length > 0,
+  );
+  const broken = [...Map.groupBy(failed, ({ project }) => project)].flatMap(([project, runs]) => {
+    const failing = jobs.filter((job) => job.project === project && job.consecutiveFailures > 0).length;
+    const all = runs.flatMap(({ failedNodes = [] }) => failedNodes);
+    const byNode = [...Map.groupBy(all, (node) => node)].map(([node, { length }]) => ({
+      node,
+      count: length,
+      project,
+    }));
+    return byNode.filter(
+      ({ count }) => failing >= nodeFailingJobs && count >= nodeFailures && count >= nodeFailureRatio * all.length,
+    );
+  });
+  return broken.map(({ node, count, project }) => {
+    const detail = `${count} executions of ${project} in ${toDuration(nodeWindowMs)}, and hardly any on other nodes`;
+    return { kind: 'node_failing', text: `node ${node} fails in several jobs`, detail };
+  });
+}
+
+function findJobs(jobs: readonly JobFacts[], { successAgeMsOf }: Settings, nowMs: number): readonly Trouble[] {
+  const failing = jobs.filter((job) => job.consecutiveFailures >= executionLimits.consecutiveFailures);
+  const stale = jobs.filter((job) => {
+    const limitMs = successAgeMsOf(toPath(job));
+    return limitMs !== undefined && (job.lastSuccessMs === undefined || nowMs - job.lastSuccessMs > limitMs);
+  });
+  return [
+    ...toTrouble('jobs_failing', failing, ['keeps failing', 'keep failing']),
+    ...toTrouble('jobs_stale', stale, ['has not succeeded for too long', 'have not succeeded for too long']),
+  ];
+}
+
+/** Even the shortest of the newest runs was slow. */
+function findSlow(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs: number): readonly Trouble[] {
+  const { durationWindowMs, durationRuns, durationFactor, durationSeconds } = executionLimits;
+  const byPath = Map.groupBy(
+    recent.filter(({ name, startedAtMs, endedAtMs }) => {
+      return name !== '' && endedAtMs >= nowMs - durationWindowMs && endedAtMs >= startedAtMs;
+    }),
+    toPath,
+  );
+  const slow = jobs.filter((job) => {
+    const runs = byPath.get(toPath(job)) ?? [];
+    const { averageDurationMs } = job;
+    if (runs.length < durationRuns || averageDurationMs === undefined) return false;
+    const shortestMs = Math.min(...runs.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
+    const isLong = shortestMs - averageDurationMs > durationSeconds * 1000;
+    return isLong && shortestMs > durationFactor * averageDurationMs;
+  });
+  return toTrouble('jobs_slow', slow, ['has become slow', 'have become slow']);
+}
+
+/** One line for all jobs that have the same trouble. */
+export function toTrouble(
+  kind: Trouble['kind'],
+  jobs: readonly Job[],
+  [one, several]: readonly [string, string],
+): readonly Trouble[] {
+  if (jobs.length === 0) return [];
+  const text = `${toCount(jobs.length, 'job')} ${jobs.length === 1 ? one : several}`;
+  return [{ kind, text, detail: toList(jobs.map(toPath)) }];
+}

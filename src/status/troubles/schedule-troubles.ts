@@ -1,0 +1,148 @@
+import { toTime } from '../../domain/ages.ts';
+import { toJobPath } from '../../domain/job-path.ts';
+import { toCount, toList } from '../../domain/sizes.ts';
+import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
+import type { Missed, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';
+import type { Trouble } from '../problem-kinds.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Limits of schedules, as the alerts have them. */
+export const scheduleLimits = {
+  windowMs: 30 * minute,
+  lateRatio: 0.05,
+  offMs: 7 * 24 * hour,
+  objective: 0.99,
+  burnTimes: 10,
+  burns: [
+    { shortMs: hour, longMs: 6 * hour, factor: 6 },
+    { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
+  ],
+} as const;
+
+export type ScheduleFacts = {
+  readonly jobs: readonly WatchedJob[];
+  readonly hours: readonly HourOfTimes[];
+  /** The time at which more runs are expected than there are threads. */
+  readonly exceededMs: number | undefined;
+  readonly isCritical: (jobPath: string) => boolean;
+  /** How late a run may start and still be the expected one: the time is decided after that. */
+  readonly marginMs: number;
+  readonly nowMs: number;
+};
+
+/** Finds what is wrong with the scheduled runs of a server. */
+export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
+  const { exceededMs, nowMs } = facts;
+  const jobs = facts.jobs.filter(({ goneAtMs }) => goneAtMs === undefined);
+  const ahead: readonly Trouble[] =
+    exceededMs === undefined
+      ? []
+      : [
+          {
+            kind: 'will_saturate',
+            text: 'more runs than threads are expected',
+            detail: `At ${toTime(exceededMs, nowMs)}`,
+          },
+        ];
+  return [
+    ...findMisses(jobs, facts),
+    ...findUnpunctual(facts),
+    ...findLate(jobs, facts),
+    ...ahead,
+    ...findOff(jobs, nowMs),
+  ];
+}
+
+type Times = Pick<ScheduleFacts, 'nowMs' | 'marginMs'>;
+
+/** The verdicts of a job on times of late. */
+function* verdictsOf({ verdicts }: WatchedJob, { nowMs, marginMs }: Times): Generator<Verdict> {
+  const sinceMs = nowMs - scheduleLimits.windowMs - marginMs;
+  for (const verdict of verdicts.toReversed()) {
+    if (verdict.expectedMs < sinceMs) return;
+    yield verdict;
+  }
+}
+
+type Miss = Missed & { readonly path: string };
+
+function findMisses(jobs: readonly WatchedJob[], { isCritical, ...times }: ScheduleFacts): readonly Trouble[] {
+  const misses = jobs.flatMap((job) =>
+    [...verdictsOf(job, times)].flatMap((verdict): Miss[] =>
+      verdict.is === 'missed' ? [{ ...verdict, path: toJobPath(job) }] : [],
+    ),
+  );
+  const orphaned = misses.filter(({ reason }) => reason === 'orphaned');
+  const others = misses.filter(({ reason }) => reason !== 'orphaned');
+  return [
+    ...toMissed('owner_gone', orphaned, 'of a cluster member that does not respond'),
+    ...toMissed(
+      'critical_missed',
+      others.filter(({ path }) => isCritical(path)),
+      'of critical jobs',
+    ),
+    ...toMissed(
+      'missed',
+      others.filter(({ path }) => !isCritical(path)),
+      '',
+    ),
+  ];
+}
+
+function toMissed(kind: Trouble['kind'], misses: readonly Miss[], of: string): readonly Trouble[] {
+  if (misses.length === 0) return [];
+  const reasons = [...new Set(misses.map(({ reason }) => reason.replaceAll('_', ' ')))];
+  const what = `scheduled run${misses.length === 1 ? '' : 's'}`;
+  const text = `${misses.length.toLocaleString('en')} ${what}${of === '' ? '' : ` ${of}`} ${misses.length === 1 ? 'was' : 'were'} missed`;
+  const detail = `Cause: ${reasons.join(', ')}; ${toList([...new Set(misses.map(({ path }) => path))])}`;
+  return [{ kind, text, detail }];
+}
+
+/** Too large a share of all expected times has no run in time, over hours. */
+function findUnpunctual({ hours, nowMs }: ScheduleFacts): readonly Trouble[] {
+  const burn = scheduleLimits.burns.find(({ shortMs, longMs, factor }) => {
+    const limit = factor * (1 - scheduleLimits.objective);
+    const long = toShare(hours, nowMs - longMs);
+    return long.bad >= scheduleLimits.burnTimes && long.share > limit && toShare(hours, nowMs - shortMs).share > limit;
+  });
+  if (burn === undefined) return [];
+  const { bad, share } = toShare(hours, nowMs - burn.longMs);
+  const detail = `${toCount(bad, 'start')} late or missing in the last ${burn.longMs / hour} h`;
+  return [
+    { kind: 'unpunctual', text: `${Math.ceil(share * 100)} % of the scheduled runs are late or missing`, detail },
+  ];
+}
+
+/** The hours that end after a time. */
+function toShare(hours: readonly HourOfTimes[], sinceMs: number): { readonly bad: number; readonly share: number } {
+  let [bad, all] = [0, 0];
+  for (const { startMs, ran, late, missed } of hours) {
+    if (startMs + hour <= sinceMs) continue;
+    const wrong = late + Object.values(missed).reduce((sum, count) => sum + count, 0);
+    bad += wrong;
+    all += ran + wrong;
+  }
+  return { bad, share: all === 0 ? 0 : bad / all };
+}
+
+function findLate(jobs: readonly WatchedJob[], times: Times): readonly Trouble[] {
+  const late = [...Map.groupBy(jobs, ({ project }) => project)].filter(([, ofProject]) => {
+    const ran = ofProject.flatMap((job) => [...verdictsOf(job, times)].filter((verdict) => verdict.is === 'ran'));
+    return ran.filter(({ delayMs }) => delayMs > lateMs).length > scheduleLimits.lateRatio * ran.length;
+  });
+  if (late.length === 0) return [];
+  return [
+    { kind: 'starts_late', text: 'scheduled runs start late', detail: `In ${toList(late.map(([name]) => name))}` },
+  ];
+}
+
+function findOff(jobs: readonly WatchedJob[], nowMs: number): readonly Trouble[] {
+  const long = jobs.filter(({ off }) =>
+    off.some(({ untilMs, sinceMs }) => untilMs === undefined && nowMs - sinceMs > scheduleLimits.offMs),
+  );
+  if (long.length === 0) return [];
+  const text = `${toCount(long.length, 'scheduled job')} ${long.length === 1 ? 'has' : 'have'} been off for a week`;
+  return [{ kind: 'off_long', text, detail: toList(long.map(toJobPath)) }];
+}

@@ -1,0 +1,106 @@
+import type { Endpoint } from '../../api/endpoint.ts';
+import { type SystemInfo, systemInfo } from '../../api/endpoints/system.ts';
+import { toDuration, toTime } from '../../domain/ages.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Trouble } from '../problem-kinds.ts';
+
+/** Limits of a server, as the alerts have them. */
+export const serverLimits = {
+  clockSkewSeconds: 30,
+  schedulerWindowMs: 5 * 60_000,
+  schedulerUsedRatio: 0.95,
+  memoryWindowMs: 30 * 60_000,
+  memoryUsedRatio: 0.9,
+  restartSeconds: 60,
+} as const;
+
+export type ServerSigns = {
+  /** Takes in an answer of the common address, or of a member. */
+  readonly note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown) => void;
+  readonly troubles: () => readonly Trouble[];
+};
+
+/** What one answer says: about its clock, its threads, its heap and its start. */
+type Sample = {
+  readonly ticks: number;
+  readonly skewMs: number | undefined;
+  /** The start, by our own clock: a clock that is set does not move it. */
+  readonly startedAtMs: number | undefined;
+  readonly running: number | undefined;
+  readonly threads: number | undefined;
+  readonly heapRatio: number | undefined;
+};
+
+/** Follows what servers answer about themselves over half an hour: a moment says little of threads and heap. */
+export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSigns {
+  const byMember = new Map<string | undefined, readonly Sample[]>();
+  return {
+    note: (member, endpoint, answer) => {
+      if (!isInfo(endpoint, answer)) return;
+      const sample = toSample(answer, clock);
+      const kept = (byMember.get(member) ?? []).filter(
+        ({ ticks }) => sample.ticks - ticks < serverLimits.memoryWindowMs,
+      );
+      // Answers that come in quick succession take the place of each other.
+      const before = kept.at(-2);
+      const isClose = before !== undefined && sample.ticks - before.ticks < leastApartMs;
+      byMember.set(member, [...(isClose ? kept.slice(0, -1) : kept), sample]);
+    },
+    troubles: () =>
+      [...byMember].flatMap(([member, samples]) =>
+        [...findTroubles(samples, clock.now())].map((trouble) => ({ ...trouble, member })),
+      ),
+  };
+}
+
+const leastApartMs = 10_000;
+/** A mean over less says little. */
+const leastSpanMs = 60_000;
+const leastHeapSpanMs = 15 * 60_000;
+
+function isInfo(endpoint: Endpoint<unknown>, answer: unknown): answer is SystemInfo {
+  return endpoint.name === systemInfo.name && answer !== null;
+}
+
+function toSample({ timestampMs, stats }: SystemInfo, { now, ticks }: Pick<Clock, 'now' | 'ticks'>): Sample {
+  const { memory, scheduler, uptime } = stats;
+  const skewMs = timestampMs === undefined ? undefined : timestampMs - now();
+  const isHeap = memory.total !== undefined && memory.free !== undefined && memory.max !== undefined && memory.max > 0;
+  return {
+    ticks: ticks(),
+    skewMs,
+    startedAtMs: uptime.since === undefined ? undefined : uptime.since - (skewMs ?? 0),
+    running: scheduler.running,
+    threads: scheduler.threadPoolSize,
+    heapRatio: isHeap ? ((memory.total ?? 0) - (memory.free ?? 0)) / (memory.max ?? 1) : undefined,
+  };
+}
+
+function* findTroubles(samples: readonly Sample[], nowMs: number): Generator<Trouble> {
+  const [first] = samples;
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined) return;
+  const { skewMs = 0, threads = 0, startedAtMs } = last;
+  if (Math.abs(skewMs) > serverLimits.clockSkewSeconds * 1000) {
+    const way = skewMs > 0 ? 'ahead' : 'behind';
+    const detail = `It is ${toDuration(Math.abs(skewMs))} ${way}: schedules and the times of executions are off by as much`;
+    yield { kind: 'clock', text: "its clock differs from the exporter's", detail };
+  }
+  const lately = samples.filter(({ ticks }) => last.ticks - ticks <= serverLimits.schedulerWindowMs);
+  const busy = lately.reduce((sum, { running = 0 }) => sum + running, 0) / lately.length;
+  const spanMs = last.ticks - (lately[0]?.ticks ?? last.ticks);
+  if (threads > 0 && spanMs >= leastSpanMs && busy >= serverLimits.schedulerUsedRatio * threads) {
+    const detail = `${busy.toFixed(1)} of ${threads} on average: new executions start late or not at all`;
+    yield { kind: 'saturated', text: 'all scheduler threads are busy', detail };
+  }
+  const least = Math.min(...samples.map(({ heapRatio = 0 }) => heapRatio));
+  if (last.ticks - first.ticks >= leastHeapSpanMs && least > serverLimits.memoryUsedRatio) {
+    const detail = `For ${toDuration(last.ticks - first.ticks)} never less than ${Math.round(least * 100)} % was in use`;
+    yield { kind: 'memory', text: 'is running out of heap', detail };
+  }
+  const earliestMs = Math.min(...samples.map((sample) => sample.startedAtMs ?? Infinity));
+  if (startedAtMs !== undefined && startedAtMs - earliestMs > serverLimits.restartSeconds * 1000) {
+    const detail = `At ${toTime(startedAtMs, nowMs)}: what ran then was interrupted`;
+    yield { kind: 'restarted', text: 'restarted', detail };
+  }
+}

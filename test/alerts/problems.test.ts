@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { fast, slow } from '../../alerts/definitions/objectives.ts';
+import { allAlerts } from '../../alerts/generate.ts';
+import { pageOf } from '../../alerts/label-texts.ts';
+import { defaultThresholds as limits } from '../../alerts/thresholds.ts';
+import { parseDuration } from '../../src/config/values/duration.ts';
+import { lateMs } from '../../src/expected-runs/deciding/hours.ts';
+import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
+import { readContent } from '../../src/http/server/content.ts';
+import { kindsOfProblems, ofKind, type Place, type ProblemKind } from '../../src/status/problem-kinds.ts';
+import { recentlyMs } from '../../src/status/problems.ts';
+import { executionLimits } from '../../src/status/troubles/execution-troubles.ts';
+import { scheduleLimits } from '../../src/status/troubles/schedule-troubles.ts';
+import { serverLimits } from '../../src/status/troubles/server-signs.ts';
+import { serve } from '../http/serve.ts';
+
+/** Why no problem of the front page is what these alerts are about. */
+const withoutProblem: Readonly<Record<string, string>> = {
+  AutomationExporterDown: 'no exporter is there to show it',
+  AutomationExporterInstanceDown: 'an exporter does not know the targets of Prometheus',
+  AutomationExporterHeldUp: 'a process that is blocked shows no page, and one that answers is not blocked',
+  AutomationExporterLeaseFlapping: 'it is counted over all exporters, of which each knows its own part',
+};
+
+/** The pages that alerts link to for what a problem links to. */
+const pages: Readonly<Record<Place, string>> = {
+  server: pageOf.server,
+  rights: pageOf.rights,
+  config: pageOf.front,
+  traces: pageOf.traces,
+  schedule: pageOf.schedule,
+  failures: pageOf.failures,
+  'failed jobs': pageOf.job,
+  'off jobs': pageOf.switchedOff,
+};
+
+const kinds = Object.keys(kindsOfProblems) as ProblemKind[];
+const alerts = allAlerts();
+
+function kindsOf(alert: string): readonly ProblemKind[] {
+  return kinds.filter((kind) => ofKind(kind).alerts.includes(alert));
+}
+
+describe('alerts, problems and pages', () => {
+  it.each(alerts)('$alert is a problem on the front page, or it is said why not', ({ alert, page, severity }) => {
+    const found = kindsOf(alert);
+    expect(found.length > 0).toBe(withoutProblem[alert] === undefined);
+    for (const kind of found) {
+      // The alert names the job, whose page says more.
+      expect([pages[ofKind(kind).page], pageOf.job]).toContain(page);
+      expect({ kind, isNote: ofKind(kind).isNote === true }).toEqual({ kind, isNote: severity === 'info' });
+    }
+    expect(page !== undefined).toBe(alert !== 'AutomationExporterDown');
+  });
+
+  it('names no alert that is not there', () => {
+    const named = [...kinds.flatMap((kind) => ofKind(kind).alerts), ...Object.keys(withoutProblem)];
+    expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
+  });
+
+  it('leads from every runbook to the page that shows the cause', async () => {
+    const content = readContent();
+    const { ask } = await serve([runbookRoutes(content)]);
+    for (const { alert } of alerts) {
+      const { status, body } = await ask(`/runbooks/${alert}`);
+      expect({ alert, status }).toEqual({ alert, status: 200 });
+      expect({ alert, leads: /This exporter shows it on <a href="\.\.\/[^"]*">/.test(body) }).toEqual({
+        alert,
+        leads: alert !== 'AutomationExporterDown',
+      });
+    }
+  });
+
+  it('judges by the limits of the alerts', () => {
+    const toMs = (text: string): number => {
+      const parsed = parseDuration(text);
+      return 'value' in parsed ? parsed.value : Number.NaN;
+    };
+    const toBurns = (burns: typeof fast) =>
+      burns.map(({ short, long, factor }) => ({ shortMs: toMs(short), longMs: toMs(long), factor }));
+    expect(executionLimits).toEqual({
+      consecutiveFailures: limits.jobConsecutiveFailures,
+      nodeWindowMs: toMs(limits.nodeWindow),
+      nodeFailures: limits.nodeFailures,
+      nodeFailureRatio: limits.nodeFailureRatio,
+      nodeFailingJobs: limits.nodeFailingJobs,
+      durationWindowMs: toMs(limits.durationWindow),
+      durationRuns: limits.durationRuns,
+      durationFactor: limits.durationFactor,
+      durationSeconds: limits.durationSeconds,
+      lagSeconds: limits.executionLagSeconds,
+      objective: limits.executionsObjective,
+      burnFailures: limits.burnFailures,
+      burns: { burning: toBurns(fast), burning_slowly: toBurns(slow) },
+    });
+    expect(serverLimits).toEqual({
+      clockSkewSeconds: limits.clockSkewSeconds,
+      schedulerWindowMs: toMs(limits.schedulerWindow),
+      schedulerUsedRatio: limits.schedulerUsedRatio,
+      memoryWindowMs: toMs(limits.memoryWindow),
+      memoryUsedRatio: limits.memoryUsedRatio,
+      restartSeconds: limits.restartSeconds,
+    });
+    expect(scheduleLimits).toMatchObject({
+      windowMs: toMs(limits.scheduleWindow),
+      offMs: limits.jobDisabledSeconds * 1000,
+      objective: limits.punctualityObjective,
+      burnTimes: limits.burnFailures,
+    });
+    expect({ lateMs, recentlyMs }).toEqual({
+      lateMs: limits.scheduleLateSeconds * 1000,
+      recentlyMs: toMs(limits.passiveBrieflyWindow),
+    });
+  });
+});

@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import { systemInfo } from '../../src/api/endpoints/system.ts';
+import type { JobFacts } from '../../src/executions/counting/totals.ts';
+import type { RecentRun } from '../../src/executions/ledger/recent-runs.ts';
+import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import { findExecutionTroubles } from '../../src/status/troubles/execution-troubles.ts';
+import { findScheduleTroubles, type ScheduleFacts } from '../../src/status/troubles/schedule-troubles.ts';
+import { createServerSigns } from '../../src/status/troubles/server-signs.ts';
+
+const nowMs = Date.parse('2024-05-20T03:19:40Z');
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+let nextId = 1;
+
+function run(agoMs: number, given: Partial<RecentRun> = {}): RecentRun {
+  const endedAtMs = nowMs - agoMs;
+  const usual = { id: nextId++, project: 'pay', group: 'nightly', name: 'settle', ending: 'succeeded' } as const;
+  return { ...usual, startedAtMs: endedAtMs - 1000, endedAtMs, ...given };
+}
+
+function runs(count: number, agoMs: number, given: Partial<RecentRun> = {}): RecentRun[] {
+  return Array.from({ length: count }, () => run(agoMs, given));
+}
+
+function facts(given: Partial<JobFacts> = {}): JobFacts {
+  const times = { lastStartMs: nowMs - minute, lastEndMs: nowMs, lastId: 1, lastEnding: 'succeeded' } as const;
+  return { project: 'pay', group: 'nightly', name: 'settle', jobId: 'j', ...times, consecutiveFailures: 0, ...given };
+}
+
+type Given = {
+  readonly recent?: readonly RecentRun[];
+  readonly jobs?: readonly JobFacts[];
+  readonly lagSeconds?: number;
+  readonly overdueCount?: number;
+};
+
+function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0 }: Given): string[] {
+  const settings = {
+    isWantedProject: (project: string) => project !== 'private',
+    isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
+    successAgeMsOf: (path: string) => (path === 'pay/nightly/settle' ? 26 * hour : undefined),
+  };
+  const known = {
+    recent,
+    jobs: new Map(jobs.map((job, index) => [String(index), job])),
+    nowMs,
+    lagSeconds,
+    overdueCount,
+  };
+  return findExecutionTroubles(known, settings).map(({ kind, text, detail }) =>
+    [kind, text, detail].filter(Boolean).join(': '),
+  );
+}
+
+const fails = { ending: 'failed' } as const;
+
+describe('status/execution-troubles', () => {
+  it.each<[string, Given, string[]]>([
+    ['nothing', { recent: runs(50, minute), jobs: [facts({ lastSuccessMs: nowMs })] }, []],
+    ['an execution that is overdue', { overdueCount: 1 }, ['overdue: 1 execution takes much longer than usual']],
+    [
+      'a lag, and nothing that is older than that',
+      { recent: runs(10, minute, fails), lagSeconds: 1801 },
+      ['behind: executions are read late: The last that was read ended 30 min ago'],
+    ],
+    ['nine failures', { recent: runs(9, minute, fails) }, []],
+    ['ten failures of ten', { recent: runs(10, minute, fails) }, ['burning: 100 % of the executions fail']],
+    [
+      'a project that burns while the server does not',
+      { recent: [...runs(10, minute, fails), ...runs(400, minute, { project: 'shop' })] },
+      ['burning: 100 % of the executions of pay fail'],
+    ],
+    [
+      'one failure of ten for a day',
+      { recent: [...runs(20, hour, fails), ...runs(80, hour), ...runs(20, 20 * hour)] },
+      ['burning_slowly: 20 % of the executions fail'],
+    ],
+    [
+      'failures that were aborted or are tried again',
+      { recent: [...runs(10, minute, { ending: 'aborted' }), ...runs(10, minute, { ending: 'failed-with-retry' })] },
+      [],
+    ],
+    [
+      'failures that are over',
+      { recent: [...runs(20, 50 * minute, fails), ...runs(20, minute)] },
+      ['burning_slowly: 50 % of the executions fail'],
+    ],
+    [
+      'a node that fails in two jobs',
+      {
+        recent: [
+          ...runs(5, minute, { ...fails, failedNodes: ['db02'] }),
+          run(minute, { ...fails, failedNodes: ['db01'] }),
+        ],
+        jobs: [
+          facts({ consecutiveFailures: 1, lastSuccessMs: nowMs }),
+          facts({ name: 'other', consecutiveFailures: 2 }),
+        ],
+      },
+      ['node_failing: node db02 fails in several jobs: 5 executions of pay in 30 min, and hardly any on other nodes'],
+    ],
+    [
+      'a node that fails in one job',
+      {
+        recent: runs(6, minute, { ...fails, failedNodes: ['db02'] }),
+        jobs: [facts({ consecutiveFailures: 2, lastSuccessMs: nowMs })],
+      },
+      [],
+    ],
+    [
+      'jobs that keep failing, but one that is gone or not wanted',
+      {
+        jobs: [
+          facts({ name: 'a', consecutiveFailures: 3 }),
+          facts({ name: 'b', consecutiveFailures: 9 }),
+          facts({ name: 'c', consecutiveFailures: 9, goneSinceMs: nowMs }),
+          facts({ name: 'unwanted', consecutiveFailures: 9 }),
+        ],
+      },
+      ['jobs_failing: 2 jobs keep failing: pay/nightly/a and pay/nightly/b'],
+    ],
+    [
+      'a job without a success for longer than it may',
+      { jobs: [facts({ lastSuccessMs: nowMs - 27 * hour })] },
+      ['jobs_stale: 1 job has not succeeded for too long: pay/nightly/settle'],
+    ],
+    [
+      'a job whose last runs were all slow',
+      {
+        recent: runs(3, hour).map((one) => ({ ...one, startedAtMs: one.endedAtMs - 400_000 })),
+        jobs: [facts({ averageDurationMs: 100_000, lastSuccessMs: nowMs })],
+      },
+      ['jobs_slow: 1 job has become slow: pay/nightly/settle'],
+    ],
+  ])('says of %s what is wrong', (_what, given, expected) => {
+    expect(ofExecutions(given)).toEqual(expected);
+  });
+});
+
+function watched(verdicts: readonly Verdict[], given: Partial<WatchedJob> = {}): WatchedJob {
+  const names = { id: 'j', project: 'pay', group: 'nightly', name: 'settle' };
+  return { ...names, sinceMs: 0, decidedMs: nowMs, listedAtMs: nowMs, off: [], runs: [], verdicts, ...given };
+}
+
+function missed(agoMs: number, reason: 'passive' | 'orphaned' = 'passive'): Verdict {
+  return { is: 'missed', expectedMs: nowMs - agoMs, reason, facts: [] };
+}
+
+function ofSchedules(given: Partial<ScheduleFacts>): string[] {
+  const isCritical = (path: string): boolean => path === 'pay/nightly/critical';
+  const usual = { jobs: [], hours: [], exceededMs: undefined, isCritical, marginMs: 10 * minute, nowMs };
+  return findScheduleTroubles({ ...usual, ...given }).map(({ kind, text, detail }) => `${kind}: ${text}: ${detail}`);
+}
+
+describe('status/schedule-troubles', () => {
+  it.each<[string, Partial<ScheduleFacts>, string[]]>([
+    ['runs in time', { jobs: [watched([{ is: 'ran', expectedMs: nowMs - minute, delayMs: 300_000, runId: 1 }])] }, []],
+    [
+      'runs that were missed lately',
+      { jobs: [watched([missed(41 * minute), missed(39 * minute), missed(20 * minute)])] },
+      ['missed: 2 scheduled runs were missed: Cause: passive; pay/nightly/settle'],
+    ],
+    [
+      'one of a critical job, and one whose owner is gone',
+      { jobs: [watched([missed(minute)], { name: 'critical' }), watched([missed(minute, 'orphaned')])] },
+      [
+        'owner_gone: 1 scheduled run of a cluster member that does not respond was missed: Cause: orphaned; pay/nightly/settle',
+        'critical_missed: 1 scheduled run of critical jobs was missed: Cause: passive; pay/nightly/critical',
+      ],
+    ],
+    ['a job that is gone', { jobs: [watched([missed(minute)], { goneAtMs: nowMs })] }, []],
+    [
+      'runs that start late',
+      { jobs: [watched([{ is: 'ran', expectedMs: nowMs - 20 * minute, delayMs: 300_001, runId: 1 }])] },
+      ['starts_late: scheduled runs start late: In pay'],
+    ],
+    [
+      'misses over hours',
+      { hours: [{ startMs: nowMs - hour, ran: 90, late: 2, off: 0, undecided: 0, missed: { passive: 8 } }] },
+      ['unpunctual: 10 % of the scheduled runs are late or missing: 10 starts late or missing in the last 6 h'],
+    ],
+    [
+      'fewer threads than runs to come',
+      { exceededMs: nowMs + hour },
+      ['will_saturate: more runs than threads are expected: At 04:19 UTC'],
+    ],
+    [
+      'a job that has been off for more than a week',
+      {
+        jobs: [
+          watched([], { off: [{ what: 'job', sinceMs: nowMs - 8 * day, seenAtMs: nowMs }] }),
+          watched([], { off: [{ what: 'job', sinceMs: nowMs - 8 * day, seenAtMs: nowMs, untilMs: nowMs }] }),
+        ],
+      },
+      ['off_long: 1 scheduled job has been off for a week: pay/nightly/settle'],
+    ],
+  ])('says of %s what is wrong', (_what, given, expected) => {
+    expect(ofSchedules(given)).toEqual(expected);
+  });
+});
+
+/** What a server says of itself every 15 s for some minutes. */
+function ofServer(minutes: number, toInfo: (atMs: number) => object): string[] {
+  let atMs = nowMs;
+  const signs = createServerSigns({ now: () => atMs, ticks: () => atMs });
+  for (; atMs <= nowMs + minutes * minute; atMs += 15_000) {
+    signs.note(undefined, systemInfo, { stats: { memory: {}, scheduler: {}, uptime: {} }, ...toInfo(atMs) });
+  }
+  return signs.troubles().map(({ kind, text, detail }) => `${kind}: ${text}: ${detail}`);
+}
+
+describe('status/server-signs', () => {
+  const toStats = (stats: object): object => ({ stats: { memory: {}, scheduler: {}, uptime: {}, ...stats } });
+
+  it.each<[string, number, (atMs: number) => object, string[]]>([
+    ['nothing', 5, () => ({}), []],
+    ['a clock that is right', 5, (atMs) => ({ timestampMs: atMs + 29_000 }), []],
+    [
+      'a clock that is wrong',
+      5,
+      (atMs) => ({ timestampMs: atMs - 90_000 }),
+      [
+        "clock: its clock differs from the exporter's: It is 90 s behind: schedules and the times of executions are off by as much",
+      ],
+    ],
+    [
+      'threads that are busy for a moment',
+      5,
+      (atMs) => toStats({ scheduler: { running: atMs > nowMs + 4.5 * minute ? 10 : 3, threadPoolSize: 10 } }),
+      [],
+    ],
+    [
+      'threads that stay busy',
+      5,
+      () => toStats({ scheduler: { running: 10, threadPoolSize: 10 } }),
+      ['saturated: all scheduler threads are busy: 10.0 of 10 on average: new executions start late or not at all'],
+    ],
+    [
+      'a heap that is full at times',
+      20,
+      (atMs) => toStats({ memory: { total: 100, max: 100, free: atMs % minute === 40_000 ? 60 : 1 } }),
+      [],
+    ],
+    [
+      'a heap that stays full',
+      20,
+      () => toStats({ memory: { total: 100, max: 100, free: 5 } }),
+      ['memory: is running out of heap: For 20 min never less than 95 % was in use'],
+    ],
+    [
+      'a restart',
+      5,
+      (atMs) => toStats({ uptime: { since: atMs > nowMs + 3 * minute ? nowMs + 3 * minute : nowMs - day } }),
+      ['restarted: restarted: At 03:22 UTC: what ran then was interrupted'],
+    ],
+    [
+      'a start that moves with the clock',
+      5,
+      (atMs) => {
+        const skewMs = atMs > nowMs + 3 * minute ? 20 * minute : 0;
+        return { ...toStats({ uptime: { since: nowMs - day + skewMs } }), timestampMs: atMs + skewMs };
+      },
+      [
+        "clock: its clock differs from the exporter's: It is 20 min ahead: schedules and the times of executions are off by as much",
+      ],
+    ],
+  ])('says of %s what is wrong', (_what, minutes, toInfo, expected) => {
+    expect(ofServer(minutes, toInfo)).toEqual(expected);
+  });
+});
