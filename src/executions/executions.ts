@@ -135,10 +135,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     },
     runningReadMs: (project) => {
       if (latest?.running === undefined || visibility.all().runningDenied.includes(project)) return undefined;
-      const { readTicks, sinceTicks, nowMs } = latest;
-      if (readTicks === undefined) return nowMs;
-      const ticks = readTicks.get(project);
-      return ticks === undefined ? undefined : nowMs - Math.max(0, sinceTicks - ticks);
+      return toReadMs(latest, project);
     },
     progress: () => found?.cache.states,
     factsOf: (...job) => found?.cache.totals.jobs.get(toJobKey(...job)),
@@ -160,6 +157,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 }
 
 const noJobs: ExecutionsStatus['jobs'] = new Map();
+
+function toReadMs({ readTicks, sinceTicks, nowMs }: RoundNow, project: string): number | undefined {
+  if (readTicks === undefined) return nowMs;
+  const ticks = readTicks.get(project);
+  return ticks === undefined ? undefined : nowMs - Math.max(0, sinceTicks - ticks);
+}
 
 function toServerNow(latest: RoundNow | undefined, { now, ticks }: ExecutionsOptions['clock']): number {
   return Math.floor(latest === undefined ? now() : latest.nowMs + ticks() - latest.sinceTicks);
