@@ -1,9 +1,12 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { json } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Pause } from '../../src/domain/pause.ts';
 import { createPageTurns } from '../../src/http/server/page-turns.ts';
 import { createRoutes } from '../../src/http/server/routes.ts';
 import { systemClock } from '../../src/system-clock.ts';
+import { eventually } from '../support/eventually.ts';
 import { serve } from './serve.ts';
 
 /** Turns by a clock that a test moves. */
@@ -84,6 +87,36 @@ describe('http/page-turns', () => {
       await new Promise((resolve) => socket.once('readable', resolve));
     }
     expect((await ask('/large')).status).toBe(200);
+  });
+
+  it('keeps no place for clients that left before their page began, nor for those that send a body slowly', async () => {
+    const { gate } = createTurns();
+    const checking = createRoutes().get('/checked', async (_request, response, next) => {
+      await once(response, 'close');
+      next();
+    });
+    const page = createRoutes().get('/page', (_request, response) => void response.send('made'));
+    const change = createRoutes().post('/change', json());
+    let begun = 0;
+    const count = createRoutes().use((_request, _response, next) => {
+      begun += 1;
+      next();
+    });
+    const { ask, port } = await serve([count, checking, createRoutes().use(gate), page, change]);
+    const say = async (head: string): Promise<Socket> => {
+      const socket = connect({ host: '127.0.0.1', port });
+      onTestFinished(() => void socket.destroy());
+      const before = begun;
+      socket.write(
+        `${head} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`,
+      );
+      await eventually(async () => expect(begun).toBe(before + 1), { everyMs: 1 });
+      return socket;
+    };
+    for (let one = 0; one < 100; one += 1) (await say('GET /checked')).destroy();
+    expect((await ask('/page')).status).toBe(200);
+    for (let one = 0; one < 100; one += 1) await say('POST /change');
+    expect((await ask('/page')).status).toBe(200);
   });
 
   it('makes a dear list once for everybody, then again when twenty times as long has passed', async () => {

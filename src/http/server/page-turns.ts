@@ -33,7 +33,14 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   let underWay = 0;
   let wasBusy = false;
 
-  const gate: RequestHandler = async (_request, response, next) => {
+  const gate: RequestHandler = async ({ method }, response, next) => {
+    // The client may have left while its password was checked.
+    if (response.destroyed) return;
+    // No page: what is sent to be changed may come slowly, and would keep its place until then.
+    if (method !== 'GET' && method !== 'HEAD') {
+      next();
+      return;
+    }
     if (underWay >= mostPages) {
       if (!wasBusy) onBusy();
       wasBusy = true;
