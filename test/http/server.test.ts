@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Router } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { metricsRoute } from '../../src/http/routes/metrics.ts';
@@ -135,6 +137,28 @@ describe('http/server', () => {
 
     expect((await ask('/fifth')).body).toHaveLength(much.length);
     expect(cuts.slice(2)).toEqual(['fifth true']);
+  });
+
+  it('holds nothing of a page whose client left while it was made', async () => {
+    setFlagsFromString('--expose-gc');
+    const pages: WeakRef<object>[] = [];
+    const router = Router();
+    router.get('/', async (_request, response) => {
+      pages.push(new WeakRef(response));
+      await once(response, 'close');
+      response.send('late');
+    });
+    const { port } = await serve([router]);
+    for (let count = 1; count <= 10; count += 1) {
+      const reader = say(port, `GET / HTTP/1.1\r\n${head}`);
+      await eventually(async () => expect(pages).toHaveLength(count));
+      await once(reader.destroy(), 'close');
+    }
+    await eventually(async () => {
+      runInNewContext('gc()');
+      // The last one may still be in use.
+      expect(pages.filter((page) => page.deref() !== undefined).length).toBeLessThan(2);
+    });
   });
 
   it('hangs up on who asks more and more without reading', async () => {

@@ -169,6 +169,8 @@ function createPageBound(mostBytes: number): (socket: Socket, response: Response
       // The cast is true: Express ends a response with its whole page, or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
+      // Nothing would release the page of a client that left while it was made.
+      if (response.destroyed) return end(...given);
       pages.set(response, { bytes, socket });
       total += bytes;
       for (const [oldest, { socket: slow }] of pages) {
