@@ -112,7 +112,7 @@ describe('commands/replay-from-server', () => {
 
   it('names the servers that there are', async () => {
     const { simulator, id } = await start();
-    const server = (name: string) => `  - { name: ${name}, url: '${simulator.url}', token_file: ./token }\n`;
+    const server = (name: string) => `  - { name: ${name}, url: '${simulator.url}/${name}', token_file: ./token }\n`;
     const files = { 'config.yaml': `servers:\n${server('prod')}${server('test')}`, token: simulator.token };
     const argv = ['replay', '--config.file=config.yaml', `stage/${id}`, id];
     const { code, stdout, stderr } = await runCli(argv, { files });
