@@ -44,6 +44,7 @@ export function createApp({ world, faults, sessions, log, control, nextMember, t
       path: url.pathname,
       query: withoutSecret(url),
       status: 0,
+      listed: 0,
       endpointKnown: false,
       accept: request.get('accept'),
       auth: authOf(request, world, url),

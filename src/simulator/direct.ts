@@ -20,6 +20,7 @@ export type DirectAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly listed?: number;
 };
 
 /** Answers reads of the API as a function, at once: no socket, no session and no fault stands between. */
@@ -36,6 +37,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
     path: url.pathname,
     query: '',
     status: 0,
+    listed: 0,
     endpointKnown: true,
     accept: headers['accept'],
     auth: authOf(request, world, url),
@@ -54,6 +56,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
     status: answer.status,
     headers: { date, 'content-type': contentType, ...answer.headers },
     body: isJson ? JSON.stringify(answer.json) : (answer.text ?? ''),
+    listed: answer.listed ?? 0,
   };
 }
 

@@ -5,6 +5,8 @@ export type SimulatorRequest = {
   readonly path: string;
   readonly query: string;
   status: number;
+  /** How much was listed in memory for the answer. */
+  listed: number;
   endpointKnown: boolean;
   readonly accept: string | undefined;
   readonly auth: 'token' | 'query' | 'bearer' | 'cookie' | 'none';

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ApiError } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
+import { toListingMs } from '../../src/simulator/answers/answer.ts';
 import { createClock } from '../../src/simulator/clock.ts';
 import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../src/simulator/direct.ts';
 import type { Fault } from '../../src/simulator/faults.ts';
@@ -18,7 +20,7 @@ export type DirectOptions = Omit<SimulatorOptions, 'onRequest'> & {
   readonly onRequest?: ((asked: Asked) => void) | undefined;
 };
 
-type Asked = { readonly path: string; readonly query: string };
+type Asked = { readonly path: string; readonly query: string; listed?: number };
 
 /** A simulated service on a clock that stands still, and no socket before it: thousands of requests take little. */
 export function createDirectSimulator({ onRequest, ...options }: DirectOptions): DirectSimulator {
@@ -37,11 +39,14 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
 
   function answer(request: Omit<DirectRequest, 'member'>): DirectAnswer {
     const [path = '', query = ''] = request.path.split('?');
-    const one = { path: decodeURI(path), query };
+    const one: Asked = { path: decodeURI(path), query };
     asked.push(one);
     onRequest?.(one);
     const fault = faults.list().find((each) => new RegExp(each.path ?? '').test(path));
-    return fault === undefined ? answerDirectly(world, { ...request, member: nextMember() }) : toFaulty(fault);
+    if (fault !== undefined) return toFaulty(fault);
+    const made = answerDirectly(world, { ...request, member: nextMember() });
+    one.listed = made.listed ?? 0;
+    return made;
   }
 
   return {
@@ -54,9 +59,11 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
       play();
     },
     transport: {
-      get: async ({ path, headers }) => {
+      get: async ({ path, headers, apiEndpoint, timeoutMs = Number.POSITIVE_INFINITY }) => {
         await nextTurn();
-        return { ...answer({ path, headers }), cookies: [] };
+        const made = answer({ path, headers });
+        if (toListingMs(made) > timeoutMs) throw new ApiError('no answer in time', { kind: 'timeout', apiEndpoint });
+        return { ...made, cookies: [] };
       },
       postForm: () => Promise.reject(new Error('a form needs a socket')),
       toOwnPath: () => undefined,

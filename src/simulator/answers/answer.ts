@@ -9,7 +9,14 @@ export type Answer = {
   readonly text?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How much the server lists in memory for it, however little of that it tells. */
+  readonly listed?: number;
 };
+
+/** The time in which a server lists so much. */
+export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
+  return listed * 0.003;
+}
 
 export type Caller = {
   readonly user: string;

@@ -1,4 +1,4 @@
-import { accelerate, timesBetween } from '../engine/schedule.ts';
+import { accelerate, countBetween, timesBetween } from '../engine/schedule.ts';
 import { averageDuration, type Job, maySchedule } from '../world/job.ts';
 import { isAnswer, openJob } from './access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
@@ -7,7 +7,10 @@ import { afterNow, beforeNow, toObjectDate } from './dates.ts';
 import { badParameter } from './errors.ts';
 import { toJob } from './jobs.ts';
 
-/** job/{id}/forecast (API reference, "Jobs"): computed from the schedule, also while the server is passive. */
+/**
+ * job/{id}/forecast (API reference, "Jobs"): computed from the schedule, also while the server is passive. A server lists all
+ * times of the span before it cuts them to `max`.
+ */
 export function jobForecast(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) {
@@ -35,11 +38,15 @@ export function jobForecast(request: ApiRequest): Answer {
   const max = Number(query.get('max') ?? 0);
   const limit = max > 0 ? max : 10_000;
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
-  const times = timesBetween(accelerate(schedule, world.speed), fromMs, toMs, limit);
+  const played = accelerate(schedule, world.speed);
+  const times = timesBetween(played, fromMs, toMs, limit);
   // Newer releases append the runs that somebody ordered for later, whatever their times.
   const ordered = newest && !past ? oneTimeRuns(request, job) : [];
   const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
-  return ok({ ...toJob(request, job), ...more, futureScheduledExecutions });
+  return {
+    ...ok({ ...toJob(request, job), ...more, futureScheduledExecutions }),
+    listed: countBetween(played, fromMs, toMs),
+  };
 }
 
 function oneTimeRuns({ nowMs }: ApiRequest, { id, project }: Job): number[] {

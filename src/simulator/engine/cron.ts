@@ -1,4 +1,4 @@
-/** A time of day and date in a zone: minute, hour, day of the month, month, day of the week (0 is Sunday). */
+/** A time of day and date in a zone: second (0 where it is left out), minute, hour, day of the month, month, day of the week (0 is Sunday). */
 export type Cron = { readonly cron: string; readonly zone: string };
 
 /**
@@ -6,21 +6,16 @@ export type Cron = { readonly cron: string; readonly zone: string };
  * lives twice happens once, the first time.
  */
 export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
-  const [minutes = [], hours = [], days = [], months = [], weekdays = []] = cron
-    .split(' ')
-    .map((field, index) => toValues(field, ranges[index] ?? [0, 0]));
-  const today = Math.floor((afterMs + offsetMs(zone, afterMs)) / dayMs) * dayMs;
+  const { times, isDue } = readCron(cron);
+  const local = afterMs + offsetMs(zone, afterMs);
+  const today = Math.floor(local / dayMs) * dayMs;
   for (let day = today; day < today + mostDays * dayMs; day += dayMs) {
-    const date = new Date(day);
-    const isDue =
-      months.includes(date.getUTCMonth() + 1) &&
-      days.includes(date.getUTCDate()) &&
-      weekdays.includes(date.getUTCDay());
-    const times = isDue
-      ? hours.flatMap((hour) => minutes.map((minute) => day + hour * hourMs + minute * minuteMs))
-      : [];
-    for (const local of times) {
-      const atMs = fromLocal(zone, local);
+    if (!isDue(day)) continue;
+    // Clocks are set by an hour or two at most.
+    const beginMs = local - day - 3 * hourMs;
+    for (const time of times) {
+      if (time < beginMs) continue;
+      const atMs = fromLocal(zone, day + time);
       if (atMs !== undefined && atMs > afterMs) {
         return atMs;
       }
@@ -29,11 +24,57 @@ export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   throw new Error(`The schedule "${cron}" never happens.`);
 }
 
+/** The number of times after `fromMs` up to `toMs`, as if the zone never changed its clocks. */
+export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: number): number {
+  const { times, isDue } = readCron(cron);
+  const [fromLocalMs, toLocalMs] = [fromMs + offsetMs(zone, fromMs), toMs + offsetMs(zone, fromMs)];
+  let count = 0;
+  for (let day = Math.floor(fromLocalMs / dayMs) * dayMs; day <= toLocalMs; day += dayMs) {
+    if (!isDue(day)) continue;
+    const isWhole = day > fromLocalMs && day + dayMs <= toLocalMs;
+    count += isWhole ? times.length : times.filter((at) => day + at > fromLocalMs && day + at <= toLocalMs).length;
+  }
+  return count;
+}
+
+type Times = {
+  /** The times of each day that is due, from its midnight on. */
+  readonly times: readonly number[];
+  readonly isDue: (day: number) => boolean;
+};
+
+const read = new Map<string, Times>();
+
+function readCron(cron: string): Times {
+  const known = read.get(cron);
+  if (known !== undefined) {
+    return known;
+  }
+  const fields = cron.split(' ');
+  const [seconds = [], minutes = [], hours = [], days = [], months = [], weekdays = []] = (
+    fields.length > 5 ? fields : ['0', ...fields]
+  ).map((field, index) => toValues(field, ranges[index] ?? [0, 0]));
+  const times = hours.flatMap((hour) =>
+    minutes.flatMap((minute) => seconds.map((second) => hour * hourMs + minute * minuteMs + second * 1000)),
+  );
+  const isDue = (day: number): boolean => {
+    const date = new Date(day);
+    return (
+      months.includes(date.getUTCMonth() + 1) &&
+      days.includes(date.getUTCDate()) &&
+      weekdays.includes(date.getUTCDay())
+    );
+  };
+  read.set(cron, { times, isDue });
+  return { times, isDue };
+}
+
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const mostDays = 1500;
 const ranges: readonly (readonly [least: number, greatest: number])[] = [
+  [0, 59],
   [0, 59],
   [0, 23],
   [1, 31],

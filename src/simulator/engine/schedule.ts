@@ -1,9 +1,10 @@
-import { type Cron, nextCronTime } from './cron.ts';
+import { type Cron, countCronTimes, nextCronTime } from './cron.ts';
 
-/** A plain cadence: every so often, shifted by an offset, in UTC. */
+/** A plain cadence: every so often, shifted by an offset, in UTC; from a time on, if it has one. */
 export type Cadence = {
   readonly everyMs: number;
   readonly offsetMs: number;
+  readonly fromMs?: number;
 };
 
 export type Schedule = Cadence | Cron;
@@ -13,7 +14,7 @@ export function accelerate(schedule: Schedule, speed: number): Schedule {
   if ('cron' in schedule) {
     return schedule;
   }
-  return { everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)), offsetMs: schedule.offsetMs };
+  return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
 }
 
 /** The first time strictly after `afterMs`. */
@@ -21,8 +22,8 @@ export function nextTime(schedule: Schedule, afterMs: number): number {
   if ('cron' in schedule) {
     return nextCronTime(schedule, afterMs);
   }
-  const { everyMs, offsetMs } = schedule;
-  return (Math.floor((afterMs - offsetMs) / everyMs) + 1) * everyMs + offsetMs;
+  const { everyMs, offsetMs, fromMs = 0 } = schedule;
+  return (Math.floor((Math.max(afterMs, fromMs - 1) - offsetMs) / everyMs) + 1) * everyMs + offsetMs;
 }
 
 export function timesBetween(schedule: Schedule, fromMs: number, toMs: number, limit: number): number[] {
@@ -31,4 +32,13 @@ export function timesBetween(schedule: Schedule, fromMs: number, toMs: number, l
     times.push(time);
   }
   return times;
+}
+
+/** The number of times after `fromMs` up to `toMs`, which may be millions. */
+export function countBetween(schedule: Schedule, fromMs: number, toMs: number): number {
+  if ('cron' in schedule) {
+    return countCronTimes(schedule, fromMs, toMs);
+  }
+  const firstMs = nextTime(schedule, fromMs);
+  return firstMs > toMs ? 0 : Math.floor((toMs - firstMs) / schedule.everyMs) + 1;
 }

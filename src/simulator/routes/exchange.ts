@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Answer } from '../answers/answer.ts';
+import { type Answer, toListingMs } from '../answers/answer.ts';
 import { toDate } from '../answers/dates.ts';
 import type { SimulatorRequest } from '../request-log.ts';
 import type { Member } from '../world/member.ts';
@@ -26,11 +26,12 @@ export function exchangeOf(response: Response): Exchange {
   return response.locals['exchange'] as Exchange;
 }
 
-/** Writes an answer with the member's own idea of the time in the Date header. */
+/** Writes an answer with the member's own idea of the time in the Date header, when it is made. */
 export function send(request: Request, response: Response, answer: Answer): void {
   const exchange = exchangeOf(response);
   response.status(answer.status);
   exchange.log.status = answer.status;
+  exchange.log.listed = answer.listed ?? 0;
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     response.setHeader(name, value);
   }
@@ -42,7 +43,13 @@ export function send(request: Request, response: Response, answer: Answer): void
     exchange.spoil(response, body);
     return;
   }
-  response.end(body);
+  const listingMs = toListingMs(answer);
+  if (listingMs < 1) {
+    response.end(body);
+    return;
+  }
+  const timer = setTimeout(() => response.end(body), listingMs);
+  response.once('close', () => clearTimeout(timer));
 }
 
 export function html(title: string): string {

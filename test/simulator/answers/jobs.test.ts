@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../../src/simulator/scenarios/build.ts';
 import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { createDirectSimulator } from '../../support/direct-simulator.ts';
 import { ask, asService, noon, settleId, startEmpty, startSmall } from '../caller.ts';
 
 describe('simulator/answers/jobs', () => {
@@ -74,6 +75,26 @@ describe('simulator/answers/job-forecast', () => {
     expect(mixed.status).toBe(400);
     expect(passive.json).toMatchObject({ futureScheduledExecutions: ['2026-01-15T13:00:00Z'] });
     expect(off.json).not.toHaveProperty('futureScheduledExecutions');
+  });
+});
+
+describe('simulator/answers/job-forecast of long spans', () => {
+  it('costs what it takes to list all times of the span, however few are asked for', async () => {
+    const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
+    const { control, transport, token, requests } = simulator;
+    control.createProject('pay');
+    const schedule = { everyMs: 1000, offsetMs: 0, fromMs: Date.UTC(2027, 0, 1) };
+    const id = control.createJob('pay', { name: 'dense', schedule });
+    const get = (query: string) =>
+      transport.get({
+        apiEndpoint: 'job-forecast',
+        path: `/api/47/job/${id}/forecast?${query}`,
+        headers: { 'x-rundeck-auth-token': token },
+        timeoutMs: 3000,
+      });
+    await get('time=2m&max=5');
+    await expect(get('time=1y&max=5')).rejects.toThrow('no answer in time');
+    expect(requests().map(({ listed }) => listed)).toEqual([0, 14.5 * 86_400 + 1]);
   });
 });
 

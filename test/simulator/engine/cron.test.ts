@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextCronTime } from '../../../src/simulator/engine/cron.ts';
+import { countCronTimes, nextCronTime } from '../../../src/simulator/engine/cron.ts';
 
 /** The next times of a schedule, as UTC. */
 function timesOf(cron: string, zone: string, after: string, count: number): string[] {
@@ -20,6 +20,14 @@ describe('simulator/engine/cron', () => {
     ['on leap days', '0 0 29 2 *', '2026-01-15T12:00:00Z', ['2028-02-29T00:00', '2032-02-29T00:00']],
   ])('gives the times %s', (_name, cron, after, expected) => {
     expect(timesOf(cron, 'UTC', after, 2)).toEqual(expected);
+  });
+
+  it('counts the times of a span without listing them', () => {
+    const from = Date.parse('2026-01-16T16:30:00Z');
+    const count = (cron: string, hours: number): number =>
+      countCronTimes({ cron, zone: 'UTC' }, from, from + hours * 3_600_000);
+    // From Friday afternoon to Monday evening: 17 times, and 120 on Monday.
+    expect([count('*/5 8-17 * * 1-5', 80), count('* * 3 * * *', 24), count('0 0 1 1 *', 365 * 24)]).toEqual([137, 3600, 1]);
   });
 
   it.each([
