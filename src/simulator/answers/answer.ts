@@ -13,7 +13,7 @@ export type Answer = {
   readonly listed?: number;
 };
 
-/** The time in which a server lists so much. */
+/** The time that a server takes to list that. */
 export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
   return listed * 0.003;
 }

@@ -60,9 +60,7 @@ function readCron(cron: string): Times {
   const isDue = (day: number): boolean => {
     const date = new Date(day);
     return (
-      months.includes(date.getUTCMonth() + 1) &&
-      days.includes(date.getUTCDate()) &&
-      weekdays.includes(date.getUTCDay())
+      months.includes(date.getUTCMonth() + 1) && days.includes(date.getUTCDate()) && weekdays.includes(date.getUTCDay())
     );
   };
   read.set(cron, { times, isDue });

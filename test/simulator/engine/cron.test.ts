@@ -27,7 +27,9 @@ describe('simulator/engine/cron', () => {
     const count = (cron: string, hours: number): number =>
       countCronTimes({ cron, zone: 'UTC' }, from, from + hours * 3_600_000);
     // From Friday afternoon to Monday evening: 17 times, and 120 on Monday.
-    expect([count('*/5 8-17 * * 1-5', 80), count('* * 3 * * *', 24), count('0 0 1 1 *', 365 * 24)]).toEqual([137, 3600, 1]);
+    expect([count('*/5 8-17 * * 1-5', 80), count('* * 3 * * *', 24), count('0 0 1 1 *', 365 * 24)]).toEqual([
+      137, 3600, 1,
+    ]);
   });
 
   it.each([
