@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { json } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Pause } from '../../src/domain/pause.ts';
+import { usualLimits } from '../../src/http/server/limits.ts';
 import { createPageTurns } from '../../src/http/server/page-turns.ts';
 import { createRoutes } from '../../src/http/server/routes.ts';
 import { systemClock } from '../../src/system-clock.ts';
@@ -74,19 +75,27 @@ describe('http/page-turns', () => {
   });
 
   it('keeps no place for clients that do not read their pages, nor for those that are gone', async () => {
-    const { gate } = createTurns();
-    const body = Buffer.alloc(8 * 1024 * 1024);
-    const large = createRoutes().get('/large', (_request, response) => {
-      response.send(body);
-    });
-    const { ask, port } = await serve([createRoutes().use(gate), large]);
-    for (let count = 0; count < 101; count += 1) {
+    const { gate, turns } = createTurns();
+    // More than every buffer between two sockets of this machine holds.
+    const body = Buffer.alloc(20_000_000);
+    const pages = createRoutes()
+      .get('/large', (_request, response) => void response.send(body))
+      .get('/never', (_request, response) => response.writeHead(200).flushHeaders())
+      .get('/small', (_request, response) => void response.send('made'));
+    const limits = { ...usualLimits, pageBytes: Number.POSITIVE_INFINITY };
+    const { ask, port } = await serve([createRoutes().use(gate), pages], { limits });
+    const begin = async (path: string): Promise<Socket> => {
       const socket = connect({ host: '127.0.0.1', port });
       onTestFinished(() => void socket.destroy());
-      socket.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
-      await new Promise((resolve) => socket.once('readable', resolve));
-    }
-    expect((await ask('/large')).status).toBe(200);
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      await once(socket, 'readable');
+      return socket;
+    };
+    for (let count = 0; count < 101; count += 1) await begin('/large');
+    for (let count = 0; count < 101; count += 1) (await begin('/never')).destroy();
+    await eventually(async () => expect((await ask('/small')).status).toBe(200));
+    // Each page has begun in a turn of its own.
+    expect(turns()).toBe(203);
   });
 
   it('keeps no place for clients that left before their page began, nor for those that send a body slowly', async () => {

@@ -139,7 +139,7 @@ describe('http/server', () => {
     expect(cuts.slice(2)).toEqual(['fifth true']);
   });
 
-  it('holds nothing of a page whose client left while it was made', async () => {
+  it('holds nothing of a page that was taken, or whose client left while it was made', async () => {
     setFlagsFromString('--expose-gc');
     const pages: WeakRef<object>[] = [];
     const router = Router();
@@ -148,12 +148,17 @@ describe('http/server', () => {
       await once(response, 'close');
       response.send('late');
     });
-    const { port } = await serve([router]);
+    router.get('/taken', (_request, response) => {
+      pages.push(new WeakRef(response));
+      response.send('taken');
+    });
+    const { port, ask } = await serve([router]);
     for (let count = 1; count <= 10; count += 1) {
       const reader = say(port, `GET / HTTP/1.1\r\n${head}`);
       await eventually(async () => expect(pages).toHaveLength(count));
       await once(reader.destroy(), 'close');
     }
+    for (let count = 0; count < 10; count += 1) await ask('/taken');
     await eventually(async () => {
       runInNewContext('gc()');
       // The last one may still be in use.
