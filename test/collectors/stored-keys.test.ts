@@ -54,6 +54,9 @@ describe('collectors/stored-keys', () => {
     expect(await scrape({ answers: { [ROOT]: none('') } })).toEqual(nothing);
     const answers = { [ROOT]: folder('{"path":"keys/gone","type":"directory"}'), 'storage/keys/gone/': none('gone') };
     expect(await scrape({ answers })).toEqual(nothing);
+    // That of a gateway is no answer of the server.
+    const gateway = { [ROOT]: { status: 404, body: '{"error":"Not Found"}' } };
+    expect(await scrape({ answers: gateway })).toMatchObject({ text: '' });
   });
 
   it('takes a folder that went away meanwhile for empty', async () => {
