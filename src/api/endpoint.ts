@@ -30,6 +30,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly mayBeText: boolean;
   /** True if its texts are kept as they are: lines of a log, from which at most a word is taken. */
   readonly keepsLongTexts: boolean;
+  /** True if an answer may cost the server much: a fault may come of that, and nothing is tried again. */
+  readonly isDear: boolean;
   /** The largest answer, inflated; a larger one is refused. */
   readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
@@ -49,6 +51,7 @@ export type EndpointDefinition<Answer, Path extends string, Query extends string
       | 'alsoAnswers'
       | 'mayBeText'
       | 'keepsLongTexts'
+      | 'isDear'
       | 'maxBytes'
     >
   >;
@@ -62,6 +65,7 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
     alsoAnswers: [],
     mayBeText: false,
     keepsLongTexts: false,
+    isDear: false,
     maxBytes: usualBytes,
     ...definition,
   };

@@ -85,7 +85,7 @@ export function createRequester(options: RequesterOptions): Requester {
           mayRenew = false;
           continue;
         }
-        const delayMs = retryDelayMs(error, tries, clock.random());
+        const delayMs = endpoint.isDear ? undefined : retryDelayMs(error, tries, clock.random());
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + leastMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);

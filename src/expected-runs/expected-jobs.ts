@@ -6,7 +6,7 @@ import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
 import { noteAnswer, noteRuns } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
-import { type Judged, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
+import { type Judged, type Unread, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
 import {
   keptKinds,
   readKept,
@@ -38,11 +38,19 @@ export type ExpectedJobs = {
   /** Notes that all jobs of a project have been gone from that time on. */
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
   /** Joins answers to the jobs that they are about; by `doubtMs` the clocks of the members differ. */
-  readonly answer: (answers: ReadonlyMap<string, Answer>, doubtMs: number) => Promise<void>;
+  readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;
   /** Marks tallies as shown for long enough. */
   readonly release: (keys: readonly string[]) => Promise<void>;
   /** Forgets jobs that have been gone for long, and what was counted of them. */
   readonly forgetGone: (nowMs: number) => Promise<void>;
+};
+
+/** What came of the questions about one job, the oldest answer first. */
+export type Answered = {
+  readonly answers: readonly Answer[];
+  /** Set if the last question was not answered. */
+  readonly unread?: Omit<Unread, 'count'>;
+  readonly limit?: NonNullable<WatchedJob['limit']>;
 };
 
 type Options = {
@@ -115,9 +123,9 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     },
     leaveOut: (project, sinceMs) =>
       change(() => [...all.values()].flatMap((job) => (job.project === project ? toGone(job, sinceMs) : []))),
-    answer: (answers, doubtMs) =>
+    answer: (answered, doubtMs) =>
       change(() =>
-        [...answers].flatMap(([id, answer]) => findAll(all, [id]).map((job) => noteAnswer(job, answer, doubtMs))),
+        [...answered].flatMap(([id, each]) => findAll(all, [id]).map((job) => noteAnswered(job, each, doubtMs))),
       ),
     release: (keys) =>
       commit(() => ({
@@ -171,6 +179,18 @@ function findAll<Value>(known: ReadonlyMap<string, Value>, keys: Iterable<string
 }
 
 type Known = { readonly tallies: Tallies; readonly hours: readonly HourOfTimes[] };
+
+function noteAnswered(before: WatchedJob, { answers, unread, limit }: Answered, doubtMs: number): Judged {
+  let job = before;
+  const verdicts = answers.flatMap((answer) => {
+    const judged = noteAnswer(job, answer, doubtMs);
+    ({ job } = judged);
+    return judged.verdicts;
+  });
+  const count = (before.unread?.count ?? 0) + 1;
+  const noted = unread === undefined ? {} : { unread: { ...unread, count } };
+  return { job: { ...job, ...noted, ...(limit === undefined ? {} : { limit }) }, verdicts };
+}
 
 /** Plans what judged jobs change: themselves, and what their verdicts come to. */
 function toMade({ tallies, hours }: Known, judged: readonly Judged[], bounds: readonly number[]): Made {

@@ -9,20 +9,17 @@ import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { lookAhead } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
-import { askSchedule } from './asking/ask-schedule.ts';
-import { planQuestions } from './asking/plan-questions.ts';
-import { createRests, type Rests } from './asking/rests.ts';
+import { type Asking, createAsking } from './ask-jobs.ts';
 import { createClearTimes } from './clear-times.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
-import { isProjectOff } from './deciding/sources.ts';
-import type { Answer } from './deciding/timetable.ts';
 import type { Judged, WatchedJob } from './deciding/watched-job.ts';
 import { explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
+import { toNote } from './note.ts';
 import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { createTallyHold } from './showing/hold-tallies.ts';
@@ -30,7 +27,6 @@ import { toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
 import { type Ahead, type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
-import { tolerate } from './tolerate.ts';
 
 type Outcome =
   | { readonly result: 'success'; readonly series: number; readonly note?: string }
@@ -80,10 +76,8 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     ...options,
     jobs,
     clear: createClearTimes(),
-    changed: new Set(),
-    waiting: new Set(),
     doubts: new Map(),
-    rests: createRests(clock.ticks),
+    asking: createAsking({ ...options, jobs }),
   };
   const listing = createListing({ ...options, jobs });
   const findReleased = createTallyHold(settings.holdNewSeriesMs, clock);
@@ -115,20 +109,18 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       await jobs.open();
       // What was read lately is kept before anything is asked: also while the server does not answer.
       await jobs.release(findReleased(jobs.tallies));
-      const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
+      const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);
-      for (const id of await listing.read(api)) {
-        round.changed.add(id);
-        round.rests.end(id);
-      }
+      for (const id of await listing.read(api)) round.asking.changed.add(id);
       await decideAll(round);
       const { doubts } = round;
       const isLearned = await askDoubts(api, { jobs, doubts, nowMs: notes.serverNowMs });
-      if ((await askJobs(round, api, signal)) || isLearned) await decideAll(round);
+      if ((await round.asking.read(api, signal)) || isLearned) await decideAll(round);
       notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
       await jobs.forgetGone(notes.serverNowMs());
-      return { result: 'success', series: await show(), ...toNote(jobs.all.values()) };
+      const note = toNote(jobs.all.values());
+      return { result: 'success', series: await show(), ...(note === undefined ? {} : { note }) };
     },
     withdraw: options.withdraw,
     jobs: () => jobs.all,
@@ -177,15 +169,6 @@ function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, gro
   return { server, nowMs: notes.serverNowMs(), lastRun, sources: notes.all() };
 }
 
-/** Says how many jobs are not watched because their runs are hidden. */
-function toNote(jobs: Iterable<WatchedJob>): { readonly note?: string } {
-  const hidden = [...jobs].filter(({ hiddenMs, goneAtMs }) => hiddenMs !== undefined && goneAtMs === undefined);
-  const [first] = hidden;
-  if (first === undefined) return {};
-  const names = hidden.length === 1 ? toJobPath(first) : `${toJobPath(first)} and ${hidden.length - 1} more`;
-  return { note: `runs of ${names} are hidden from the credentials, so their missed runs are not reported` };
-}
-
 const tooOld: Outcome = {
   result: 'off',
   reason: 'version',
@@ -195,46 +178,14 @@ const tooOld: Outcome = {
 type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
-  /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
-  readonly changed: Set<string>;
-  readonly waiting: Set<string>;
   /** What misses wait for besides, by the id of their job. */
   readonly doubts: Map<string, Doubt>;
-  readonly rests: Rests;
+  readonly asking: Asking;
 };
 
-/** Asks for the schedules that are due, as long as the run of the collector lasts; reports whether any was answered. */
-async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boolean> {
-  const { jobs, notes, clock, changed, waiting, rests, everyMs } = round;
-  const sources = notes.all();
-  const questions = planQuestions(jobs.all.values(), {
-    nowMs: notes.serverNowMs(),
-    changed,
-    waiting,
-    isResting: rests.isResting,
-    isRefused: rests.isRefused,
-    isProjectOff: (project) => isProjectOff(sources, project),
-  });
-  const untilTicks = clock.ticks() + everyMs * mostOfInterval;
-  const answers = new Map<string, Answer>();
-  for (const job of questions) {
-    if (signal.aborted || clock.ticks() >= untilTicks) break;
-    changed.delete(job.id);
-    const askedAtMs = notes.serverNowMs();
-    const answer = await tolerate(() => askSchedule(api, job, askedAtMs));
-    if (answer === undefined) {
-      rests.begin(job.id);
-      continue;
-    }
-    rests.end(job.id);
-    answers.set(job.id, answer);
-  }
-  if (answers.size > 0) await jobs.answer(answers, notes.clocks.behindMs(undefined));
-  return answers.size > 0;
-}
-
 async function decideAll(round: Round): Promise<void> {
-  const { jobs, port, notes, settings, clear, waiting, doubts } = round;
+  const { jobs, port, notes, settings, clear, doubts } = round;
+  const { waiting } = round.asking;
   const progress = port.progress();
   if (progress === undefined) return;
   const running = toSeenRuns([...port.running(), ...clear.listed()]);
@@ -267,4 +218,3 @@ async function decideAll(round: Round): Promise<void> {
 
 const hourMs = 3_600_000;
 const leastValidMs = 60_000;
-const mostOfInterval = 0.7;

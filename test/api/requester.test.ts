@@ -23,7 +23,14 @@ const active: Reply = { body: '{"executionMode":"active"}' };
 /** A requester whose server gives these replies in turn, the last for ever, each after that time. */
 function setUp(
   replies: readonly Reply[],
-  { tookMs = 0, random = 0.5, credentials = plain, requestsPerSecond = 1000, lateTicks = 0 } = {},
+  {
+    tookMs = 0,
+    random = 0.5,
+    credentials = plain,
+    requestsPerSecond = 1000,
+    lateTicks = 0,
+    endpoint = executionMode,
+  } = {},
 ) {
   let looks = 0;
   const { ticks } = fakeClock();
@@ -67,7 +74,7 @@ function setUp(
   });
   const ask = (scope: Partial<Scope> = {}) => {
     const { lane = 'normal', forMs = 10_000, untilTicks, signal } = scope;
-    const asking = requester(executionMode, '/', { lane, forMs, untilTicks, signal });
+    const asking = requester(endpoint, '/', { lane, forMs, untilTicks, signal });
     return asking.then(
       ({ answer }) => answer,
       (error: unknown) => error,
@@ -113,6 +120,12 @@ describe('api/requester', () => {
   ])('asks once where the fault is %s', async (kind, reply) => {
     const { ask, asked } = setUp([reply]);
     expect(await inTime(ask())).toMatchObject({ kind });
+    expect(asked()).toBe(1);
+  });
+
+  it('asks once for what may have cost the server too much', async () => {
+    const { ask, asked } = setUp(['network'], { random: 0, endpoint: { ...executionMode, isDear: true } });
+    expect(await inTime(ask())).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(1);
   });
 

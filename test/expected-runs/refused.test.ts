@@ -19,17 +19,17 @@ describe('expected-runs, jobs whose schedule may not be asked for', () => {
     const create = (name: string, id?: string): string => control.createJob('pay', { name, schedule: hour }, id);
     for (let index = 0; index < 600; index++) create(`refused ${index}`, `refused-${index}`);
     const body = '{"error":true,"errorCode":"api.error.item.unauthorized"}';
-    control.addFault({ kind: 'status', path: 'refused-\\d+/forecast', status: 403, body });
+    control.addFault({ kind: 'status', path: 'refused-\\d+/(info|forecast)', status: 403, body });
     await minutes(15);
     const asked = async (): Promise<number> => {
       const before = requests().length;
       await minutes(60);
       return requests()
         .slice(before)
-        .filter(({ path }) => path.endsWith('forecast')).length;
+        .filter(({ path }) => /refused.*(info|forecast)$/.test(path)).length;
     };
     // After 10, 20, 40 and 80 minutes, and so on.
-    expect([await asked(), await asked()]).toEqual([1200, 300]);
+    expect([await asked(), await asked(), await asked()]).toEqual([1200, 0, 600]);
     create('new');
     await minutes(2);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);

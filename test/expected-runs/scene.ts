@@ -31,7 +31,7 @@ export function createScene({
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
   let ownSkewMs = 0;
-  let outcome: unknown;
+  let outcome: Awaited<ReturnType<ReturnType<typeof start>['expected']['read']>> | undefined;
   const clock = fakeClock({ now: () => nowMs + ownSkewMs, ticks: () => nowMs, random: () => 0.5 });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',

@@ -1,10 +1,12 @@
 import type { Job } from '../../src/api/endpoints/jobs.ts';
+import { isUnlisted, planQuestion, type Question } from '../../src/expected-runs/asking/plan-question.ts';
 import { createClearTimes } from '../../src/expected-runs/clear-times.ts';
 import { decide } from '../../src/expected-runs/deciding/decide.ts';
+import { joinAnswer } from '../../src/expected-runs/deciding/join-answer.ts';
 import { noteAnswer, noteListed, noteRuns } from '../../src/expected-runs/deciding/notes.ts';
 import { sourceKeys, timelineOf } from '../../src/expected-runs/deciding/sources.ts';
 import { noteReading, type Timeline } from '../../src/expected-runs/deciding/timeline.ts';
-import { chooseHorizon, firstHorizon, toRefreshMs } from '../../src/expected-runs/deciding/timetable.ts';
+import { type Answer, toRefreshMs } from '../../src/expected-runs/deciding/timetable.ts';
 import {
   isOff,
   type Judged,
@@ -121,7 +123,9 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
         const known = jobs.get(job.id);
         if (known === undefined || !isDue(known, waiting, nowMs)) continue;
         asked.get(job.id)?.push(nowMs);
-        put([parts.join(known, toAnswer(job, known, nowMs))]);
+        for (const answer of toAnswers(job, known, { nowMs, isWaiting: waiting.has(job.id) })) {
+          put([parts.join(jobs.get(job.id) ?? known, answer)]);
+        }
       }
     }
     decideAll();
@@ -138,14 +142,36 @@ function isListedOtherwise(before: WatchedJob | undefined, after: WatchedJob): b
 
 function isDue(job: WatchedJob, waiting: ReadonlySet<string>, nowMs: number): boolean {
   if (isOff(job)) return false;
-  return job.timetable === undefined || waiting.has(job.id) || nowMs >= toRefreshMs(job.timetable);
+  const { timetable } = job;
+  if (timetable === undefined || waiting.has(job.id)) return true;
+  return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs);
 }
 
-function toAnswer(job: DayJob, { timetable }: WatchedJob, nowMs: number) {
-  const horizon = timetable === undefined ? firstHorizon : chooseHorizon(timetable);
-  const timesMs = timesOf(job, nowMs, nowMs, Math.min(nowMs + horizon.ms, nowMs + 500 * job.everyMs)).slice(0, 500);
-  const untilMs = timesMs.length >= 500 ? (timesMs.at(-1) ?? nowMs) : nowMs + horizon.ms;
-  return { source: 'forecast', askedAtMs: nowMs, untilMs, timesMs } as const;
+/** What is asked in one turn, and answered. */
+function toAnswers(job: DayJob, { timetable, decidedMs }: WatchedJob, { nowMs, isWaiting }: Turn): Answer[] {
+  const answers: Answer[] = [];
+  let known = timetable;
+  for (let questions = 0; questions < 4; questions += 1) {
+    const isFirst = questions === 0;
+    const situation = { nowMs, hasForecast: true, mostSpanMs: Infinity, isNextSure: !isFirst };
+    const question = planQuestion(known, { ...situation, isListDue: isFirst && isWaiting });
+    if (question === undefined) break;
+    const answer = toAnswer(job, nowMs, question);
+    answers.push(answer);
+    known = joinAnswer(known, answer, { decidedMs, doubtMs: 0 }).timetable;
+  }
+  return answers;
+}
+
+type Turn = { readonly nowMs: number; readonly isWaiting: boolean };
+
+function toAnswer(job: DayJob, askedAtMs: number, question: Question): Answer {
+  const first = timesOf(job, askedAtMs, askedAtMs, askedAtMs + job.everyMs).slice(0, 1);
+  const timesMs =
+    question.ask === 'next' ? first : timesOf(job, askedAtMs, askedAtMs, askedAtMs + question.spanMs).slice(0, 500);
+  const endMs = timesMs.at(-1) ?? askedAtMs;
+  const untilMs = question.ask === 'next' || timesMs.length >= 500 ? endMs : askedAtMs + question.spanMs;
+  return { source: 'forecast', askedAtMs, untilMs, timesMs };
 }
 
 function toListed({ tellsEdits }: Day, { id, off, edit, ownerUuid }: DayJob, nowMs: number): Job {

@@ -74,6 +74,7 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
 
 function toFaulty({ kind, body, status, times, everyNth }: Fault): DirectAnswer {
   if (times !== undefined || everyNth !== undefined) throw new Error('a fault that comes and goes needs a socket');
+  if (kind === 'hang') throw new ApiError('no answer in time', { kind: 'timeout', apiEndpoint: '' });
   if (kind === 'garbage') return { status: 200, headers: { 'content-type': 'application/json' }, body: body ?? '{"' };
   if (kind === 'status') return { status: status ?? 500, headers: {}, body: body ?? '' };
   throw new Error(`the fault ${kind} needs a socket`);

@@ -72,8 +72,8 @@ export const jobInfo = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the times at which the schedule of a job starts it. `time` is one number and one unit. Absent
- * while the job is off. API 48 and later mix one-time runs into the times without a mark.
+ * API reference, "Jobs": the times at which the schedule of a job starts it. `time` is one number and one unit, and the server
+ * lists all times within it before it cuts them to `max`. Absent while the job is off. API 48 and later mix one-time runs into the times without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',
@@ -81,6 +81,7 @@ export const jobForecast = defineEndpoint({
   query: ['time', 'max', 'past'],
   since: 31,
   misleadsFrom: 48,
+  isDear: true,
   allowedBy,
   body: z
     .object({ id: z.string(), futureScheduledExecutions: z.array(z.unknown()).optional().catch(undefined) })

@@ -1,23 +1,96 @@
 import type { Api } from '../../api/client.ts';
 import { jobForecast, jobInfo } from '../../api/endpoints/jobs.ts';
-import { type Answer, chooseHorizon, firstHorizon, mostTimes } from '../deciding/timetable.ts';
-import type { WatchedJob } from '../deciding/watched-job.ts';
+import { joinAnswer } from '../deciding/join-answer.ts';
+import type { Answer, Timetable } from '../deciding/timetable.ts';
+import { mostSpanMs, type WatchedJob } from '../deciding/watched-job.ts';
+import { mostTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
 
-/** Asks when the schedule of a job starts it next; undefined where the answer has no times because something is off. */
-export async function askSchedule(api: Api, job: WatchedJob, askedAtMs: number): Promise<Answer | undefined> {
-  const path = { id: job.id };
-  if (!(await api.supports(jobForecast))) {
-    const { nextRunMs } = await api.get(jobInfo, { path });
-    if (nextRunMs === undefined) return undefined;
-    return { source: 'next-run', askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
+export type AskInput = {
+  readonly nowMs: () => number;
+  /** True if the list of jobs shows that the job was changed: what is known of its times is worth nothing. */
+  readonly isChanged: boolean;
+  /** True if the known times have to be confirmed. */
+  readonly isWaiting: boolean;
+};
+
+/** What was asked about one job. */
+export type Asked = {
+  readonly answers: readonly Answer[];
+  readonly requests: number;
+  /** Why it ended early: a fault with the span that was asked for, or an answer without times, because something is off. */
+  readonly end?: { readonly fault?: unknown; readonly spanMs?: number };
+};
+
+/** Asks when the schedule of a job starts it: as little as suffices, and only the next time of a job that is new. */
+export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): Promise<Asked> {
+  const { nowMs, isChanged, isWaiting } = input;
+  const answers: Answer[] = [];
+  const hasForecast = await api.supports(jobForecast);
+  let known = isChanged ? undefined : job.timetable;
+  let isListDue = isChanged || isWaiting;
+  for (let requests = 1; requests <= mostRequests; requests += 1) {
+    const askedAtMs = nowMs();
+    const situation: Situation = {
+      nowMs: askedAtMs,
+      hasForecast,
+      mostSpanMs: mostSpanMs(job, askedAtMs),
+      isNextSure: requests > 1,
+      isListDue,
+    };
+    const question = planQuestion(known, situation);
+    if (question === undefined || isNoNews(question, known, situation)) break;
+    const spanMs = question.ask === 'times' ? question.spanMs : undefined;
+    const end = spanMs === undefined ? {} : { spanMs };
+    let answer: Answer | undefined;
+    try {
+      answer = await ask(api, job, { question, hasForecast, askedAtMs });
+    } catch (fault) {
+      return { answers, requests, end: { ...end, fault } };
+    }
+    if (answer === undefined) return { answers, requests, end };
+    answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
+    if (job.timetable === undefined && question.ask === 'next') break;
+    known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
+    isListDue &&= question.ask === 'next';
   }
-  const horizon = job.timetable === undefined ? firstHorizon : chooseHorizon(job.timetable);
-  const { timesMs } = await api.get(jobForecast, { path, query: { time: horizon.time, max: mostTimes } });
-  if (timesMs === undefined) return undefined;
-  const isCut = timesMs.length >= mostTimes;
-  const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + horizon.ms - edgeMs;
-  return { source: 'forecast', askedAtMs, untilMs, timesMs };
+  return { answers, requests: answers.length };
 }
 
-/** The server counts the horizon by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
+/** The next time, its hour, its day and its week. */
+const mostRequests = 4;
+
+/** Reports whether a question would list again what has just been listed. */
+function isNoNews(
+  question: Question,
+  known: Timetable | undefined,
+  { nowMs, isNextSure, isListDue }: Situation,
+): boolean {
+  if (question.ask === 'next' || known === undefined || !isNextSure || isListDue) return false;
+  return nowMs + question.spanMs <= known.untilMs + 2 * edgeMs;
+}
+
+type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
+
+async function ask(
+  api: Api,
+  { id }: WatchedJob,
+  { question, hasForecast, askedAtMs }: One,
+): Promise<Answer | undefined> {
+  const path = { id };
+  const source = hasForecast ? 'forecast' : 'next-run';
+  if (question.ask === 'next') {
+    const { nextRunMs } = await api.get(jobInfo, { path });
+    if (nextRunMs === undefined) return undefined;
+    return { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
+  }
+  const minutes = Math.ceil(question.spanMs / minuteMs);
+  const { timesMs } = await api.get(jobForecast, { path, query: { time: `${minutes}n`, max: mostTimes } });
+  if (timesMs === undefined) return undefined;
+  const isCut = timesMs.length >= mostTimes;
+  const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + minutes * minuteMs - edgeMs;
+  return { source, askedAtMs, untilMs, timesMs };
+}
+
+const minuteMs = 60_000;
+/** The server counts the span by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
 const edgeMs = 30_000;

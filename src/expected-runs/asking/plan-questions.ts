@@ -1,15 +1,12 @@
 import { toRefreshMs } from '../deciding/timetable.ts';
-import { isOff, type WatchedJob } from '../deciding/watched-job.ts';
+import { isOff, restsUntilMs, type WatchedJob } from '../deciding/watched-job.ts';
+import { isUnlisted } from './plan-question.ts';
 
 export type QuestionInput = {
   readonly nowMs: number;
   /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
   readonly changed: ReadonlySet<string>;
   readonly waiting: ReadonlySet<string>;
-  /** Jobs that are not asked about for a while. */
-  readonly isResting: (id: string) => boolean;
-  /** Jobs whose last answer had no times, or was refused. */
-  readonly isRefused: (id: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
 };
 
@@ -18,34 +15,34 @@ export type QuestionInput = {
  * and at last those that were refused: however many they are, they hold up no other.
  */
 export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly WatchedJob[] {
-  const { nowMs, changed, waiting, isResting, isRefused, isProjectOff } = input;
+  const { nowMs, changed, waiting, isProjectOff } = input;
   const toRank = (job: WatchedJob): number | undefined => {
-    if (job.goneAtMs !== undefined || isOff(job) || isResting(job.id) || isProjectOff(job.project)) return undefined;
-    if (isRefused(job.id)) return 4;
-    if (job.timetable === undefined) return 0;
-    if (changed.has(job.id)) return 1;
-    if (waiting.has(job.id)) return 2;
-    return nowMs >= toRefreshMs(job.timetable) ? 3 : undefined;
+    const { id, timetable, unread } = job;
+    if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
+    if (unread !== undefined && !changed.has(id))
+      return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? 4 : undefined;
+    if (timetable === undefined) return 0;
+    if (changed.has(id)) return 1;
+    if (waiting.has(id)) return 2;
+    return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs) ? 3 : undefined;
   };
   const due: { readonly job: WatchedJob; readonly rank: number }[] = [];
   for (const job of jobs) {
     const rank = toRank(job);
     if (rank !== undefined) due.push({ job, rank });
   }
-  // Of one rank the oldest answer comes first.
-  const askedAt = ({ timetable }: WatchedJob): number => timetable?.askedAtMs ?? 0;
-  due.sort((one, other) => one.rank - other.rank || askedAt(one.job) - askedAt(other.job));
+  // Of one rank those come first whose known times end first.
+  const untilOf = ({ timetable }: WatchedJob): number => timetable?.untilMs ?? 0;
+  due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
   return spare(due.map(({ job }) => job));
 }
 
 /** A server that tells one time for an answer is asked about a few jobs only. */
 function spare(jobs: readonly WatchedJob[]): readonly WatchedJob[] {
   let single = 0;
-  const chosen = jobs.filter(({ timetable }) => timetable?.source !== 'next-run' || ++single <= mostSingle);
-  return chosen.slice(0, mostAtOnce);
+  return jobs.filter(({ timetable }) => timetable?.source !== 'next-run' || ++single <= mostSingle);
 }
 
-const mostAtOnce = 60;
 const mostSingle = 10;
 
 /** Chooses the projects whose jobs are listed now: those that never were, and of the others the next ones. */

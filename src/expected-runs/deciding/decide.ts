@@ -126,6 +126,9 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
   }
   if (off.some((each) => mayBeOff(each, expectedMs))) return { is: 'undecided', expectedMs, why: 'switched' };
+  const { unsure } = timetable ?? {};
+  if (unsure !== undefined && expectedMs > unsure.afterMs && expectedMs <= unsure.throughMs)
+    return { is: 'undecided', expectedMs, why: 'edited' };
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   // What it ran may bear times that were believed to be read.
   const isInDoubt = behindMs > mostBehindMs || isLeaptOver(sources, window);

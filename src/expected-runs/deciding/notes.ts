@@ -1,5 +1,6 @@
 import type { Job } from '../../api/endpoints/jobs.ts';
-import { type Answer, joinAnswer } from './timetable.ts';
+import { joinAnswer } from './join-answer.ts';
+import type { Answer } from './timetable.ts';
 import {
   isOff,
   type Judged,
@@ -102,11 +103,12 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
 /** Notes an answer about the schedule. Of a job that is off there is none, and what is kept stays as it is. */
 export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged {
   const { timetable: before } = job;
-  const { timetable, withdrawnMs, isSame } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
+  const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
+  const isSame = agreement === 'same';
   const sinceMs = before === undefined ? answer.askedAtMs : job.sinceMs;
   const decidedMs = before === undefined ? answer.askedAtMs : job.decidedMs;
   const open = withdrawnMs.filter((time) => time > decidedMs && time >= sinceMs);
-  const { held = [], ...rest } = job;
+  const { held = [], unread: _read, ...rest } = job;
   const doubtfulMs = isSame ? [] : held.map(({ expectedMs }) => expectedMs);
   return {
     job: { ...rest, ...(isSame && held.length > 0 ? { held } : {}), sinceMs, decidedMs, timetable },

@@ -38,7 +38,35 @@ export type WatchedJob = {
   readonly lastMissedMs?: number;
   /** When the list lacked it. */
   readonly goneAtMs?: number;
+  /** Set while its schedule cannot be read. */
+  readonly unread?: Unread;
+  /** The shortest span whose times were more than the server could list, and when that was. */
+  readonly limit?: { readonly spanMs: number; readonly atMs: number };
 };
+
+export type Unread = {
+  readonly atMs: number;
+  /** How many questions in a row were not answered. */
+  readonly count: number;
+  /** The fault; absent where an answer had no times. */
+  readonly why?: string;
+};
+
+/** Returns the time up to which a job is not asked about: each rest is twice as long as the previous one. */
+export function restsUntilMs({ atMs, count }: Unread): number {
+  return atMs + Math.min(shortestRestMs * 2 ** (count - 1), longestRestMs);
+}
+
+const shortestRestMs = 600_000;
+const longestRestMs = 6 * 3_600_000;
+
+/** Returns the longest span whose times may be asked for: for a day much less than what the server could not list. */
+export function mostSpanMs({ limit }: WatchedJob, nowMs: number): number {
+  if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
+  return limit.spanMs / 4;
+}
+
+const limitedForMs = 86_400_000;
 
 /** A time during which a switch of the job is off. */
 export type OffPeriod = {

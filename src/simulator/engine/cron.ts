@@ -9,10 +9,11 @@ export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const { times, isDue } = readCron(cron);
   const local = afterMs + offsetMs(zone, afterMs);
   const today = Math.floor(local / dayMs) * dayMs;
+  const isSteady = offsetMs(zone, afterMs - dayMs) === offsetMs(zone, afterMs + dayMs);
+  const slackMs = isSteady ? 0 : 3 * hourMs;
   for (let day = today; day < today + mostDays * dayMs; day += dayMs) {
     if (!isDue(day)) continue;
-    // Clocks are set by an hour or two at most.
-    const beginMs = local - day - 3 * hourMs;
+    const beginMs = local - day - slackMs;
     for (const time of times) {
       if (time < beginMs) continue;
       const atMs = fromLocal(zone, day + time);
@@ -106,6 +107,9 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** How far the clocks of a zone are ahead of UTC. */
 function offsetMs(zone: string, atMs: number): number {
+  if (zone === 'UTC') {
+    return 0;
+  }
   const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-US', { ...numeric, timeZone: zone });
   formats.set(zone, format);
   const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { askSchedule } from '../../../src/expected-runs/asking/ask-schedule.ts';
-import { joinAnswer, type Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
+import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
+import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import { birthMs } from '../../executions/scene.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
@@ -33,11 +34,16 @@ it('continues a schedule at any moment, although the server counts the horizon b
     nowMs += 60_100;
     simulator.advance(60_100);
     const job: WatchedJob = { ...asked, id, ...(timetable === undefined ? {} : { timetable }) };
-    const answer = await askSchedule(api, job, nowMs + aheadMs);
-    if (answer === undefined) throw new Error('the forecast has no times');
-    const joined = joinAnswer(timetable, answer, { decidedMs: nowMs, doubtMs: 0 });
-    if (timetable !== undefined && !joined.isSame) edited.push(step);
-    timetable = joined.timetable;
+    const { answers } = await askSchedule(api, job, {
+      nowMs: () => nowMs + aheadMs,
+      isChanged: false,
+      isWaiting: true,
+    });
+    for (const answer of answers) {
+      const joined = joinAnswer(timetable, answer, { decidedMs: nowMs, doubtMs: 0 });
+      if (timetable !== undefined && joined.agreement === 'edited') edited.push(step);
+      timetable = joined.timetable;
+    }
   }
   expect(timetable?.timesMs.length).toBeGreaterThan(350);
   expect(edited).toEqual([]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { toStartWindow } from '../../../src/expected-runs/deciding/match.ts';
-import { type Answer, joinAnswer } from '../../../src/expected-runs/deciding/timetable.ts';
+import type { Answer } from '../../../src/expected-runs/deciding/timetable.ts';
 
 const tens = (fromSeconds: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => (fromSeconds + index * 10) * 1000);

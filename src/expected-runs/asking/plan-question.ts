@@ -1,0 +1,97 @@
+import { type Timetable, timesAfter } from '../deciding/timetable.ts';
+
+/** What is asked about a schedule: when it starts the job next, which is cheap, or all its times in a span from now on. */
+export type Question = { readonly ask: 'next' } | { readonly ask: 'times'; readonly spanMs: number };
+
+export type Situation = {
+  readonly nowMs: number;
+  /** False for older servers, which tell only the next time. */
+  readonly hasForecast: boolean;
+  /** No longer span is asked for. */
+  readonly mostSpanMs: number;
+  /** True once the next time was asked for in this turn. */
+  readonly isNextSure: boolean;
+  /** True if times are wanted although enough are known: to confirm them, or because they may be others now. */
+  readonly isListDue: boolean;
+};
+
+/**
+ * Plans the next question about a schedule; undefined where nothing more is to be asked. A server lists all times of a span in
+ * memory, so a span begins with what is known to be empty, up to the next time, and what follows it grows with what was listed
+ * before. Anyone may have edited the schedule meanwhile: before a long span the next time is asked for.
+ */
+export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
+  const { nowMs, hasForecast, mostSpanMs, isNextSure, isListDue } = situation;
+  const next: Question | undefined = isNextSure ? undefined : { ask: 'next' };
+  const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
+  const [firstMs] = coming;
+  if (!hasForecast || timetable === undefined || firstMs === undefined || firstMs - nowMs > mostAheadMs) return next;
+  const quietMs = firstMs - nowMs;
+  const { untilMs } = timetable;
+  const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, mostMs: mostSpanMs - quietMs });
+  if (afterMs === undefined) return next;
+  const spanMs = quietMs + afterMs;
+  if (!isNextSure && spanMs > longestUnsureMs) return next;
+  if (isNextSure && !isListDue && isEnough(timetable, nowMs)) return undefined;
+  return { ask: 'times', spanMs };
+}
+
+/** Reports whether the times that are known need no others for a while. */
+export function isEnough(timetable: Timetable, nowMs: number): boolean {
+  return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= halfDayMs;
+}
+
+/** Reports whether only the next time is known, although more of them may be asked for by now. */
+export function isUnlisted(timetable: Timetable, nowMs: number): boolean {
+  const [firstMs] = timesAfter(timetable, nowMs);
+  if (timetable.source !== 'forecast' || firstMs === undefined) return false;
+  return firstMs - nowMs <= mostAheadMs && timetable.untilMs <= firstMs;
+}
+
+type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly mostMs: number };
+
+/**
+ * Chooses how far to list from the next time on: far enough to ask rarely, with two times where they are rare, and no further than
+ * the most times reach if they go on as they were listed.
+ */
+function chooseStretch(coming: readonly number[], { quietMs, listedMs, mostMs }: Stretch): number | undefined {
+  const isListed = listedMs >= minuteMs;
+  const rate = isListed ? coming.length / listedMs : 0;
+  const longestMs = Math.min(mostMs, isListed ? listedMs * mostGrowth : hourMs);
+  const [shortest, ...longer] = stretches;
+  if (shortest > mostMs) return undefined;
+  const possible = [shortest, ...longer.filter((ms) => ms <= longestMs && ms * rate <= mostTimes)];
+  const least = isListed ? (coming.length - 1) / listedMs : 0;
+  return possible.find((ms) => quietMs + ms >= halfDayMs && ms * least >= fewTimes) ?? possible.at(-1);
+}
+
+/** The most times that are asked for at once. */
+export const mostTimes = 500;
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const halfDayMs = 12 * hourMs;
+/** A little more than a day and than a week: the same time of the next one belongs to them, also where clocks change. */
+const longDayMs = 26 * hourMs;
+const stretches = [
+  5 * minuteMs,
+  10 * minuteMs,
+  20 * minuteMs,
+  40 * minuteMs,
+  hourMs,
+  2 * hourMs,
+  4 * hourMs,
+  8 * hourMs,
+  13 * hourMs,
+  longDayMs,
+  2 * longDayMs,
+  4 * longDayMs,
+  170 * hourMs,
+] as const;
+/** From an hour to a day: within a day every hour in which a schedule starts anything is like the others. */
+const mostGrowth = 27;
+const fewTimes = 1.9;
+/** A schedule that is edited to start every second lists 93,600 times in it: 0.3 s of the server's time. */
+const longestUnsureMs = longDayMs;
+/** Until a time is as near as this it is all that has to be known. */
+const mostAheadMs = 7 * 24 * hourMs;

@@ -1,0 +1,104 @@
+import type { Answer, Timetable, Unsure } from './timetable.ts';
+
+export type Joined = {
+  readonly timetable: Timetable;
+  /** Times that the new answer refutes: somebody has changed the schedule. */
+  readonly withdrawnMs: readonly number[];
+  /** Whether the answer continues the times that are kept; unknown where the two have no time in common. */
+  readonly agreement: 'same' | 'edited' | 'unknown';
+};
+
+type JoinInput = {
+  readonly decidedMs: number;
+  /** By how much the clocks of the members of the server differ. */
+  readonly doubtMs: number;
+};
+
+/**
+ * Joins a new answer to the times that are kept. Where it refutes them, those since the older answer are withdrawn; where it says
+ * nothing about them, they are not sure.
+ */
+export function joinAnswer(
+  before: Timetable | undefined,
+  { isAfterEdit = false, ...told }: Answer,
+  { decidedMs, doubtMs }: JoinInput,
+): Joined {
+  const { askedAtMs } = told;
+  const slackMs = leastSlackMs + doubtMs;
+  // What fell into the time of the request may be in the answer or not.
+  const confirmedMs = askedAtMs - slackMs;
+  const coming = told.timesMs.filter((time) => time > askedAtMs);
+  // The member that answered may have another clock than the one that runs the job.
+  const untilMs = Math.max(told.untilMs - doubtMs, coming.at(-1) ?? Number.NEGATIVE_INFINITY);
+  const answer = { ...told, untilMs, timesMs: coming };
+  if (before === undefined) return { timetable: { ...answer, confirmedMs }, withdrawnMs: [], agreement: 'unknown' };
+  const past = before.timesMs.filter((time) => time <= askedAtMs + slackMs);
+  const agreement = compare(before, answer, askedAtMs + slackMs);
+  const sureMs = Math.max(before.confirmedMs, decidedMs);
+  const kept = agreement === 'edited' ? past.filter((time) => time <= sureMs) : past;
+  const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
+  const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
+  const timesMs = [...new Set([...kept, ...coming, ...beyond])].sort((one, other) => one - other);
+  const gapAfterMs = before.untilMs < askedAtMs ? before.untilMs : before.gapAfterMs;
+  const isGapOpen = gapAfterMs !== undefined && timesMs.some((time) => time > decidedMs && time <= gapAfterMs);
+  const own = agreement === 'unknown' ? { afterMs: sureMs, throughMs: askedAtMs } : undefined;
+  const unsure = joinUnsure(before.unsure, own, decidedMs);
+  return {
+    timetable: {
+      ...answer,
+      untilMs: isLonger ? before.untilMs : untilMs,
+      timesMs,
+      confirmedMs,
+      ...(isGapOpen ? { gapAfterMs } : {}),
+      ...(unsure === undefined ? {} : { unsure }),
+    },
+    agreement,
+    withdrawnMs: agreement === 'edited' ? past.filter((time) => time > sureMs && !timesMs.includes(time)) : [],
+  };
+}
+
+/** More than a request takes, and than clocks that are told in seconds are off. */
+const leastSlackMs = 30_000;
+
+/** What lies between two stretches that are not sure is not sure, too. */
+function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {
+  const open = before !== undefined && before.throughMs > decidedMs ? before : undefined;
+  if (own === undefined || open === undefined) return own ?? open;
+  return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
+}
+
+/** Compares the times of two answers after a time, as far as both are known: no time on both sides is agreement, too. */
+function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
+  const untilMs = Math.min(before.untilMs, answer.untilMs);
+  if (untilMs > fromMs) return areSame(before.timesMs, answer.timesMs, fromMs, untilMs) ? 'same' : 'edited';
+  // Both end before they meet, as after a long absence: only an even distance tells.
+  const distanceMs = toEvenDistance(before.timesMs);
+  const [first] = answer.timesMs;
+  const last = before.timesMs.at(-1);
+  if (first === undefined || last === undefined) return first === last ? 'same' : 'unknown';
+  const isEven = distanceMs !== undefined && (first - last) % distanceMs === 0 && fits(answer.timesMs, distanceMs);
+  return isEven ? 'same' : 'unknown';
+}
+
+function areSame(some: readonly number[], others: readonly number[], afterMs: number, throughMs: number): boolean {
+  const own = some.filter((time) => time > afterMs && time <= throughMs);
+  const told = others.filter((time) => time > afterMs && time <= throughMs);
+  return own.length === told.length && own.every((time, index) => time === told[index]);
+}
+
+function fits(times: readonly number[], distanceMs: number): boolean {
+  return times.length < 2 || toEvenDistance(times) === distanceMs;
+}
+
+/** The distance of all neighbours, if it is the same; undefined also for fewer than two times. */
+function toEvenDistance([first, ...rest]: readonly number[]): number | undefined {
+  let before = first;
+  let distanceMs: number | undefined;
+  for (const time of rest) {
+    const own = time - (before ?? time);
+    if (distanceMs !== undefined && own !== distanceMs) return undefined;
+    distanceMs = own;
+    before = time;
+  }
+  return distanceMs === 0 ? undefined : distanceMs;
+}

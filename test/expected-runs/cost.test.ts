@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createStoppable, stopScenes } from './hourly.ts';
+
+afterEach(stopScenes);
+
+const utc = (cron: string) => ({ cron, zone: 'UTC' });
+const every = (seconds: number, fromMs = 0) => ({ everyMs: seconds * 1000, offsetMs: 0, fromMs });
+
+/** Every kind of schedule that people write, by mistake too; the scene begins on a Thursday at noon. */
+const kinds = {
+  'every second': every(1),
+  'every 20 seconds': every(20),
+  'every minute': every(60),
+  'every second of next year': every(1, Date.UTC(2027, 0, 1)),
+  'every second of one hour of the night': utc('* * 3 * * *'),
+  'in working hours': utc('*/5 8-17 * * 1-5'),
+  hourly: every(3600),
+  daily: utc('0 2 * * *'),
+  weekly: utc('0 2 * * 0'),
+  yearly: utc('0 0 1 1 *'),
+};
+
+/** A service that starts nothing, however much is scheduled: only what it is asked counts. */
+function createAsked(
+  schedules: Readonly<Record<string, ReturnType<typeof every> | ReturnType<typeof utc>>>,
+  each: number,
+) {
+  const scene = createStoppable();
+  const { control, requests } = scene;
+  control.setExecutionMode('passive');
+  control.createProject('pay');
+  for (const [group, schedule] of Object.entries(schedules)) {
+    const jobs = group === 'every second' ? each / 55 : each;
+    for (let index = 0; index < jobs; index++) control.createJob('pay', { name: `job ${index}`, group, schedule });
+  }
+  const listed = (): number[] => requests().flatMap((request) => request.listed ?? []);
+  const forecasts = () => requests().filter(({ path }) => path.endsWith('forecast'));
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+  return { ...scene, listed, forecasts, sum };
+}
+
+describe('expected-runs, what our questions cost a server', () => {
+  it('has a server list few times at a first contact, however dense its schedules are', {
+    timeout: 60_000,
+  }, async () => {
+    const { minutes, listed, sum, shown, requests } = createAsked(kinds, 110);
+    await minutes(15);
+    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(992);
+    // An hour of every second is all that is ever listed unseen: 11 ms of a server's time.
+    expect(Math.max(...listed())).toBeLessThanOrEqual(61 * 60 + 1);
+    // They cost it 5 s of its time, over a quarter of an hour.
+    expect(sum(listed())).toBeLessThan(1_500_000);
+    expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(6000);
+  });
+
+  it('asks little of a schedule that has been known for long, also after a restart', { timeout: 60_000 }, async () => {
+    const { yearly, weekly, daily, 'in working hours': working, 'every second of next year': late } = kinds;
+    const { minutes, away, listed, sum, requests, control } = createAsked({ yearly, weekly, daily, working, late }, 40);
+    control.setExecutionMode('active');
+    await minutes(30);
+    const asked = () => requests().filter(({ path }) => /info$|forecast$/.test(path)).length;
+    const before = [asked(), sum(listed())] as const;
+    away(1);
+    await minutes(30);
+    // 200 jobs in half an hour: 40 of them are asked about again by then.
+    expect(asked() - before[0]).toBeLessThan(80);
+    expect(sum(listed()) - before[1]).toBeLessThan(20_000);
+  });
+
+  it('lists a dense time that begins late only piece by piece', { timeout: 60_000 }, async () => {
+    const { control, away, minutes, listed, nowMs, jobs } = createAsked({}, 0);
+    control.createJob('pay', { name: 'next year', schedule: kinds['every second of next year'] });
+    await minutes(2);
+    away((Date.UTC(2026, 11, 31, 23, 30) - nowMs()) / 60_000);
+    control.createJob('pay', { name: 'night', schedule: kinds['every second of one hour of the night'] });
+    await minutes(40);
+    expect(Math.max(...listed())).toBeLessThanOrEqual(61 * 60 + 1);
+    const known = jobs().find(({ name }) => name === 'next year')?.timetable?.timesMs ?? [];
+    expect(known.filter((time) => time > nowMs()).length).toBeGreaterThan(200);
+  });
+
+  it('lists no more than a day at once of a schedule that somebody has made dense', { timeout: 60_000 }, async () => {
+    const { control, minutes, polls, listed } = createAsked({}, 0);
+    const id = control.createJob('pay', { name: 'weekly', schedule: kinds.weekly });
+    await minutes(2);
+    control.changeJob(id, { schedule: kinds['every second'] });
+    await polls(8, 3_600_000);
+    expect(Math.max(...listed())).toBeLessThanOrEqual(26 * 3600 + 1);
+  });
+});
+
+describe('expected-runs, a server that cannot list the times of a job', () => {
+  it('asks for less after a timeout, never for the same again, and names the job', {
+    timeout: 60_000,
+  }, async () => {
+    const { minutes, polls, away, control, forecasts, outcome, shown } = createAsked(
+      { 'every minute': kinds['every minute'] },
+      1,
+    );
+    control.addFault({ kind: 'hang', path: 'forecast' });
+    await minutes(5);
+    // The one that hangs, and nothing for ten minutes: the server may still be at it.
+    expect(forecasts().map(({ query }) => query)).toEqual(['time=61n&max=500']);
+    expect(outcome()).toMatchObject({
+      result: 'success',
+      note: 'the schedule of pay/every minute/job 0 cannot be read: no answer in time',
+    });
+    away(1);
+    await polls(36, 600_000);
+    const asked = forecasts().map(({ query }) => Number(/time=(\d+)n/.exec(query)?.[1]));
+    expect(asked.every((minutes, index) => index === 0 || minutes <= (asked[index - 1] ?? 0) / 3)).toBe(true);
+    expect(asked.length).toBeLessThanOrEqual(3);
+    // What is known of it without such a question is shown.
+    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
+  });
+});

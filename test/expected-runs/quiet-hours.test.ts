@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createStoppable, stopScenes } from './hourly.ts';
+
+afterEach(stopScenes);
+
+const minuteMs = 60_000;
+
+/** One job with the schedule; the day begins at noon on Thursday, 15 January 2026. */
+function createQuiet(cron: string, options: Parameters<typeof createStoppable>[0] = {}) {
+  const scene = createStoppable({ apiVersion: 47, ...options });
+  const { control, shown, nowMs } = scene;
+  control.createProject('pay');
+  const schedule = { cron, zone: 'UTC' };
+  const id = control.createJob('pay', { name: 'settle', schedule });
+  const valueOf = (family: string, part: string): number =>
+    shown(family)
+      .filter((line) => line.includes(part))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  return {
+    ...scene,
+    id,
+    /** Polls up to a time: rarely while nothing is due. */
+    until: async (iso: string, apartMs = 5 * minuteMs): Promise<void> => {
+      const left = (): number => Date.parse(iso) - nowMs();
+      await scene.polls(Math.floor(left() / apartMs), apartMs);
+      if (left() > 0) await scene.polls(1, left());
+    },
+    ends: () => ({
+      ran: valueOf('schedule_delay_seconds', '_count'),
+      missed: valueOf('schedule_missed_total', 'settle'),
+      undecided: valueOf('schedule_undecided_total', 'pay'),
+    }),
+    nextRun: () => valueOf('job_next_run_timestamp_seconds', 'settle') * 1000,
+  };
+}
+
+describe('expected-runs, schedules with quiet hours', () => {
+  it.each([
+    {
+      span: 'an afternoon',
+      cron: '*/5 8-17 * * 1-5',
+      fromIso: '2026-01-15T14:01:00Z',
+      toIso: '2026-01-15T17:46:00Z',
+      missed: 45,
+    },
+    { span: 'a night', cron: '0 1-5 * * *', fromIso: '2026-01-16T00:01:00Z', toIso: '2026-01-16T06:01:00Z', missed: 5 },
+    {
+      span: 'the last hour before a weekend',
+      cron: '30 17 * * 1-5',
+      fromIso: '2026-01-16T17:00:00Z',
+      toIso: '2026-01-16T18:30:00Z',
+      missed: 1,
+    },
+    { span: 'a Sunday', cron: '0 2 * * 0', fromIso: '2026-01-18T01:00:00Z', toIso: '2026-01-18T03:00:00Z', missed: 1 },
+    {
+      span: 'the first of a month',
+      cron: '0 2 1 * *',
+      fromIso: '2026-02-01T01:00:00Z',
+      toIso: '2026-02-01T03:00:00Z',
+      missed: 1,
+    },
+    {
+      span: 'the last day of a year',
+      cron: '0 2 31 1 *',
+      fromIso: '2026-01-31T01:00:00Z',
+      toIso: '2026-01-31T03:00:00Z',
+      missed: 1,
+    },
+    {
+      span: 'two times a quarter',
+      cron: '15 9 1,20 1,4,7,10 *',
+      fromIso: '2026-01-20T09:00:00Z',
+      toIso: '2026-01-20T10:00:00Z',
+      missed: 1,
+    },
+  ])('reports what was missed in $span', { timeout: 60_000 }, async ({ cron, fromIso, toIso, missed }) => {
+    const { until, control, minutes, ends } = createQuiet(cron);
+    await minutes(2);
+    await until(fromIso, 60 * minuteMs);
+    control.setExecutionMode('passive');
+    await until(toIso);
+    control.setExecutionMode('active');
+    await minutes(15);
+    expect(ends()).toMatchObject({ missed, undecided: 0 });
+  });
+
+  it.each([
+    ['*/5 8-17 * * 1-5', '2026-01-20T12:00:00Z', 10, 71 + 120 + 120 + 49],
+    ['0 1-5 * * *', '2026-01-20T12:00:00Z', 20, 25],
+    ['0 2 * * 0', '2026-02-03T12:00:00Z', 60, 3],
+    ['0 2 1 * *', '2026-04-03T12:00:00Z', 240, 3],
+  ])('always knows the next run of %s', { timeout: 60_000 }, async (cron, toIso, apart, runs) => {
+    const { polls, nowMs, ends, nextRun, minutes } = createQuiet(cron);
+    await minutes(2);
+    const lost: string[] = [];
+    while (nowMs() < Date.parse(toIso)) {
+      await polls(1, apart * minuteMs);
+      if (!(nextRun() > nowMs())) lost.push(new Date(nowMs()).toISOString());
+    }
+    expect(lost).toEqual([]);
+    expect(ends()).toEqual({ ran: runs, missed: 0, undecided: 0 });
+  });
+
+  it('withdraws what an edit may have moved, although the hours of both schedules are quiet', async () => {
+    const { until, control, minutes, ends, id } = createQuiet('0 2 * * *');
+    await minutes(2);
+    await until('2026-01-16T01:50:00Z', 60 * minuteMs);
+    control.changeJob(id, { schedule: { cron: '30 3 * * *', zone: 'UTC' } });
+    await until('2026-01-16T05:00:00Z');
+    expect(ends()).toEqual({ ran: 1, missed: 0, undecided: 1 });
+  });
+});
+
+describe('expected-runs, servers that tell only the next run', () => {
+  it.each([
+    ['0 * * * *', 23],
+    ['*/20 8-17 * * *', 28],
+    ['30 13,15,20 * * *', 3],
+  ])(
+    'count each run of %s, although the next run is asked for before it is seen',
+    { timeout: 60_000 },
+    async (cron, least) => {
+      const { minutes, ends } = createQuiet(cron, { apiVersion: 30 });
+      await minutes(24 * 60);
+      expect(ends()).toMatchObject({ missed: 0, undecided: 0 });
+      expect(ends().ran).toBeGreaterThanOrEqual(least);
+    },
+  );
+
+  it('count a miss of one of them', { timeout: 60_000 }, async () => {
+    const { control, minutes, ends } = createQuiet('*/20 * * * *', { apiVersion: 30 });
+    await minutes(70);
+    control.setExecutionMode('passive');
+    await minutes(20);
+    control.setExecutionMode('active');
+    await minutes(40);
+    expect(ends()).toEqual({ ran: 5, missed: 1, undecided: 0 });
+  });
+});
