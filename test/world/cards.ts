@@ -109,7 +109,10 @@ export const cards = {
   'rename job': ofPlace((scene, place, { atMs }) => {
     scene.truth.lostAt.push(scene.time.nowMs());
     const [job] = place.jobs;
-    if (job !== undefined) scene.service.control.changeJob(job, { name: `renamed at ${Math.floor(atMs)}` });
+    const name = scene.service.world.jobs.get(job ?? '')?.definition.name;
+    if (job === undefined || name === undefined) return;
+    scene.truth.renamed.push({ jobId: job, name, atMs: scene.time.nowMs() });
+    scene.service.control.changeJob(job, { name: `renamed at ${Math.floor(atMs)}` });
   }),
   flood: ofPlace((scene, place, { forMs }) => {
     const dice = scene.dice.of(`flood ${place.name} ${scene.time.nowMs()}`);

@@ -5,7 +5,9 @@ import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
 import type { Scene } from './scene.ts';
-import { countRuns, type Shown } from './shown.ts';
+import type { Shown } from './shown.ts';
+import { compareTotals } from './totals.ts';
+import { findDifference } from './trace-content.ts';
 import { isLeftOut, isRestoredAfterEarlyStep, tell } from './watch-scrapes.ts';
 
 type Final = {
@@ -24,8 +26,8 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   const { scene, lagSeconds, spooled, pending } = final;
   scene.service.play();
   const counted = countLost(final, onFault);
-  compareRuns(final, counted, onFault);
-  if (scene.truth.newDatabasesAt.length === 0) judgeJobs(scene, final.shown, counted, onFault);
+  compareTotals(scene, final.shown, counted, onFault);
+  judgeJobs(scene, final.shown, counted, onFault);
   const mostLagSeconds = scene.plan.maxDelayMs / 1000 + 90;
   if (lagSeconds === undefined || lagSeconds > mostLagSeconds)
     onFault('lag comes back', `${lagSeconds} s, at most ${mostLagSeconds}`);
@@ -76,27 +78,6 @@ function isImport({ truth }: Scene, { id, startedAtMs }: Execution): boolean {
   return truth.imports.has(`${id} ${startedAtMs}`);
 }
 
-function compareRuns({ scene, shown }: Final, counted: ReadonlyMap<Execution, string>, onFault: OnFault): void {
-  const expected = new Map<string, Map<string, number>>();
-  for (const [execution, project] of counted) {
-    const statuses = expected.get(project) ?? new Map<string, number>();
-    const status = toStatus(execution, scene.service.world.playedMs);
-    const trigger = triggers.find((known) => known === execution.type) ?? 'other';
-    for (const key of [status, `${trigger} ${status}`]) statuses.set(key, (statuses.get(key) ?? 0) + 1);
-    expected.set(project, statuses);
-  }
-  const runs = countRuns(shown);
-  const started = countRuns(shown, 'automation_project_executions_total{');
-  for (const { name } of scene.estate.places) {
-    for (const [status, count] of expected.get(name) ?? []) {
-      const value = (status.includes(' ') ? started : runs).get(name)?.get(status);
-      if (value !== count) onFault('what is shown is what was', `${name} ${status}: ${value} instead of ${count}`);
-    }
-  }
-}
-
-const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook'] as const;
-
 function compareTraces(
   scene: Scene,
   collector: Collector,
@@ -104,44 +85,62 @@ function compareTraces(
   onFault: OnFault,
 ): void {
   const { plan, truth, service } = scene;
-  const wanted = new Map<string, Execution>();
-  for (const execution of counted.keys()) {
-    if (truth.newDatabasesAt.length > 0) break;
-    if (toStatus(execution, service.world.playedMs) === 'missed') continue;
-    wanted.set(toTraceId('http://service', String(execution.id)), execution);
-  }
-  const previous = new Map([...wanted.values()].map((execution) => [execution.retriedBy, execution]));
+  const traceIds = new Map<Execution, string>();
+  for (const execution of counted.keys())
+    if (toStatus(execution, service.world.playedMs) !== 'missed')
+      traceIds.set(execution, findTraceId(scene, execution));
+  const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
+  const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
   // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
-  const isOfStates = truth.troubles.some(({ what }) => what === 'states');
-  for (const [traceId, execution] of wanted) {
+  for (const [execution, traceId] of traceIds) {
     const arrival = collector.arrivals.get(traceId);
     if (collector.poisoned.has(String(execution.id))) continue;
     if (arrival === undefined) {
       onFault('every trace is delivered', `of ${tell(execution)}: never came`);
       continue;
     }
-    const { trace, forms, copies } = arrival;
-    if (copies > 1 && !mayRepeat(arrival.atMs)) onFault('a trace comes once', `of ${tell(execution)}: ${copies} times`);
-    if (forms.size > 1 && !truth.troubles.some(({ what }) => what === 'restored'))
+    const { trace, forms, copies, atMs } = arrival;
+    if (copies > 1 && !mayRepeat(atMs)) onFault('a trace comes once', `of ${tell(execution)}: ${copies} times`);
+    if (
+      forms.size > 1 &&
+      !truth.troubles.some((trouble) => trouble.what === 'restored' && mayBeSentAgain(trouble, atMs))
+    )
       onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
     if (trace.rootStartMs !== startedAt(execution) || trace.rootEndMs !== endedAt(execution))
       onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
+    const isCutOff = execution.lostAtMs !== undefined && (execution.end?.atMs ?? 0) >= execution.lostAtMs;
+    const differs = isCutOff ? undefined : findDifference(scene, execution, counted.get(execution) ?? '', arrival);
+    if (differs !== undefined) onFault('a trace tells what happened', `of ${tell(execution)}: ${differs}`);
     const repeats = previous.get(execution);
     const linked = trace.links.get('retry_of');
-    if (repeats !== undefined && linked !== toTraceId('http://service', String(repeats.id)))
+    if (repeats !== undefined && linked !== traceIds.get(repeats))
       onFault('a retry leads to what it repeats', `of ${tell(execution)}: ${linked} instead of ${repeats.id}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
     // Of a run that a restart cut off the server keeps a state that says for ever that it runs.
+    const visibleMs = execution.end?.visibleAtMs ?? 0;
+    const isOfStates = truth.troubles.some(
+      ({ what, fromMs, toMs }) => what === 'states' && fromMs < atMs && toMs > visibleMs,
+    );
     if (!isOfStates && execution.lostAtMs === undefined && trace.degraded === 'seal_timeout')
       onFault('a trace is whole', `of ${tell(execution)}: seal_timeout`);
   }
-  if (truth.newDatabasesAt.length > 0) return;
   const forgotten = findForgotten(scene);
   for (const [traceId, { trace }] of collector.arrivals)
     if (!wanted.has(traceId) && !forgotten.has(trace.runId))
       onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
+}
+
+/** Each time when ids began again the traces have ids of their own, from the first id on that was known before. */
+function findTraceId({ truth, collector, service }: Scene, execution: Execution): string {
+  const place = truth.newDatabasesAt.length === 0 ? 0 : service.world.history.indexOf(execution);
+  const epochs = 1 + truth.newDatabasesAt.filter((length) => length <= place).length;
+  const ids = Array.from({ length: epochs }, (_, epoch) =>
+    toTraceId(epoch === 0 ? 'http://service' : `http://service#${epoch + 1}`, String(execution.id)),
+  ).toReversed();
+  const isOf = (id: string): boolean => collector.arrivals.get(id)?.trace.rootStartMs === startedAt(execution);
+  return ids.find(isOf) ?? ids[0] ?? '';
 }
 
 /** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */

@@ -84,6 +84,7 @@ export async function playWorld(
     beganMs: birthMs,
     newDatabasesAt: [],
     lostAt: [],
+    renamed: [],
     listedFrom: new Map(),
     troubles: [],
   };

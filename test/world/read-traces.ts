@@ -3,6 +3,7 @@ export type ReadTrace = {
   readonly traceId: string;
   /** The execution. */
   readonly runId: string;
+  readonly rootName: string;
   readonly rootStartMs: number;
   readonly rootEndMs: number;
   readonly result: string | undefined;
@@ -15,7 +16,12 @@ export type ReadTrace = {
 };
 
 export type ReadSpan = {
+  readonly id: string;
+  /** None where the root is the parent. */
+  readonly parentId: string | undefined;
   readonly name: string;
+  readonly node: string | undefined;
+  readonly isClamped: boolean;
   readonly path: string | undefined;
   readonly result: string | undefined;
   readonly isInferred: boolean;
@@ -26,6 +32,7 @@ export type ReadSpan = {
 type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
 type Span = {
   readonly traceId: string;
+  readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
   readonly startTimeUnixNano: string;
@@ -50,6 +57,7 @@ export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
     return {
       traceId: root.traceId,
       runId: find(one.resource.attributes, 'cicd.pipeline.run.id') ?? '',
+      rootName: root.name,
       rootStartMs: toMs(root.startTimeUnixNano),
       rootEndMs: toMs(root.endTimeUnixNano),
       result: find(root.attributes, 'cicd.pipeline.result'),
@@ -57,15 +65,20 @@ export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
       links: new Map(
         (root.links ?? []).map(({ traceId, attributes }) => [find(attributes, 'automation.link') ?? '', traceId]),
       ),
-      spans: spans.filter((span) => span !== root).map(toSpan),
+      spans: spans.filter((span) => span !== root).map((span) => toSpan(span, root.spanId)),
       text: JSON.stringify(one),
     };
   });
 }
 
-function toSpan({ name, attributes, startTimeUnixNano, endTimeUnixNano }: Span): ReadSpan {
+function toSpan(span: Span, rootId: string): ReadSpan {
+  const { spanId, parentSpanId, name, attributes, startTimeUnixNano, endTimeUnixNano } = span;
   return {
+    id: spanId,
+    parentId: parentSpanId === rootId ? undefined : parentSpanId,
     name,
+    node: find(attributes, 'automation.node.name'),
+    isClamped: find(attributes, 'automation.span.clamped') === 'true',
     path: find(attributes, 'cicd.pipeline.task.run.id'),
     result: find(attributes, 'cicd.pipeline.task.run.result'),
     isInferred: find(attributes, 'automation.span.end_inferred') === 'true',

@@ -47,6 +47,8 @@ export type TruthBook = {
   readonly listedFrom: Map<string, number>;
   /** When some of the history went away: what a restored copy does not know of it cannot be read again. */
   readonly lostAt: number[];
+  /** The names that jobs had, until when. */
+  readonly renamed: { readonly jobId: string; readonly name: string; readonly atMs: number }[];
   /** How many executions had ended when ids began again. */
   readonly newDatabasesAt: number[];
   /** Since when a way to the service, or the daemon, was not as it should be; and until when. */

@@ -25,6 +25,8 @@ const minuteMs = 60_000;
 /** How old a copy may be, at most, and a little more. */
 const copiedEveryMs = 660_000;
 const longestStepMs = 660_000;
+/** Until a daemon with a restored copy shows again what it knows, at most. */
+const shownAgainMs = 300_000;
 
 /** What must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
@@ -59,20 +61,25 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     for (const [key, value] of shown) {
       const before = highest.get(key);
       if (before === value || (before === undefined && !isCounter(key))) continue;
-      if (before !== undefined && value < before - 1e-6 && !mayFall(labelOf(key, 'project') ?? ''))
-        onFault('no counter falls', `${key}: ${value} after ${before}`);
+      const hasFallen = before !== undefined && value < before - 1e-6;
+      const isForgiven = hasFallen && mayFall(labelOf(key, 'project') ?? '');
+      if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
       if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
-      highest.set(key, before === undefined ? value : Math.max(before, value));
+      highest.set(key, before === undefined || isForgiven ? value : Math.max(before, value));
     }
   }
 
   /** Where a project is gone, or what was counted after a copy was made is not there to be counted again. */
   function mayFall(project: string): boolean {
-    if (truth.gone.has(project) || isRestoredAfterEarlyStep(scene)) return true;
+    if (truth.gone.has(project)) return true;
+    const isEarly = isRestoredAfterEarlyStep(scene);
+    const nowMs = time.nowMs();
     return truth.troubles.some(
       ({ what, fromMs, toMs }) =>
-        what === 'restored' && truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs),
+        what === 'restored' &&
+        nowMs < toMs + shownAgainMs &&
+        (isEarly || truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
     );
   }
 

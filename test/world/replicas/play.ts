@@ -104,6 +104,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
       beganMs: birthMs,
       newDatabasesAt: [],
       lostAt: [],
+      renamed: [],
       listedFrom: new Map(),
       troubles: [],
     },

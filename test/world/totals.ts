@@ -1,0 +1,126 @@
+import { type Execution, endedAt, startedAt, toStatus } from '../../src/simulator/world/execution.ts';
+import type { Scene } from './scene.ts';
+import { labelOf, type Shown } from './shown.ts';
+
+/** A total is one number, unless the time at which a run was counted decides which job it counts for. */
+type Range = { least: number; most: number };
+
+export type JobLabels = { readonly group: string; readonly name: string };
+
+/** The names that the job of a run had since the run could be read; none of them for a command without a job. */
+export function toJobLabels(
+  { truth, service }: Pick<Scene, 'truth' | 'service'>,
+  { job, jobDeleted, end }: Execution,
+): readonly JobLabels[] {
+  if (job === undefined) return [{ group: '', name: '' }];
+  const { group = '', name } = job.definition;
+  const earlier = truth.renamed.filter(({ jobId, atMs }) => jobId === job.id && atMs >= (end?.visibleAtMs ?? 0));
+  const names = new Set([...earlier.map((each) => each.name), name]);
+  const labels = [...names].map((each) => ({ group, name: each }));
+  // Without a word that its job was deleted, a run looks as if it had none.
+  const deleted = service.world.release.jobDeletedFlag ? '__deleted__' : '';
+  return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
+}
+
+/** Every total that is counted from runs is what the runs were: by job, trigger, status and node; their nodes; and how long they took. */
+export function compareTotals(
+  scene: Scene,
+  shown: Shown,
+  counted: ReadonlyMap<Execution, string>,
+  onFault: (oracle: string, says: string) => void,
+): void {
+  const places = new Set(scene.estate.places.map(({ name }) => name));
+  const expected = new Map<string, Range>();
+  for (const [execution, project] of counted) if (places.has(project)) addRun(scene, execution, project, expected);
+  const totals = readTotals(shown, places);
+  foldOthers(expected, totals);
+  for (const [key, value] of totals)
+    if (!expected.has(key) && value > 0) onFault('what is shown is what was', `${key}: ${value} of nothing`);
+  for (const [key, { least, most }] of expected) {
+    const value = totals.get(key) ?? 0;
+    if (value < least - slack || value > most + slack)
+      onFault(
+        'what is shown is what was',
+        `${key}: ${value} instead of ${least === most ? '' : `${least} to `}${most}`,
+      );
+  }
+}
+
+/** Sums of seconds are sums of fractions. */
+const slack = 1e-4;
+
+function addRun(scene: Scene, execution: Execution, project: string, expected: Map<string, Range>): void {
+  const status = toStatus(execution, scene.service.world.playedMs);
+  const trigger = triggers.find((known) => known === execution.type) ?? 'other';
+  const { succeededNodes = [], failedNodes = [] } = execution.end ?? {};
+  const seconds = (endedAt(execution) - startedAt(execution)) / 1000;
+  const labels = toJobLabels(scene, execution);
+  const add = (value: number, ...key: readonly string[]): void => addTo(expected, key, value, true);
+  add(1, 'project', project, trigger, status);
+  for (const node of failedNodes) add(1, 'node', project, node);
+  for (const { group, name } of labels) {
+    const addOfJob = (value: number, kind: string, ...more: readonly string[]): void =>
+      addTo(expected, [kind, project, group, name, ...more], value, labels.length === 1);
+    addOfJob(1, 'runs', status);
+    if (succeededNodes.length > 0) addOfJob(succeededNodes.length, 'nodes', 'succeeded');
+    if (failedNodes.length > 0) addOfJob(failedNodes.length, 'nodes', 'failed');
+    // A clock that was set back while it ran: it has no duration.
+    if (seconds < 0) continue;
+    addOfJob(1, 'durations', status);
+    addOfJob(seconds, 'seconds', status);
+    for (const bound of bounds) if (seconds <= bound) addOfJob(1, 'within', status, bound.toFixed(1));
+  }
+}
+
+const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook'] as const;
+/** Those of the configuration. */
+const bounds = [5, 60];
+
+function addTo(totals: Map<string, Range>, parts: readonly string[], value: number, isSure: boolean): void {
+  const key = parts.join('|');
+  const range = totals.get(key) ?? { least: 0, most: 0 };
+  if (isSure) range.least += value;
+  range.most += value;
+  totals.set(key, range);
+}
+
+const families: Readonly<Record<string, readonly [kind: string, ...labels: string[]]>> = {
+  automation_project_executions_total: ['project', 'project', 'trigger', 'status'],
+  automation_node_failures_total: ['node', 'project', 'node'],
+  automation_executions_total: ['runs', 'project', 'job_group', 'job_name', 'status'],
+  automation_execution_nodes_total: ['nodes', 'project', 'job_group', 'job_name', 'result'],
+  automation_execution_duration_seconds_count: ['durations', 'project', 'job_group', 'job_name', 'status'],
+  automation_execution_duration_seconds_sum: ['seconds', 'project', 'job_group', 'job_name', 'status'],
+  automation_execution_duration_seconds_bucket: ['within', 'project', 'job_group', 'job_name', 'status', 'le'],
+};
+
+function readTotals(shown: Shown, places: ReadonlySet<string>): Map<string, number> {
+  const totals = new Map<string, number>();
+  for (const [key, value] of shown) {
+    const family = families[key.slice(0, Math.max(0, key.indexOf('{')))];
+    if (family === undefined || !places.has(labelOf(key, 'project') ?? '')) continue;
+    const [kind, ...labels] = family;
+    const values = labels.map((label) => labelOf(key, label) ?? '');
+    if (values.at(-1) !== '+Inf') totals.set([kind, ...values].join('|'), value);
+  }
+  return totals;
+}
+
+/** Jobs that are shown without series of their own add up in those of the others. */
+function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, number>): void {
+  const owners = new Set([...totals.keys()].map((key) => toOwner(key.split('|'))));
+  for (const [key, { least, most }] of [...expected]) {
+    const [kind = '', project = '', , , ...more] = key.split('|');
+    const owner = toOwner(key.split('|'));
+    if (more.length === 0 || owners.has(owner) || !owners.has(toOwner([kind, project, '', '__other__']))) continue;
+    expected.delete(key);
+    const other = [kind, project, '', '__other__', ...more];
+    addTo(expected, other, least, true);
+    addTo(expected, other, most - least, false);
+  }
+}
+
+/** Who has the series: a job has slots for its runs, and for its durations. */
+function toOwner([kind = '', project = '', group = '', name = '']: readonly string[]): string {
+  return [kind === 'runs' || kind === 'nodes' ? 'runs' : 'durations', project, group, name].join('|');
+}

@@ -1,0 +1,128 @@
+import { planOf } from '../../src/simulator/engine/outcome.ts';
+import { type Moment, momentOf, nodeMoment, progressOf } from '../../src/simulator/engine/progress.ts';
+import { type Execution, startedAt, toStatus } from '../../src/simulator/world/execution.ts';
+import type { ReadSpan, ReadTrace } from './read-traces.ts';
+import type { Scene } from './scene.ts';
+import { toJobLabels } from './totals.ts';
+
+type Expected = {
+  readonly path: string;
+  readonly parent: string | undefined;
+  readonly names: readonly string[];
+  readonly result: string;
+  readonly lengthMs: number;
+};
+
+/** What a trace says, against what the server did; undefined where they agree. */
+export function findDifference(
+  scene: Scene,
+  execution: Execution,
+  project: string,
+  arrival: Arrived,
+): string | undefined {
+  const { trace } = arrival;
+  const result = toResult(toStatus(execution, scene.service.world.playedMs), execution.end?.stored);
+  if (trace.result !== result) return `its result is ${trace.result} instead of ${result}`;
+  const names = toRootNames(scene, execution, project);
+  if (!names.includes(trace.rootName)) return `its name is ${trace.rootName} instead of ${names.join(' or ')}`;
+  // Nothing of it was waited for any longer: there are those steps that were known by then.
+  if (trace.degraded !== undefined) return undefined;
+  const spans = trace.spans.filter(({ name }) => name !== 'start wait');
+  const isBare = mayLackSteps(scene, execution, arrival);
+  if (spans.length === 0 && isBare) return undefined;
+  const expected = scene.plan.traces === 'root' ? [] : listExpected(execution, isBare);
+  return compareSpans(expected, spans) ?? compareWait(execution, expected, trace);
+}
+
+export type Arrived = { readonly trace: ReadTrace; readonly atMs: number };
+
+function toResult(status: string, stored: string | undefined): string {
+  const results: Readonly<Record<string, string>> = {
+    succeeded: 'success',
+    aborted: 'cancellation',
+    timedout: 'timeout',
+  };
+  return status === 'other' && stored === 'incomplete' ? 'error' : (results[status] ?? 'failure');
+}
+
+function toRootNames(scene: Scene, execution: Execution, project: string): string[] {
+  const { job } = execution;
+  const projects = [...new Set([project, execution.project.name])];
+  return toJobLabels(scene, execution).flatMap(({ group, name }) =>
+    projects.map((of) =>
+      job === undefined || name === '' || name === '__deleted__'
+        ? 'RUN'
+        : `RUN ${[of, group, name].filter((part) => part !== '').join('/')}`,
+    ),
+  );
+}
+
+/** Each step that began, and each node that it began on. */
+function listExpected(execution: Execution, isBare: boolean): Expected[] {
+  const progress = progressOf(execution, Number.MAX_SAFE_INTEGER);
+  return planOf(execution).steps.flatMap((run) => {
+    const moment = momentOf(run, progress);
+    if (moment.startMs === undefined) return [];
+    const path = String(run.number);
+    // What a step is called stands in the job alone, as long as there is one.
+    const isNameless = execution.job === undefined || execution.jobDeleted || isBare;
+    const names = ['command', ...(isNameless ? [`step ${path}`] : [])];
+    const nodes = [...run.nodes.keys()].flatMap((node): Expected[] => {
+      const state = nodeMoment(run.nodes.get(node), progress);
+      return state.startMs === undefined
+        ? []
+        : [{ path: `${path}@${node}`, parent: path, names: [node], ...toOutcome(state) }];
+    });
+    return [{ path, parent: undefined, names, ...toOutcome(moment) }, ...nodes];
+  });
+}
+
+function toOutcome({ state, startMs = 0, endMs = 0 }: Moment): Pick<Expected, 'result' | 'lengthMs'> {
+  const results: Readonly<Record<string, string>> = { SUCCEEDED: 'success', ABORTED: 'cancellation' };
+  return { result: results[state] ?? 'failure', lengthMs: Math.round(endMs - startMs) };
+}
+
+function compareSpans(expected: readonly Expected[], spans: readonly ReadSpan[]): string | undefined {
+  const paths = new Map(spans.map(({ id, path }) => [id, path]));
+  const byPath = new Map(spans.map((span) => [span.path, span]));
+  if (byPath.size !== expected.length || spans.length !== expected.length)
+    return `it has ${spans.map(({ path }) => path).join(', ')} instead of ${expected.map(({ path }) => path).join(', ')}`;
+  for (const { path, parent, names, result, lengthMs } of expected) {
+    const span = byPath.get(path);
+    if (span === undefined) return `${path} is missing`;
+    if (span.parentId !== undefined && paths.get(span.parentId) === undefined)
+      return `${path} has a parent that is not there`;
+    const above = span.parentId === undefined ? undefined : paths.get(span.parentId);
+    if (above !== parent) return `${path} is below ${above}`;
+    if (!names.includes(span.name)) return `${path} is called ${span.name} instead of ${names.join(' or ')}`;
+    if (span.result !== result) return `${path} ended with ${span.result} instead of ${result}`;
+    if (!span.isClamped && Math.abs(span.endMs - span.startMs - lengthMs) > 1)
+      return `${path} took ${span.endMs - span.startMs} ms instead of ${lengthMs}`;
+  }
+  return undefined;
+}
+
+/** Where the first step began more than two seconds after the run, the time between is a span. */
+function compareWait(execution: Execution, expected: readonly Expected[], trace: ReadTrace): string | undefined {
+  if (expected.length === 0) return undefined;
+  const firstMs = Math.min(...planOf(execution).steps.flatMap(({ startMs = Number.POSITIVE_INFINITY }) => startMs));
+  const { originMs } = progressOf(execution, Number.MAX_SAFE_INTEGER);
+  // Starts of steps are cut to whole seconds.
+  const waitsMs = Math.floor((originMs + firstMs) / 1000) * 1000 - startedAt(execution);
+  const isShown = trace.spans.some(({ name }) => name === 'start wait');
+  return isShown === waitsMs >= 2000
+    ? undefined
+    : `${isShown ? 'it shows' : 'it does not show'} a wait of ${waitsMs} ms`;
+}
+
+/** A reason for which nobody could read the steps, or not all of them: what is left is the run alone. */
+function mayLackSteps({ plan, truth }: Scene, execution: Execution, { atMs }: Arrived): boolean {
+  const { project, deletedAtMs, lostAtMs, end } = execution;
+  if (plan.traces === 'root') return true;
+  const visibleMs = end?.visibleAtMs ?? 0;
+  const wasHidden = truth.troubles.some(
+    ({ what, fromMs, toMs }) => what === 'sight' && fromMs < atMs && toMs > visibleMs,
+  );
+  const isGone = [deletedAtMs, lostAtMs].some((ms) => ms !== undefined && ms < atMs);
+  return wasHidden || isGone || project.deleted;
+}
