@@ -95,7 +95,7 @@ function compareTraces(
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
   for (const [execution, traceId] of traceIds) {
     const arrival = collector.arrivals.get(traceId);
-    if (collector.poisoned.has(String(execution.id))) continue;
+    if (collector.poisoned.has(String(execution.id)) || unordered.has(execution.id)) continue;
     if (arrival === undefined) {
       onFault('every trace is delivered', `of ${tell(execution)}: never came`);
       continue;
@@ -116,6 +116,8 @@ function compareTraces(
     const linked = trace.links.get('retry_of');
     if (repeats !== undefined && linked !== traceIds.get(repeats))
       onFault('a retry leads to what it repeats', `of ${tell(execution)}: ${linked} instead of ${repeats.id}`);
+    if (execution.attempt === 0 && linked !== undefined)
+      onFault('a retry leads to what it repeats', `of ${tell(execution)}, which is none: ${linked}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
     // Of a run that a restart cut off the server keeps a state that says for ever that it runs.
@@ -143,13 +145,27 @@ function findTraceId({ truth, collector, service }: Scene, execution: Execution)
   return ids.find(isOf) ?? ids[0] ?? '';
 }
 
+/** Ids that a later database gave to a run which, by a clock that was set back, began no later: nobody can tell of which it is. */
+function findUnordered({ truth, service }: Scene): Set<number> {
+  const unordered = new Set<number>();
+  const latest = new Map<number, number>();
+  if (truth.newDatabasesAt.length > 0)
+    for (const execution of service.world.history) {
+      const startMs = startedAt(execution);
+      if (startMs < (latest.get(execution.id) ?? startMs)) unordered.add(execution.id);
+      latest.set(execution.id, startMs);
+    }
+  return unordered;
+}
+
 /** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */
 function findForgotten(scene: Scene): Set<string> {
   const { truth, plan, service } = scene;
   if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
   const beginMs = isRestoredAfterEarlyStep(scene) ? truth.beganMs - plan.backfillMs + 60_000 : Number.NEGATIVE_INFINITY;
   const gone = service.world.history.filter(
-    ({ project, deletedAtMs, end }) => project.deleted || deletedAtMs !== undefined || (end?.atMs ?? beginMs) < beginMs,
+    ({ project, deletedAtMs, lostAtMs, end }) =>
+      project.deleted || (deletedAtMs ?? lostAtMs) !== undefined || (end?.atMs ?? beginMs) < beginMs,
   );
   return new Set(gone.map(({ id }) => String(id)));
 }
