@@ -85,6 +85,7 @@ function compareTraces(
   onFault: OnFault,
 ): void {
   const { plan, truth, service } = scene;
+  const unordered = findUnordered(scene);
   const traceIds = new Map<Execution, string>();
   for (const execution of counted.keys())
     if (toStatus(execution, service.world.playedMs) !== 'missed')

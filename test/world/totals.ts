@@ -109,7 +109,7 @@ function readTotals(shown: Shown, places: ReadonlySet<string>): Map<string, numb
 /** Jobs that are shown without series of their own add up in those of the others. */
 function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, number>): void {
   const owners = new Set([...totals.keys()].map((key) => toOwner(key.split('|'))));
-  for (const [key, { least, most }] of [...expected]) {
+  for (const [key, { least, most }] of expected) {
     const [kind = '', project = '', , , ...more] = key.split('|');
     const owner = toOwner(key.split('|'));
     if (more.length === 0 || owners.has(owner) || !owners.has(toOwner([kind, project, '', '__other__']))) continue;
