@@ -7,9 +7,9 @@ const minuteMs = 60_000;
 export type Card = (scene: Scene, played: PlayedCard) => void;
 
 /** Does something now and undoes it after the time of the card; meanwhile something is not as it should be. */
-export function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void): Card {
+export function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void, byMs?: number): Card {
   return (scene, played) => {
-    const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
+    const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY, ...(byMs && { byMs }) };
     scene.truth.troubles.push(trouble);
     const end = begin(scene, played);
     scene.time.after(played.forMs, () => {
@@ -74,15 +74,43 @@ export function permit({ service }: Scene, projects: '*' | readonly string[]): v
 }
 
 export function serverClock(byMs: number): Card {
-  return lasting('step', ({ service }) => {
-    const { members } = service.world;
-    service.play();
-    for (const member of members) member.skewMs += byMs;
-    return () => {
+  return (scene, played) => setClocks(scene, played, scene.service.world.members, byMs);
+}
+
+/** Sets the clock of all members, or of one, by a second up to a month, and back. */
+export function anyClock(which: 'all' | 'one'): Card {
+  return (scene, played) => {
+    const dice = scene.dice.of(`clock ${played.atMs}`);
+    const { members } = scene.service.world;
+    const one = dice.between(0, members.length - 1);
+    // What ended a month ago is forgotten as soon as it is counted.
+    const byMs = dice.chance(0.5) ? dice.pick([...steps, 30 * dayMs]) : -dice.pick(steps);
+    scene.note(`clock of ${which} by ${byMs}`);
+    setClocks(scene, played, which === 'all' ? members : members.slice(one, one + 1), byMs);
+  };
+}
+
+const dayMs = 24 * 60 * minuteMs;
+const steps = [1000, 45_000, 20 * minuteMs, 150 * minuteMs, dayMs + 120 * minuteMs, 2 * dayMs] as const;
+
+function setClocks(
+  scene: Scene,
+  played: PlayedCard,
+  members: Scene['service']['world']['members'],
+  byMs: number,
+): void {
+  lasting(
+    'step',
+    ({ service }) => {
       service.play();
-      for (const member of members) member.skewMs -= byMs;
-    };
-  });
+      for (const member of members) member.skewMs += byMs;
+      return () => {
+        service.play();
+        for (const member of members) member.skewMs -= byMs;
+      };
+    },
+    byMs,
+  )(scene, played);
 }
 
 export function ownClock(byMs: number): Card {

@@ -1,4 +1,5 @@
 import {
+  anyClock,
   type Card,
   denseMs,
   lasting,
@@ -123,6 +124,8 @@ export const cards = {
     for (const place of scene.estate.places) finishOne(scene, place, scene.dice.of(`busy ${place.name}`));
   },
   import: ofPlace((scene, place) => {
+    // What runs by a clock that is over a day behind looks like an import.
+    if (scene.service.world.members.some(({ skewMs }) => skewMs < -1440 * minuteMs)) return;
     const dice = scene.dice.of(`import ${scene.time.nowMs()}`);
     for (let count = 0; count < 20; count += 1) {
       const endedAtMs = Math.floor(scene.time.nowMs() - (26 + dice.next() * 90) * 3_600_000);
@@ -193,6 +196,19 @@ export const cards = {
     const id = service.world.nextId;
     collector.poison(String(id));
   },
+  'any server clock': anyClock('all'),
+  'any member clock': anyClock('one'),
+  'starts to come': ofPlace((scene, place) => {
+    const dice = scene.dice.of(`starts to come ${scene.time.nowMs()}`);
+    const endedAtMs = Math.floor(scene.time.nowMs());
+    // A run for once that was aborted before its time, on a server that does not show what it was.
+    const run = { startedAtMs: endedAtMs + dice.between(1, 40) * 86_400_000, endedAtMs, status: 'aborted' } as const;
+    scene.service.control.addFinished(place.name, { ...run, skewMs: scene.service.world.members[0]?.skewMs ?? 0 });
+  }),
+  'starts in 1970': ofPlace((scene, place) => {
+    const startedAtMs = scene.dice.of(`starts in 1970 ${scene.time.nowMs()}`).between(0, 100_000);
+    scene.service.control.addFinished(place.name, { startedAtMs, endedAtMs: Math.floor(scene.time.nowMs()) });
+  }),
 } as const satisfies Record<string, Card>;
 
 export type CardName = keyof typeof cards;
@@ -200,8 +216,13 @@ export type CardName = keyof typeof cards;
 /** Cards that only arranged worlds have. */
 const arranged: readonly CardName[] = ['busy everywhere', 'newcomer'];
 
+/** Cards of wrong times: a share of the worlds has one more of these. */
+const timeCards: readonly CardName[] = ['any server clock', 'any member clock', 'starts to come', 'starts in 1970'];
+
 // The cast is true: these are its keys.
-export const allCards = (Object.keys(cards) as CardName[]).filter((card) => !arranged.includes(card));
+export const allCards = (Object.keys(cards) as CardName[]).filter(
+  (card) => ![...arranged, ...timeCards].includes(card),
+);
 
 /** A project in which runs end from its first moment on. */
 function addBusyPlace(scene: Scene, dice: Dice, hasJobs: boolean): void {

@@ -6,7 +6,7 @@ import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
 import type { Scene } from './scene.ts';
 import type { Shown } from './shown.ts';
-import { compareTotals } from './totals.ts';
+import { compareTotals, toStart } from './totals.ts';
 import { findDifference } from './trace-content.ts';
 import { isLeftOut, isRestoredAfterEarlyStep, tell } from './watch-scrapes.ts';
 
@@ -38,7 +38,7 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
 }
 
 export function findEntry(final: Pick<Final, 'entriesOf'>, execution: Execution): LedgerEntry | undefined {
-  const startMs = startedAt(execution);
+  const startMs = toStart(execution);
   const entries = final.entriesOf(execution.id).filter(({ startedAtMs }) => Math.abs(startedAtMs - startMs) < 2000);
   // After a new database another run may have begun with its id at the same time.
   if (execution.lostAtMs === undefined) return entries[0];
@@ -71,7 +71,7 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
 }
 
 function toDistance({ startedAtMs, endedAtMs }: LedgerEntry, execution: Execution): number {
-  return Math.abs(startedAtMs - startedAt(execution)) + Math.abs(endedAtMs - endedAt(execution));
+  return Math.abs(startedAtMs - toStart(execution)) + Math.abs(endedAtMs - endedAt(execution));
 }
 
 function isImport({ truth }: Scene, { id, startedAtMs }: Execution): boolean {
@@ -108,7 +108,8 @@ function compareTraces(
       !truth.troubles.some((trouble) => trouble.what === 'restored' && mayBeSentAgain(trouble, atMs))
     )
       onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
-    if (trace.rootStartMs !== startedAt(execution) || trace.rootEndMs !== endedAt(execution))
+    const startedAtMs = toStart(execution);
+    if (trace.rootStartMs !== startedAtMs || trace.rootEndMs !== Math.max(startedAtMs, endedAt(execution)))
       onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
     const isCutOff = execution.lostAtMs !== undefined && (execution.end?.atMs ?? 0) >= execution.lostAtMs;
     const differs = isCutOff ? undefined : findDifference(scene, execution, counted.get(execution) ?? '', arrival);

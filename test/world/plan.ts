@@ -105,7 +105,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     state: size === 'small' && of('state').chance(0.03) ? 'sqlite' : 'memory',
     cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
-  const arranged = size === 'small' && deck.length > 0 ? arrange(plan, of) : plan;
+  const arranged = withTimes(size === 'small' && deck.length > 0 ? arrange(plan, of) : plan, of, deck);
   // One question after the other takes its time where each takes most of a second.
   const has = (name: CardName): boolean => arranged.cards.some(({ card }) => card === name);
   const isSlow = arranged.requestsPerSecond < 1 || (arranged.leastMs > 500 && has('flood'));
@@ -165,6 +165,17 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   });
   const arranged = dice.pick([newcomers, newcomers, longAway, longAway, crowd])();
   return { ...arranged, cards: arranged.cards.toSorted((one, other) => one.atMs - other.atMs) };
+}
+
+/** A share of the worlds has one more trouble, with wrong times. */
+function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardName[]): Plan {
+  const dice = of('times');
+  if (deck.length === 0 || !dice.chance(0.2)) return plan;
+  const card = dice.pick<CardName>(['any server clock', 'any member clock', 'starts to come', 'starts in 1970']);
+  const atMs = Math.floor(1.5 * minuteMs + dice.next() * (plan.lengthMs - 2.5 * minuteMs));
+  const forMs = dice.pick(plan.size === 'small' ? [5000, 45_000, 6 * minuteMs] : [5000, 10 * minuteMs, 3 * hourMs]);
+  const cards = [...plan.cards, { card, atMs, forMs }].toSorted((one, other) => one.atMs - other.atMs);
+  return { ...plan, members: card === 'any member clock' ? 2 : plan.members, cards };
 }
 
 /** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */

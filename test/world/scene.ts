@@ -52,7 +52,13 @@ export type TruthBook = {
   /** How many executions had ended when ids began again. */
   readonly newDatabasesAt: number[];
   /** Since when a way to the service, or the daemon, was not as it should be; and until when. */
-  readonly troubles: { readonly what: Trouble; readonly fromMs: number; toMs: number }[];
+  readonly troubles: {
+    readonly what: Trouble;
+    readonly fromMs: number;
+    toMs: number;
+    /** How far a clock was set. */
+    readonly byMs?: number;
+  }[];
 };
 
 export type Trouble =

@@ -22,6 +22,11 @@ export function toJobLabels(
   return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
 }
 
+/** The start that counts: the end stands for one from before there was any server. */
+export function toStart(execution: Execution): number {
+  return startedAt(execution) < Date.UTC(2010, 0, 1) ? endedAt(execution) : startedAt(execution);
+}
+
 /** Every total that is counted from runs is what the runs were: by job, trigger, status and node; their nodes; and how long they took. */
 export function compareTotals(
   scene: Scene,
@@ -64,8 +69,8 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
     addOfJob(1, 'runs', status);
     if (succeededNodes.length > 0) addOfJob(succeededNodes.length, 'nodes', 'succeeded');
     if (failedNodes.length > 0) addOfJob(failedNodes.length, 'nodes', 'failed');
-    // A clock that was set back while it ran: it has no duration.
-    if (seconds < 0) continue;
+    // A clock that was set back while it ran, or that was reset when it began: it has no duration.
+    if (seconds < 0 || toStart(execution) !== startedAt(execution)) continue;
     addOfJob(1, 'durations', status);
     addOfJob(seconds, 'seconds', status);
     for (const bound of bounds) if (seconds <= bound) addOfJob(1, 'within', status, bound.toFixed(1));

@@ -24,7 +24,6 @@ export type ScrapeWatch = {
 const minuteMs = 60_000;
 /** How old a copy may be, at most, and a little more. */
 const copiedEveryMs = 660_000;
-const longestStepMs = 660_000;
 /** Until a daemon with a restored copy shows again what it knows, at most. */
 const shownAgainMs = 300_000;
 
@@ -58,6 +57,9 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function noFall(shown: Shown): void {
+    // What is forgotten begins again with its next run, whenever that is.
+    for (const key of highest.keys())
+      if (!shown.has(key) && mayFall(labelOf(key, 'project') ?? '')) highest.delete(key);
     for (const [key, value] of shown) {
       const before = highest.get(key);
       if (before === value || (before === undefined && !isCounter(key))) continue;
@@ -180,7 +182,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 /** A clock set back to before counting began dates there what counts, with what does not. A copy of before that knows of none. */
 export function isRestoredAfterEarlyStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>): boolean {
   const steps = truth.troubles.filter(
-    ({ what, fromMs }) => what === 'step' && fromMs - longestStepMs < truth.beganMs - plan.backfillMs,
+    ({ fromMs, byMs }) => byMs !== undefined && fromMs - Math.abs(byMs) < truth.beganMs - plan.backfillMs,
   );
   return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
 }
