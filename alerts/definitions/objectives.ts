@@ -119,7 +119,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
   return [
     {
       alert: 'AutomationErrorBudgetBurnFast',
-      expr: burning(fast, limits),
+      expr: burning('AutomationErrorBudgetBurnFast', fast, limits),
       for: limits.burnFastFor,
       severity: 'critical',
       summary: `High failure rate on {{ $labels.server }}${whole}`,
@@ -130,7 +130,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationErrorBudgetBurnSlow',
-      expr: burning(slow, limits),
+      expr: burning('AutomationErrorBudgetBurnSlow', slow, limits),
       for: limits.burnSlowFor,
       severity: 'warning',
       summary: `Too many executions on {{ $labels.server }}${whole} fail`,
@@ -159,11 +159,15 @@ export const slow: readonly [Burn, Burn] = [
   { short: '6h', long: '3d', factor: 1 },
 ];
 
-/** The server as a whole, or its projects one by one while the whole does not burn. */
-function burning(burns: readonly Burn[], limits: Thresholds): string {
+/**
+ * The server as a whole, or its projects one by one while the whole does not burn and its alert has not fired lately:
+ * the longest short window holds the failures of a project for that long after the trouble is over.
+ */
+function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);
   const [server, project] = executionObjectives.map((objective) => toBurning(objective, burns, limits));
-  return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (server)\n(\n${server}\n)\n)\n${unlessBehind.replace('on (job, server)', 'on (server)')}`;
+  const fired = `max_over_time(ALERTS{alertname="${alert}",project="",alertstate="firing"}[${burns[1].short}])`;
+  return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (server)\n(\n${server}\n)\nunless on (server)\n  ${fired}\n)\n${unlessBehind.replace('on (job, server)', 'on (server)')}`;
 }
 
 /** One of the pairs of windows burns, and enough went wrong. */
