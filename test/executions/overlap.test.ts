@@ -51,6 +51,13 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(90_000_000)).toBe(176_400_000);
   });
 
+  it('reaches as far as it has to after a clock that was days ahead, also where the clock was not seen for a while', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteReached(30 * 86_400_000);
+    overlap.noteUnseen();
+    expect(overlap.untilMs(1000)).toBe(30 * 86_400_000);
+  });
+
   it('reaches a day beyond what was read before where the clock may have gone on ahead meanwhile', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);

@@ -35,7 +35,8 @@ export function createOverlap(
 ): Overlap {
   let widest = { ms: leastMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
-  let latestMs = isPastUnknown ? undefined : Number.NEGATIVE_INFINITY;
+  let latestMs = Number.NEGATIVE_INFINITY;
+  let isUnseen = isPastUnknown;
   let leap = lastLeap;
 
   function widen(ms: number, nowMs: number): void {
@@ -52,7 +53,8 @@ export function createOverlap(
 
   function noteReached(reachedMs: number): void {
     // In an absence it may have reached more than it had when it was last seen.
-    latestMs = Math.max(latestMs ?? reachedMs + rememberedForMs, reachedMs);
+    latestMs = Math.max(latestMs, isUnseen ? reachedMs + rememberedForMs : reachedMs);
+    isUnseen = false;
   }
 
   return {
@@ -74,7 +76,7 @@ export function createOverlap(
       noteReached(Math.max(...serverTimes) + leastMs);
     },
     noteUnseen: () => {
-      latestMs = undefined;
+      isUnseen = true;
     },
     noteReached,
     noteLeap: (latest) => {
@@ -84,7 +86,8 @@ export function createOverlap(
     leaptMs: (sinceMs) => (leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs))),
     untilMs: (nowMs) => {
       // Of an absence nothing is known: the clock may have been ahead meanwhile, and been set back.
-      latestMs ??= nowMs + rememberedForMs;
+      if (isUnseen) latestMs = Math.max(latestMs, nowMs + rememberedForMs);
+      isUnseen = false;
       return Math.max(nowMs, latestMs);
     },
   };
