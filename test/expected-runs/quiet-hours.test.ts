@@ -116,6 +116,16 @@ describe('expected-runs, schedules with quiet hours', () => {
   });
 });
 
+describe('expected-runs, a schedule that was edited and lists nothing soon', () => {
+  it('knows its next run as soon as it is asked about', { timeout: 60_000 }, async () => {
+    const { control, minutes, polls, nextRun, id } = createQuiet('0 * * * *');
+    await minutes(2);
+    control.changeJob(id, { schedule: { cron: '0 2 1 * *', zone: 'UTC' } });
+    await polls(26, 15 * minuteMs);
+    expect(new Date(nextRun()).toISOString()).toBe('2026-02-01T02:00:00.000Z');
+  });
+});
+
 describe('expected-runs, servers that tell only the next run', () => {
   it.each([
     ['0 * * * *', 23],

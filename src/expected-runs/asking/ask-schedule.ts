@@ -28,13 +28,14 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   const hasForecast = await api.supports(jobForecast);
   let known = isChanged ? undefined : job.timetable;
   let isListDue = isChanged || isWaiting;
+  let isNextSure = false;
   for (let requests = 1; requests <= mostRequests; requests += 1) {
     const askedAtMs = nowMs();
     const situation: Situation = {
       nowMs: askedAtMs,
       hasForecast,
       mostSpanMs: mostSpanMs(job, askedAtMs),
-      isNextSure: requests > 1,
+      isNextSure,
       isListDue,
     };
     const question = planQuestion(known, situation);
@@ -52,6 +53,8 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
     isListDue &&= question.ask === 'next';
+    // A schedule that was edited may have none of its times in the span, and the next one after it.
+    isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length };
 }
