@@ -115,4 +115,15 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     // What is known of both without such a question is shown.
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
   });
+
+  it('asks rarely for the next time of a job whose times it may not ask for', async () => {
+    const { minutes, polls, control, requests } = createAsked({ weekly: kinds.weekly }, 1);
+    control.addFault({ kind: 'hang', path: 'forecast' });
+    await minutes(5);
+    await polls(2, 600_000);
+    const asked = () => requests().filter(({ path }) => /job\/.*(info|forecast)$/.test(path)).length;
+    const before = asked();
+    await minutes(120);
+    expect(asked() - before).toBeLessThanOrEqual(2);
+  });
 });

@@ -144,7 +144,7 @@ function isDue(job: WatchedJob, waiting: ReadonlySet<string>, nowMs: number): bo
   if (isOff(job)) return false;
   const { timetable } = job;
   if (timetable === undefined || waiting.has(job.id)) return true;
-  return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs);
+  return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, Infinity);
 }
 
 /** What is asked in one turn, and answered. */

@@ -9,7 +9,7 @@ export type Situation = {
   readonly hasForecast: boolean;
   /** No longer span is asked for. */
   readonly mostSpanMs: number;
-  /** True once the next time was asked for in this turn. */
+  /** True once an answer of this turn has told the next time. */
   readonly isNextSure: boolean;
   /** True if times are wanted although enough are known: to confirm them, or because they may be others now. */
   readonly isListDue: boolean;
@@ -42,10 +42,10 @@ export function isEnough(timetable: Timetable, nowMs: number): boolean {
 }
 
 /** Reports whether only the next time is known, although more of them may be asked for by now. */
-export function isUnlisted(timetable: Timetable, nowMs: number): boolean {
+export function isUnlisted(timetable: Timetable, nowMs: number, mostSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
-  return firstMs - nowMs <= mostAheadMs && timetable.untilMs <= firstMs;
+  return firstMs - nowMs <= Math.min(mostAheadMs, mostSpanMs - stretches[0]) && timetable.untilMs <= firstMs;
 }
 
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly mostMs: number };

@@ -1,5 +1,5 @@
 import { toRefreshMs } from '../deciding/timetable.ts';
-import { isOff, restsUntilMs, type WatchedJob } from '../deciding/watched-job.ts';
+import { isOff, mostSpanMs, restsUntilMs, type WatchedJob } from '../deciding/watched-job.ts';
 import { isUnlisted } from './plan-question.ts';
 
 export type QuestionInput = {
@@ -24,7 +24,7 @@ export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput):
     if (timetable === undefined) return 0;
     if (changed.has(id)) return 1;
     if (waiting.has(id)) return 2;
-    return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs) ? 3 : undefined;
+    return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, mostSpanMs(job, nowMs)) ? 3 : undefined;
   };
   const due: { readonly job: WatchedJob; readonly rank: number }[] = [];
   for (const job of jobs) {
