@@ -77,6 +77,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     jobs,
     clear: createClearTimes(),
     doubts: new Map(),
+    unanswered: new Set(),
     asking: createAsking({ ...options, jobs }),
   };
   const listing = createListing({ ...options, jobs });
@@ -114,8 +115,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       round.clear.note(options.port);
       for (const id of await listing.read(api)) round.asking.changed.add(id);
       await decideAll(round);
-      const { doubts } = round;
-      const isLearned = await askDoubts(api, { jobs, doubts, nowMs: notes.serverNowMs });
+      const isLearned = await askDoubts(api, { ...round, nowMs: notes.serverNowMs });
       if ((await round.asking.read(api, signal)) || isLearned) await decideAll(round);
       notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
       await jobs.forgetGone(notes.serverNowMs());
@@ -180,6 +180,8 @@ type Round = ExpectedRunsOptions & {
   readonly clear: ReturnType<typeof createClearTimes>;
   /** What misses wait for besides, by the id of their job. */
   readonly doubts: Map<string, Doubt>;
+  /** Jobs about which that was not answered in time. */
+  readonly unanswered: Set<string>;
   readonly asking: Asking;
 };
 

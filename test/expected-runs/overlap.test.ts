@@ -34,4 +34,13 @@ describe('expected-runs, while the previous run is under way', () => {
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(0);
   });
+
+  it('decides about other jobs although one definition cannot be read in time', async () => {
+    const { minutes, shown, outcome, id, control } = createSlow();
+    control.createJob('pay', { name: 'other', schedule: { everyMs: 600_000, offsetMs: 0, fromMs: 4e12 } });
+    control.addFault({ kind: 'hang', path: `/job/${id}$` });
+    await minutes(60);
+    expect(outcome()).toMatchObject({ result: 'success' });
+    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
+  });
 });
