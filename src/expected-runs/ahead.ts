@@ -1,3 +1,4 @@
+import type { Pause } from '../domain/pause.ts';
 import { type JobStart, type PlannedAhead, planHoursAhead, type RunUnderWay } from './deciding/hours-ahead.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { timesWithin } from './deciding/timetable.ts';
@@ -13,12 +14,13 @@ type AheadOptions = {
 };
 
 /** Looks ahead over the next day: what runs now, and what the timetables of all jobs start. */
-export function lookAhead({ jobs, port, notes }: AheadOptions): PlannedAhead {
+export function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<PlannedAhead> {
   return planHoursAhead({
     startsWithin: toStarts({ jobs, port, notes }),
     underWay: toUnderWay(port),
     fromMs: notes.serverNowMs(),
     threads: notes.threads(),
+    pause,
   });
 }
 

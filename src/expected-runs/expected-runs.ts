@@ -3,7 +3,7 @@ import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import type { Pause } from '../domain/pause.ts';
+import { createPause, type Pause } from '../domain/pause.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
@@ -88,7 +88,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
 
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
-    const { hours, hour, day } = lookAhead(round);
+    const { hours, hour, day } = await lookAhead(round, createPause(clock));
     ahead = { atMs: nowMs, threads: notes.threads(), hours };
     exceededMs = day.exceededMs;
     const rows = toScheduleRows({

@@ -57,14 +57,14 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
   }
   over.abort();
   await Promise.all(crowd);
-  const requests = simulator
-    .requests()
-    .map(({ method, path, query }) => `${method} ${path}?${query.replace(startOfCounting, 'begin=START')}`);
+  const requests = simulator.requests().map(({ method, path, query }) => `${method} ${path}?${toPlain(query)}`);
   return { requests: requests.toSorted(), scrapes };
 }
 
-/** Counting begins with the daemon, up to a second before the server's time stands still. */
-const startOfCounting = /begin=17684783\d{5}\b/;
+/** Counting begins with the daemon, up to a second before the server's time stands still, and spans reach from there. */
+function toPlain(query: string): string {
+  return query.replace(/begin=17684783\d{5}\b/, 'begin=START').replace(/time=\d+n/, 'time=SPAN');
+}
 
 function readRssMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;

@@ -75,31 +75,35 @@ describe('expected-runs/deciding/hours-ahead', () => {
       startsWithin: (fromMs, toMs) => starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs),
     });
 
-  it('counts a run that is overdue as one that still runs, until the hour is over', () => {
+  it('counts a run that is overdue as one that still runs, until the hour is over', async () => {
     const job = { project: 'pay', group: '', name: 'overdue' };
     const underWay = [{ endMs: at(8), job }];
-    const { hours, hour } = plan([toStart('a', at(10), 1)], { underWay, fromMs: at(9, 10), threads: 0 });
+    const { hours, hour } = await plan([toStart('a', at(10), 1)], { underWay, fromMs: at(9, 10), threads: 0 });
     expect(hours.slice(0, 3).map(({ most }) => most)).toEqual([1, 1, 0]);
     expect(hours[0]?.exceeded).toEqual({ atMs: at(9, 10), jobCount: 1, jobs: [job] });
     expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
   });
 
-  it('plans sixty minutes, and a day to the minute', () => {
+  it('plans sixty minutes, and a day to the minute', async () => {
     const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
     const window = { underWay: [], threads: 1 };
-    expect(plan(starts, { ...window, fromMs: at(9, 10) })).toMatchObject({
+    expect(await plan(starts, { ...window, fromMs: at(9, 10) })).toMatchObject({
       hour: { most: 1, exceededMs: undefined },
       day: { most: 1, exceededMs: undefined },
     });
-    expect(plan(starts, { ...window, fromMs: at(9, 12) })).toMatchObject({
+    expect(await plan(starts, { ...window, fromMs: at(9, 12) })).toMatchObject({
       hour: { most: 1, exceededMs: undefined },
       day: { most: 2, exceededMs: at(33, 12) },
     });
   });
 
-  it('asks for the starts of one hour at a time', () => {
+  it('asks for the starts of one hour at a time, and lets others have their turn after each', async () => {
     const asked: number[] = [];
-    planHoursAhead({
+    let pauses = 0;
+    await planHoursAhead({
+      pause: async () => {
+        pauses += 1;
+      },
       underWay: [],
       fromMs: at(9, 10),
       threads: 1,
@@ -110,12 +114,13 @@ describe('expected-runs/deciding/hours-ahead', () => {
     });
     expect(Math.max(...asked)).toBe(60);
     expect(asked).toHaveLength(26);
+    expect(pauses).toBe(25);
   });
 
-  it('finds the most runs at once of each hour, those that last into it included, and what collides', () => {
+  it('finds the most runs at once of each hour, those that last into it included, and what collides', async () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
-    const hours = plan(starts, { underWay, fromMs: at(9, 10), threads: 2 }).hours;
+    const hours = (await plan(starts, { underWay, fromMs: at(9, 10), threads: 2 })).hours;
     expect(hours.slice(0, 4)).toEqual([
       { startMs: at(9), starts: 1, most: 1, exceeded: undefined },
       {
@@ -138,20 +143,20 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours).toHaveLength(24);
   });
 
-  it('names at most twenty of the jobs that collide, and says how many there are', () => {
+  it('names at most twenty of the jobs that collide, and says how many there are', async () => {
     const starts = Array.from({ length: 30 }, (_, index) => toStart(`job ${index}`, at(2), 1));
-    const [, , hour] = plan(starts, { underWay: [], fromMs: at(0), threads: 10 }).hours;
+    const [, , hour] = (await plan(starts, { underWay: [], fromMs: at(0), threads: 10 })).hours;
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
   });
 
-  it('exceeds nothing where the number of threads is not known', () => {
-    const { hours } = plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
+  it('exceeds nothing where the number of threads is not known', async () => {
+    const { hours } = await plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('says that too much runs from the hour on, where it runs already when the hour begins', () => {
+  it('says that too much runs from the hour on, where it runs already when the hour begins', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
-    const { hours } = plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
+    const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);
   });
 });

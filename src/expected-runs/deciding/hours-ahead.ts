@@ -1,4 +1,5 @@
 import type { JobNames } from '../../domain/job-path.ts';
+import { noPause, type Pause } from '../../domain/pause.ts';
 import { type Contention, type ExpectedStart, findContention } from './contention.ts';
 import { hourMs, toHour } from './hours.ts';
 
@@ -35,13 +36,15 @@ type AheadInput = {
   readonly underWay: readonly RunUnderWay[];
   readonly fromMs: number;
   readonly threads: number | undefined;
+  readonly pause?: Pause;
 };
 
 /**
  * Plans the next 24 hours: how much starts, how many runs there are at once, and what collides. The starts of one hour are there at
  * a time, and of the earlier ones those that last: there may be hundreds of thousands in a day.
  */
-export function planHoursAhead({ startsWithin, underWay, fromMs, threads }: AheadInput): PlannedAhead {
+export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
+  const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;
   const dayMs = 24 * hourMs;
   // What is overdue runs still, and is expected to end at any moment.
   const now = underWay.map((run) => ({ ...run, endMs: Math.max(run.endMs, fromMs + 1) }));
@@ -66,6 +69,7 @@ export function planHoursAhead({ startsWithin, underWay, fromMs, threads }: Ahea
         exceeded: toExceeded(contention, before, own),
       });
     lasting = [...before, ...toLasting(own, startMs + hourMs)];
+    await pause();
   }
   const running = now.map(({ endMs }) => endMs);
   const toMs = fromMs + hourMs;
