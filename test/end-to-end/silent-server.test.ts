@@ -46,7 +46,9 @@ async function watch() {
   const endedAtMs = Date.now();
   const endedId = control.addFinished('shop', { jobId: 's', startedAtMs: endedAtMs - 1000, endedAtMs });
   await eventually(async () => expect(await read(daemon, `executions/prod/${endedId}`)).toContain('#'));
-  await eventually(async () => expect(await read(daemon, 'jobs/prod/shop/nightly/settle')).toContain('Next run'));
+  await eventually(async () =>
+    expect(await read(daemon, 'jobs/prod/shop/nightly/settle')).toMatch(/^Next run: .* \(in \d+ (s|min)\)$/m),
+  );
   const pages = ['executions', `executions/prod/${endedId}`, `executions/prod/${runningId}`].concat([
     'jobs',
     'jobs?server=prod',
@@ -93,9 +95,12 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(running).toMatch(/Running for, when last seen: \d+ m?s$/m);
     expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
-    expect(job).toMatch(/^Next run: .* \(in \d+ (s|min)\)$/m);
+    // All that was known may be over by now; it is never a time that has passed.
+    expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
     expect(job).toContain('| … checked once the server answers');
-    expect(await read(daemon, 'schedule/prod')).toMatch(/^[23] starts are checked once the server answers\.$/m);
+    expect(await read(daemon, 'schedule/prod')).toMatch(
+      /^(1 start is|[23] starts are) checked once the server answers\.$/m,
+    );
     const front = await read(daemon, '');
     expect(front).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 25 min ago/m);
     expect(front).toMatch(/^Last seen running /m);

@@ -38,8 +38,15 @@ describe('executions/id-hours', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
   });
 
-  it('forgets hours that are still to come', () => {
-    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([3]);
+  it('forgets hours that are still to come, but not what a clock that was set back an hour leaves', () => {
+    expect(toForgottenHours(hours([5, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([5]);
+    expect(toForgottenHours(hours([4, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([]);
+  });
+
+  it('knows an import of an epoch whose only hour is still to come, because the clock was set back', () => {
+    const order = createIdOrder(hours([100, 1, 5]), 99.9 * hourMs);
+    expect(order.isImported({ id: 6, endedAtMs: 50 * hourMs })).toBe(true);
+    expect(createIdOrder(hours([103, 1, 5]), 99.9 * hourMs).isImported({ id: 6, endedAtMs: 50 * hourMs })).toBe(false);
   });
 
   it('widens the hours that ids fall into, and reports no hour that stays the same', () => {

@@ -21,9 +21,9 @@ export type IdOrder = {
   readonly startsAgain: (run: Started) => boolean;
 };
 
-/** Compares ids with those that are known, up to the server's present hour: a later one is of a clock that was ahead. */
+/** Compares ids with those that are known, up to about the server's present time: a later hour is of a clock that was ahead. */
 export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
-  const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs));
+  const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
   // The greatest id up to each hour, and the least from each hour on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
@@ -50,7 +50,7 @@ const noLeast = Number.POSITIVE_INFINITY;
 
 /** Lists the hours after the latest time, and the oldest beyond the limit, except the one with the greatest id. */
 export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
-  const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs));
+  const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs + stepMs));
   if (hours.size <= most) return late;
   const sorted = toSorted(hours);
   const greatestId = toGreatestId(hours);
@@ -96,6 +96,8 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
+/** A clock that is set back by so much leaves hours to come that are right, and that of a new epoch may be the only one. */
+const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 
 function toHour(timestampMs: number): number {
