@@ -96,7 +96,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** A clock that is set back by so much leaves hours to come that are right, and that of a new epoch may be the only one. */
+/** A clock that was set back an hour leaves right hours that are still to come; a new epoch may have no other. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 
