@@ -1,0 +1,33 @@
+import type { House } from './house.ts';
+
+/** Each size of the repository by its name, for example `executions lines`. */
+export type Sizes = Readonly<Record<string, number>>;
+
+export function flatten({ rooms, simulator, test, docs, drawing }: House): Sizes {
+  const product = Object.values(rooms);
+  const sum = (unit: 'lines' | 'files'): number => product.reduce((total, room) => total + room[unit], 0);
+  const named = { ...rooms, product: { lines: sum('lines'), files: sum('files') }, simulator, test, docs, drawing };
+  return Object.fromEntries(
+    Object.entries(named).flatMap(([name, sizes]) =>
+      Object.entries(sizes).map(([unit, size]) => [`${name} ${unit}`, size]),
+    ),
+  );
+}
+
+/** One sentence for each size above its budget, and for each without one. */
+export function findExcess(sizes: Sizes, budgets: Sizes): readonly string[] {
+  return Object.entries(sizes).flatMap(([name, size]) => {
+    const budget = budgets[name];
+    if (budget === undefined) return [`${name}: ${size}, and no budget: run \`npm run weight -- --set\`.`];
+    if (size <= budget) return [];
+    return [`${name}: ${size} of ${budget}. Make it smaller, or set the budget in this commit: \`npm run weight -- --set\`.`];
+  });
+}
+
+/** Budgets with some room for small changes: 1 % of lines and words, nothing for the rest. */
+export function toBudgets(sizes: Sizes): Sizes {
+  const hasRoom = (name: string): boolean => /(?:lines|words)$/.test(name);
+  return Object.fromEntries(
+    Object.entries(sizes).map(([name, size]) => [name, hasRoom(name) ? Math.ceil((size * 1.01) / 10) * 10 : size]),
+  );
+}
