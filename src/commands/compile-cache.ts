@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { findDangerAbove } from '../domain/directory-danger.ts';
 
 /** The only user who may store compiled code for us: whoever can write it decides what this process runs. */
 export type CacheOwner = { readonly userId: number };
@@ -38,11 +39,7 @@ export function findDanger(
   if (!found.isDirectory()) return 'it is not a directory; remove it';
   if (found.uid !== userId) return `it belongs to another user (${found.uid}); remove it`;
   if ((found.mode & 0o077) !== 0) return 'others may use it; chmod 700 it, or remove it';
-  if (parent.uid !== userId && parent.uid !== 0) return `another user (${parent.uid}) may replace it`;
-  const isSticky = (parent.mode & 0o1000) !== 0;
-  return (parent.mode & 0o022) !== 0 && !isSticky
-    ? 'others may replace it: they may write the directory above it'
-    : undefined;
+  return findDangerAbove(parent, { userId, writers: 0o022 });
 }
 
 function toCacheHome({ XDG_CACHE_HOME: home = '' }: Readonly<Record<string, string | undefined>>): string {

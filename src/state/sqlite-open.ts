@@ -7,12 +7,14 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { findDangerAbove } from '../domain/directory-danger.ts';
 import { corrupt, isDamage } from './explain-fault.ts';
 import { migrate, readVersion, refuseNewer } from './migrations.ts';
 import { findDamage, type HealthOptions, type IsSound } from './sqlite-health.ts';
@@ -100,6 +102,11 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
   const { uid } = statSync(dir);
   if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
+  // A link may be replaced, and what it leads to.
+  for (const parent of new Set([dirname(resolve(dir)), dirname(realpathSync(dir))])) {
+    const danger = findDangerAbove(statSync(parent), { userId, writers: 0o002 });
+    if (danger !== undefined) return `${danger}; chmod or chown ${parent}, or choose another \`state.dir\``;
+  }
   for (const name of readdirSync(dir).filter(isOfState)) {
     const found = lstatSync(join(dir, name), { throwIfNoEntry: false });
     if (found === undefined) continue;

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -100,6 +110,21 @@ describe('state/sqlite', () => {
     expect(findForeign(dir, user)).toBe(
       `it belongs to another user (${owner}); chown it, or choose another \`state.dir\``,
     );
+  });
+
+  it.each([
+    { mode: 0o777, says: 'others may replace it: they may write the directory above it' },
+    { mode: 0o1777, says: undefined },
+    { mode: 0o775, says: undefined },
+  ])('does not use a directory that others can replace (%o)', ({ mode, says }) => {
+    const above = join(parent, 'deep');
+    mkdirSync(dir, { recursive: true });
+    chmodSync(above, mode);
+    const danger = says && `${says}; chmod or chown ${above}, or choose another \`state.dir\``;
+    expect(findForeign(dir)).toBe(danger);
+    const link = join(parent, 'link');
+    symlinkSync(dir, link);
+    expect(findForeign(link)).toBe(danger);
   });
 
   it('does not touch state of a newer version', async () => {
