@@ -8,6 +8,7 @@ import type { Contact } from './contact.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ErrorKind, notAsked } from './errors.ts';
 import { retryDelayMs } from './retry.ts';
+import { isAbsence } from './verdict.ts';
 import type { Transport, TransportAnswer } from './wire/transport.ts';
 
 export type RequesterOptions = {
@@ -104,8 +105,8 @@ function createAttempts(options: RequesterOptions): Attempt {
   const enter = createAdmission(options);
   const send = createSend(options);
 
-  function note(error: ApiError): void {
-    observe.error(error.details.apiEndpoint, error.kind);
+  function note(error: ApiError, endpoint: Endpoint<unknown>): void {
+    if (!isAbsence(error, endpoint)) observe.error(error.details.apiEndpoint, error.kind);
     contact.learnFromFault(error);
     if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs);
   }
@@ -124,7 +125,7 @@ function createAttempts(options: RequesterOptions): Attempt {
       if (scope.signal?.aborted === true || isOurs) {
         breaker.abandon();
       } else {
-        note(error);
+        note(error, endpoint);
         // A server that had less than half of its time was not silent for long.
         if (error.kind === 'timeout' && trial.hadMs < scope.forMs / 2) breaker.abandon();
         else breaker.end(error);

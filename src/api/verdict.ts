@@ -17,6 +17,14 @@ export function toVerdict(
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
 }
 
+/** Reports whether the service answered that an item, a project or an optional endpoint is not there: an answer, not an error. */
+export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>): boolean {
+  const { kind, details } = error;
+  if (kind !== 'not_found' || details.isOfService !== true) return false;
+  const { errorCode = '' } = details;
+  return endpoint.mayBeOff || errorCode === 'api.error.item.doesnotexist' || errorCode.startsWith('api.error.project.');
+}
+
 /** Reports whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
 export function isAuthenticatedAnswer({ kind, details }: ApiError): boolean {
   if (details.errorCode === undefined) return false;

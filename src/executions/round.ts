@@ -106,7 +106,13 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEa
   const { found, faults, activities, projectList, options } = round;
   const { cache, overlap, restoreGap } = found;
   const api = (): Api => within(round);
+  const before = new Set(projectList.names());
   await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, running }));
+  // A project that is back in the list is asked at once, however long it was away.
+  for (const project of projectList.names()) {
+    if (!before.has(project) && cache.states.get(project)?.hold !== undefined)
+      activities.note(project, { readAtMs: 0 }, nowMs);
+  }
   await restoreGap.begin(nowMs);
   await noteOneTimeRuns(cache, running);
   for (const { project = '', endedAtMs } of running) {

@@ -252,7 +252,7 @@ const instruments = {
   }),
   apiErrors: counter({
     name: 'automation_exporter_api_errors_total',
-    help: "Requests to the server's API without a usable response, by kind of error.",
+    help: "Requests to the server's API without a usable response, by kind of error; that a project or an item is not there is a response.",
     labelNames: [...perEndpoint, 'kind'],
   }),
   apiInFlight: gauge({

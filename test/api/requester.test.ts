@@ -123,6 +123,16 @@ describe('api/requester', () => {
     expect(asked()).toBe(1);
   });
 
+  it.each<[string, string, string[]]>([
+    ['a project that is disabled', 'api.error.project.disabled', []],
+    ['an item that is gone', 'api.error.item.doesnotexist', []],
+    ['a path that the service does not have', 'api.error.unknown', ['execution-mode not_found']],
+  ])('counts %s as what it is', async (_what, errorCode, errors) => {
+    const { ask, seen } = setUp([{ status: 404, body: JSON.stringify({ error: true, errorCode }) }]);
+    expect(await inTime(ask())).toMatchObject({ kind: 'not_found' });
+    expect(seen).toEqual(['execution-mode 404', ...errors]);
+  });
+
   it('asks once for what may have cost the server too much', async () => {
     const { ask, asked } = setUp(['network'], { random: 0, endpoint: { ...executionMode, isDear: true } });
     expect(await inTime(ask())).toMatchObject({ kind: 'network' });

@@ -69,7 +69,7 @@ describe('executions/plan-reads', () => {
 
   it('tries a held project when its turn comes, and an excluded one never', () => {
     const states: ProjectState[] = [
-      { ...scanned('pay', -60_000), hold: 'disabled' },
+      { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - 90_000 },
       { ...scanned('gone', -90_000), hold: 'excluded' },
     ];
     expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
@@ -81,6 +81,17 @@ describe('executions/plan-reads', () => {
     expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
     const activities = { gone: { ...idle, readAtMs: nowMs } };
     expect(plan({ states, activities })).toEqual(['rotation stock -210 s … 0 s']);
+  });
+
+  it('asks a held project after as long as it has been held, and at least every five minutes', () => {
+    const askedAgo = (heldMs: number, readMs: number): string[] => {
+      const state: ProjectState = { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - heldMs };
+      return plan({ states: [state], activities: { pay: { ...idle, readAtMs: nowMs - readMs } } });
+    };
+    expect(askedAgo(100_000, 49_000)).toEqual([]);
+    expect(askedAgo(100_000, 50_000)).toHaveLength(1);
+    expect(askedAgo(86_400_000, 299_000)).toEqual([]);
+    expect(askedAgo(86_400_000, 300_000)).toHaveLength(1);
   });
 
   it('leaves a project that shows none of its rows to its turn', () => {

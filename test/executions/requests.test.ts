@@ -60,6 +60,37 @@ describe('executions/requests', () => {
     }
   }, 60_000);
 
+  it('asks a disabled project less and less often, and at once for one that the list has again', async () => {
+    let asked = 0;
+    const onRequest = ({ path }: { readonly path: string }): void => {
+      if (/project\/away\/executions/.test(path)) asked += 1;
+    };
+    const scene = await createScene({ onRequest, settings: { maxDelayMs: 15 * minuteMs } });
+    try {
+      const { control } = scene;
+      for (const name of ['away', 'pay']) control.createProject(name);
+      await scene.rounds(4);
+      control.changeProject('away', { disabled: true });
+      asked = 0;
+      await scene.rounds(120);
+      // Half an hour: the waits double up to five minutes.
+      expect(asked).toBeLessThanOrEqual(11);
+      asked = 0;
+      await scene.rounds(20);
+      expect(asked).toBeGreaterThanOrEqual(1);
+      control.changeProject('away', { disabled: false });
+      await scene.rounds(21);
+      control.deleteProject('away');
+      await scene.rounds(120);
+      control.createProject('away');
+      asked = 0;
+      await scene.rounds(5);
+      expect(asked).toBeGreaterThanOrEqual(1);
+    } finally {
+      await scene.stop();
+    }
+  }, 60_000);
+
   it('loses nothing of sixty a minute in one project and forty thousand an hour in another', async () => {
     const scene = await createScene();
     try {

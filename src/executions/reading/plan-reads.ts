@@ -37,15 +37,16 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const { states, activities, nowMs, everyMs, maxDelayMs, sweepBeforeMs, sweepQuota } = input;
   const live: PlannedRead[] = [];
   const idle: ProjectState[] = [];
+  const readAt = ({ project, scannedThroughMs }: ProjectState): number =>
+    activities.get(project)?.readAtMs ?? scannedThroughMs;
   for (const state of states.values()) {
     if (state.hold === 'excluded') continue;
     const activity = activities.get(state.project);
+    if (isResting(state, readAt(state), input)) continue;
     const isActive = activity !== undefined && activity.activeUntilMs > nowMs;
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  const readAt = ({ project, scannedThroughMs }: ProjectState): number =>
-    activities.get(project)?.readAtMs ?? scannedThroughMs;
   // A project that is gone from the list may be deleted: its series end as soon as that is certain.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, mostGone);
@@ -109,6 +110,19 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   const beginMs = Math.min(Math.max(isWide ? nowMs - stepMs : sinceMs, nowMs - stepMs, countedFromMs), nowMs);
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
+
+/** A held project gives the same answer again and again: it is asked less and less often. */
+function isResting(
+  { hold, heldSinceMs = 0 }: ProjectState,
+  readAtMs: number,
+  { nowMs, maxDelayMs }: Pick<PlanInput, 'nowMs' | 'maxDelayMs'>,
+): boolean {
+  const waitMs = Math.min(readAtMs - heldSinceMs, longestRestMs, maxDelayMs);
+  return hold !== undefined && nowMs - readAtMs < waitMs;
+}
+
+/** A project that is enabled again is noticed within this time. */
+const longestRestMs = 300_000;
 
 function isOutOfSight(
   { project, hold }: ProjectState,
