@@ -56,8 +56,18 @@ export type CollectorDefinition<Answer, Metrics extends Families> = CollectorDat
   ) => readonly string[];
   /** Returns the memory for the next poll; pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
+  /** Returns a line for the log about a change of the memory; pure. */
+  readonly news?: (memory: Memory, before: Memory) => News | undefined;
   /** Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { readonly memory: Memory; readonly watch: Watch }) => Row[];
+};
+
+/** A change of the server that an operator should find in the log. */
+export type News = {
+  readonly level: 'info' | 'warn';
+  readonly message: string;
+  /** For how long it was as before, where that is known. */
+  readonly afterSeconds?: number;
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
@@ -93,6 +103,7 @@ export type Collected =
       readonly rows: readonly Row[];
       readonly memory: Memory;
       readonly complaints: readonly string[];
+      readonly news?: News | undefined;
     };
 
 /** Asked project by project, spread over its interval: what fails or goes away is one project's. */
@@ -113,7 +124,7 @@ export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-run
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,
 ): ServerCollector {
-  const { fetch, map, off: findOff, complaints: findComplaints, remember, ...data } = definition;
+  const { fetch, map, off: findOff, complaints: findComplaints, remember, news, ...data } = definition;
   return {
     vital: false,
     perMember: false,
@@ -126,7 +137,7 @@ export function defineCollector<Answer, const Metrics extends Families>(
       const nowMs = now();
       const memory = remember?.(answer, before, nowMs) ?? before;
       const complaints = findComplaints?.(answer, { memory, nowMs }) ?? [];
-      return { rows: map(answer, data.metrics, { memory, watch }), memory, complaints };
+      return { rows: map(answer, data.metrics, { memory, watch }), memory, complaints, news: news?.(memory, before) };
     },
   };
 }

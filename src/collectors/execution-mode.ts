@@ -4,7 +4,7 @@ import { executionMode, systemInfo } from '../api/endpoints/system.ts';
 import { type ExecutionMode, executionModes } from '../domain/execution-mode.ts';
 import type { Memory } from '../domain/memory.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector, type News } from './collector.ts';
 
 /** Polls the execution mode: does the server run anything at all? */
 export const executionModeCollector = defineCollector({
@@ -28,8 +28,8 @@ export const executionModeCollector = defineCollector({
   },
   fetch: readMode,
   off: ({ isRestricted }) => (isRestricted ? restricted : undefined),
-  complaints: ({ mode }) => (mode === 'passive' ? ['it is passive and runs nothing'] : []),
   remember: rememberChange,
+  news: toNews,
   map: ({ mode }, { mode: state, change }, { memory: { changedAtMs } }) => [
     ...state.rows(mode),
     ...change.rows(typeof changedAtMs === 'number' ? changedAtMs / 1000 : undefined),
@@ -53,4 +53,15 @@ async function readMode(api: Api): Promise<Read> {
 function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };
+}
+
+/** The first mode ever seen is news only if it is the bad one. */
+function toNews({ mode, changedAtMs }: Memory, before: Memory): News | undefined {
+  if (mode === before.mode || (before.mode === undefined && mode === 'active')) return undefined;
+  const { changedAtMs: beganMs } = before;
+  const isKnown = typeof changedAtMs === 'number' && typeof beganMs === 'number';
+  const after = isKnown ? { afterSeconds: Math.round((changedAtMs - beganMs) / 1000) } : {};
+  return mode === 'passive'
+    ? { level: 'warn', message: 'server is passive and runs nothing', ...after }
+    : { level: 'info', message: 'server is active again', ...after };
 }

@@ -7,7 +7,7 @@ type ServerReadingOptions = ReadingOptions & { readonly collector: ServerCollect
 
 /** A collector that asks the server as a whole. */
 export function createServerReading(options: ServerReadingOptions): Reading {
-  const { collector, everyMs, timeoutMs, client, watch, publisher, clock } = options;
+  const { key, collector, everyMs, timeoutMs, client, watch, publisher, clock } = options;
   const memories = createMemories(options);
 
   async function read(signal: AbortSignal): Promise<Outcome> {
@@ -17,9 +17,13 @@ export function createServerReading(options: ServerReadingOptions): Reading {
     const api = client.within({ lane, forMs: timeoutMs, wholeMs, signal });
     const collected = await collector.collect(api, watch, before, clock.now);
     if (collected.off !== undefined) return { result: 'off', ...collected.off };
-    const { rows, memory, complaints } = collected;
+    const { rows, memory, complaints, news } = collected;
     const series = await publisher.publish(rows, toValidityMs(everyMs));
     if (memory !== before) await memories.remember(memory);
+    if (news !== undefined) {
+      const { level, message, ...about } = news;
+      options.log[level]({ server: key.server, ...(key.member && { member: key.member }), ...about }, message);
+    }
     return { result: 'success', series, complaints };
   }
 

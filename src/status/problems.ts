@@ -151,8 +151,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
   }
   for (const collector of collectors) {
     yield* findInCollector(collector, name, place, nowMs);
-    // Above it is told better: since when.
-    if (executionMode !== 'passive' || collector.name !== 'execution-mode') yield* findUnwell(collector, name, place);
+    yield* findUnwell(collector, name, place);
   }
 }
 

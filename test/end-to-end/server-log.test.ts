@@ -34,6 +34,17 @@ collectors: { execution-mode: { every: 1s }, system-info: { every: 1s }, ping: {
     await eventually(async () => expect(ofServer()).toContain('warn server is down'), { limitMs: 15_000 });
     simulator.control.clearFaults();
     await eventually(async () => expect(ofServer().at(-1)).toBe('info server is up'), { limitMs: 40_000 });
-    expect(ofServer()).toEqual(['info server is up', 'warn server is down', 'info server is up']);
+    simulator.control.setExecutionMode('passive');
+    await eventually(async () => expect(ofServer().at(-1)).toBe('warn server is passive and runs nothing'));
+    simulator.control.setExecutionMode('active');
+    await eventually(async () => expect(ofServer().at(-1)).toBe('info server is active again'));
+    expect(ofServer()).toEqual([
+      'info server is up',
+      'warn server is down',
+      'info server is up',
+      'warn server is passive and runs nothing',
+      'info server is active again',
+    ]);
+    expect(daemon.logged.join('')).toMatch(/msg="server is active again" server=prod afterSeconds=\d+/);
   });
 });

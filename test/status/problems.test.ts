@@ -154,16 +154,6 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports a passive server once, and better than its collector does', () => {
-    const collectors = [collector('execution-mode', { complaints: ['it is passive and runs nothing'] })];
-    expect(tell(server('still', { executionMode: 'passive', collectors }))).toEqual([
-      '"still" is passive and runs nothing.',
-    ]);
-    expect(tell(server('still', { executionMode: undefined, collectors }))).toEqual([
-      '"still": it is passive and runs nothing.',
-    ]);
-  });
-
   it('reports a server that is down once, not once a collector', () => {
     const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
     const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
