@@ -23,31 +23,33 @@ export function trustRow(): QuestionRow {
       numberTile({
         id: 502,
         title: 'Oldest answer',
-        description: 'Time since the last successful poll, for the collector that is furthest behind.',
-        unit: 's',
+        description:
+          'Time since the last successful poll in intervals of the collector, of at least 20 s, for the collector that is furthest behind. Series expire after 3.',
+        unit: 'suffix: intervals',
         width: 6,
         height: 4,
-        notableFrom: 180,
-        badFrom: 600,
+        notableFrom: 2,
+        badFrom: 3,
         queries: [
           {
-            expr: 'max by (server) (time() - automation_exporter_collector_last_success_timestamp_seconds{server=~"$server"})',
+            expr: 'max by (server) (clamp_min(time() - automation_exporter_collector_last_success_timestamp_seconds{server=~"$server"}, 0) / clamp_min(automation_exporter_collector_interval_seconds{server=~"$server"}, 20))',
             legend: '{{server}}',
           },
         ],
       }),
       numberTile({
         id: 503,
-        title: 'API errors in the last hour',
-        description: 'Failed requests of the exporter to the server, including retries.',
+        title: 'API errors a minute',
+        description: 'Failed requests of the exporter to the server, including retries, in the last 10 minutes.',
         unit: 'short',
         width: 6,
         height: 4,
-        notableFrom: 1,
+        notableFrom: 0.1,
+        badFrom: 1,
         emptyReason: noErrors,
         queries: [
           {
-            expr: 'round(sum by (server) (increase(automation_exporter_api_errors_total{server=~"$server"}[1h])))',
+            expr: '60 * sum by (server) (rate(automation_exporter_api_errors_total{server=~"$server"}[10m]))',
             legend: '{{server}}',
           },
         ],

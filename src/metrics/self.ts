@@ -76,6 +76,11 @@ const instruments = {
     help: 'Time of the last successful poll of the collector.',
     labelNames: perCollector,
   }),
+  collectorInterval: gauge({
+    name: 'automation_exporter_collector_interval_seconds',
+    help: 'Interval of the collector; absent while the collector is off.',
+    labelNames: perCollector,
+  }),
   collectorSeries: gauge({
     name: 'automation_exporter_collector_series',
     help: 'Number of series from the last successful poll of the collector.',

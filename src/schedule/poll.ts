@@ -61,8 +61,10 @@ export function createPoll(options: PollOptions): Poll {
       reading.withdraw();
       self.collectorSuccess.remove(key);
       self.collectorSeries.remove(key);
+      self.collectorInterval.remove(key);
     } else {
       self.collectorSuccess.set(key, Number(outcome.result === 'success'));
+      self.collectorInterval.set(key, options.everyMs / 1000);
     }
     if (outcome.result === 'success') {
       self.collectorSeries.set(key, outcome.series);

@@ -108,6 +108,7 @@ describe('schedule/poll', () => {
       'automation_credentials_accepted{server="prod"} 1',
       'automation_exporter_collector_duration_seconds{server="prod",collector="demo"} 0.25',
       'automation_exporter_collector_enabled{server="prod",collector="demo",reason=""} 1',
+      'automation_exporter_collector_interval_seconds{server="prod",collector="demo"} 15',
       'automation_exporter_collector_last_success_timestamp_seconds{server="prod",collector="demo"} 1000.25',
       'automation_exporter_collector_series{server="prod",collector="demo"} 2',
       'automation_exporter_collector_success{server="prod",collector="demo"} 1',
