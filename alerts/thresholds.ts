@@ -1,3 +1,7 @@
+import { formatDuration } from '../src/config/values/duration.ts';
+import { lateMs } from '../src/expected-runs/deciding/hours.ts';
+import { executionLimits, scheduleLimits, serverLimits } from '../src/status/limits.ts';
+
 /** Every number of the alert rules. Durations are Prometheus durations. */
 export interface Thresholds {
   /** Where the exporter answers; it replaces this placeholder by its own external URL when it serves the rules. */
@@ -132,7 +136,7 @@ export const defaultThresholds: Thresholds = {
   causeWindow: '5m',
   credentialsRejectedFor: '2m',
   passiveFor: '5m',
-  passiveBrieflyWindow: '10m',
+  passiveBrieflyWindow: formatDuration(serverLimits.recentlyMs),
   passiveLongWindow: '20m',
   healthcheckFailingFor: '5m',
 
@@ -146,48 +150,48 @@ export const defaultThresholds: Thresholds = {
   logStorageMissingFor: '30m',
 
   restartWindow: '30m',
-  restartSeconds: 60,
-  memoryWindow: '30m',
-  memoryUsedRatio: 0.9,
+  restartSeconds: serverLimits.restartSeconds,
+  memoryWindow: formatDuration(serverLimits.memoryWindowMs),
+  memoryUsedRatio: serverLimits.memoryUsedRatio,
   memoryLowFor: '15m',
-  clockSkewSeconds: 30,
+  clockSkewSeconds: serverLimits.clockSkewSeconds,
   clockSkewedFor: '10m',
-  schedulerWindow: '5m',
-  schedulerUsedRatio: 0.95,
+  schedulerWindow: formatDuration(serverLimits.schedulerWindowMs),
+  schedulerUsedRatio: serverLimits.schedulerUsedRatio,
   schedulerSaturatedFor: '1m',
   tokenExpirySeconds: 7 * 86_400,
   tokenExpiringFor: '15m',
 
-  jobConsecutiveFailures: 3,
+  jobConsecutiveFailures: executionLimits.consecutiveFailures,
   jobFailingFor: '0s',
   jobNoRecentSuccessFor: '5m',
   // A run only counts as overdue after a time of its own.
   executionOverdueFor: '5m',
-  nodeWindow: '30m',
-  nodeFailures: 5,
-  nodeFailureRatio: 0.8,
-  nodeFailingJobs: 2,
+  nodeWindow: formatDuration(executionLimits.nodeWindowMs),
+  nodeFailures: executionLimits.nodeFailures,
+  nodeFailureRatio: executionLimits.nodeFailureRatio,
+  nodeFailingJobs: executionLimits.nodeFailingJobs,
   nodeFailingFor: '5m',
   nodeToldWindow: '6h',
-  durationWindow: '6h',
-  durationRuns: 3,
-  durationFactor: 2,
-  durationSeconds: 60,
-  scheduleWindow: '30m',
+  durationWindow: formatDuration(executionLimits.durationWindowMs),
+  durationRuns: executionLimits.durationRuns,
+  durationFactor: executionLimits.durationFactor,
+  durationSeconds: executionLimits.durationSeconds,
+  scheduleWindow: formatDuration(scheduleLimits.windowMs),
   scheduleMissedFor: '0s',
-  scheduleLateSeconds: 300,
+  scheduleLateSeconds: lateMs / 1000,
   scheduleLateFor: '10m',
   scheduleSaturationFor: '15m',
-  jobDisabledSeconds: 7 * 86_400,
+  jobDisabledSeconds: scheduleLimits.offMs / 1000,
   jobDisabledFor: '15m',
   // Twice the longest that an idle project waits for its turn.
-  executionLagSeconds: 1800,
+  executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
   executionsHiddenFor: '15m',
 
-  executionsObjective: 0.95,
-  punctualityObjective: 0.99,
-  burnFailures: 10,
+  executionsObjective: executionLimits.objective,
+  punctualityObjective: scheduleLimits.objective,
+  burnFailures: executionLimits.burnFailures,
   burnFastFor: '2m',
   burnSlowFor: '15m',
   // The short window of the burn rate and the margin after which a run is missed.

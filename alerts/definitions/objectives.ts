@@ -1,3 +1,5 @@
+import { formatDuration } from '../../src/config/values/duration.ts';
+import { executionLimits } from '../../src/status/limits.ts';
 import type { Alert, Recording } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
 import { dashboardOf, pageOf } from '../label-texts.ts';
@@ -149,15 +151,18 @@ export interface Burn {
   readonly factor: number;
 }
 
-export const fast: readonly [Burn, Burn] = [
-  { short: '5m', long: '1h', factor: 14.4 },
-  { short: '30m', long: '6h', factor: 6 },
-];
+export const fast = toBurns(executionLimits.burns.burning);
+export const slow = toBurns(executionLimits.burns.burning_slowly);
 
-export const slow: readonly [Burn, Burn] = [
-  { short: '2h', long: '1d', factor: 3 },
-  { short: '6h', long: '3d', factor: 1 },
-];
+type BurnMs = { readonly shortMs: number; readonly longMs: number; readonly factor: number };
+
+function toBurns([one, other]: readonly [BurnMs, BurnMs]): readonly [Burn, Burn] {
+  return [toBurn(one), toBurn(other)];
+}
+
+function toBurn({ shortMs, longMs, factor }: BurnMs): Burn {
+  return { short: formatDuration(shortMs), long: formatDuration(longMs), factor };
+}
 
 /**
  * The server as a whole, or its projects one by one while the whole does not burn and its alert has not fired lately:

@@ -1,5 +1,6 @@
 import { toAge, toDuration, toTime } from '../domain/ages.ts';
 import { toCount, toList } from '../domain/sizes.ts';
+import { serverLimits } from './limits.ts';
 import { isWell, kindsOfProblems, type ProblemKind } from './problem-kinds.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { listUnreadable } from './unreadable.ts';
@@ -145,7 +146,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
   const detail = toSince(executionModeSinceMs, nowMs);
   if (executionMode === 'passive')
     yield { kind: 'passive', ...place, title: `${name} is passive and runs nothing`, detail };
-  else if (executionModeSinceMs !== undefined && nowMs - executionModeSinceMs < recentlyMs) {
+  else if (executionModeSinceMs !== undefined && nowMs - executionModeSinceMs < serverLimits.recentlyMs) {
     const detail = `Until ${toTime(executionModeSinceMs, nowMs)} (${toAge(executionModeSinceMs, nowMs)})`;
     yield { kind: 'was_passive', ...place, title: `${name} was passive`, detail };
   }
@@ -168,9 +169,6 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
     yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
   }
 }
-
-/** As long as the alert on a short passive time looks back. */
-export const recentlyMs = 600_000;
 
 const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
 

@@ -1,17 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fast, slow } from '../../alerts/definitions/objectives.ts';
 import { allAlerts } from '../../alerts/generate.ts';
 import { pageOf } from '../../alerts/label-texts.ts';
-import { defaultThresholds as limits } from '../../alerts/thresholds.ts';
-import { parseDuration } from '../../src/config/values/duration.ts';
-import { lateMs } from '../../src/expected-runs/deciding/hours.ts';
 import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
 import { readContent } from '../../src/http/server/content.ts';
 import { kindsOfProblems, ofKind, type Place, type ProblemKind } from '../../src/status/problem-kinds.ts';
-import { recentlyMs } from '../../src/status/problems.ts';
-import { executionLimits } from '../../src/status/troubles/execution-troubles.ts';
-import { scheduleLimits } from '../../src/status/troubles/schedule-troubles.ts';
-import { serverLimits } from '../../src/status/troubles/server-signs.ts';
 import { serve } from '../http/serve.ts';
 
 /** Why no problem of the front page is what these alerts are about. */
@@ -69,47 +61,5 @@ describe('alerts, problems and pages', () => {
         leads: alert !== 'AutomationExporterDown',
       });
     }
-  });
-
-  it('judges by the limits of the alerts', () => {
-    const toMs = (text: string): number => {
-      const parsed = parseDuration(text);
-      return 'value' in parsed ? parsed.value : Number.NaN;
-    };
-    const toBurns = (burns: typeof fast) =>
-      burns.map(({ short, long, factor }) => ({ shortMs: toMs(short), longMs: toMs(long), factor }));
-    expect(executionLimits).toEqual({
-      consecutiveFailures: limits.jobConsecutiveFailures,
-      nodeWindowMs: toMs(limits.nodeWindow),
-      nodeFailures: limits.nodeFailures,
-      nodeFailureRatio: limits.nodeFailureRatio,
-      nodeFailingJobs: limits.nodeFailingJobs,
-      durationWindowMs: toMs(limits.durationWindow),
-      durationRuns: limits.durationRuns,
-      durationFactor: limits.durationFactor,
-      durationSeconds: limits.durationSeconds,
-      lagSeconds: limits.executionLagSeconds,
-      objective: limits.executionsObjective,
-      burnFailures: limits.burnFailures,
-      burns: { burning: toBurns(fast), burning_slowly: toBurns(slow) },
-    });
-    expect(serverLimits).toEqual({
-      clockSkewSeconds: limits.clockSkewSeconds,
-      schedulerWindowMs: toMs(limits.schedulerWindow),
-      schedulerUsedRatio: limits.schedulerUsedRatio,
-      memoryWindowMs: toMs(limits.memoryWindow),
-      memoryUsedRatio: limits.memoryUsedRatio,
-      restartSeconds: limits.restartSeconds,
-    });
-    expect(scheduleLimits).toMatchObject({
-      windowMs: toMs(limits.scheduleWindow),
-      offMs: limits.jobDisabledSeconds * 1000,
-      objective: limits.punctualityObjective,
-      burnTimes: limits.burnFailures,
-    });
-    expect({ lateMs, recentlyMs }).toEqual({
-      lateMs: limits.scheduleLateSeconds * 1000,
-      recentlyMs: toMs(limits.passiveBrieflyWindow),
-    });
   });
 });

@@ -5,37 +5,9 @@ import type { JobFacts } from '../../executions/counting/totals.ts';
 import type { ExecutionsStatus } from '../../executions/executions.ts';
 import type { RecentRun } from '../../executions/ledger/recent-runs.ts';
 import type { ExecutionSettings } from '../../executions/settings.ts';
+import { executionLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
-
-const minute = 60_000;
-const hour = 60 * minute;
-
-/** Limits of executions, as the alerts have them. */
-export const executionLimits = {
-  consecutiveFailures: 3,
-  nodeWindowMs: 30 * minute,
-  nodeFailures: 5,
-  nodeFailureRatio: 0.8,
-  nodeFailingJobs: 2,
-  durationWindowMs: 6 * hour,
-  durationRuns: 3,
-  durationFactor: 2,
-  durationSeconds: 60,
-  lagSeconds: 1800,
-  objective: 0.95,
-  burnFailures: 10,
-  burns: {
-    burning: [
-      { shortMs: 5 * minute, longMs: hour, factor: 14.4 },
-      { shortMs: 30 * minute, longMs: 6 * hour, factor: 6 },
-    ],
-    burning_slowly: [
-      { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
-      { shortMs: 6 * hour, longMs: 72 * hour, factor: 1 },
-    ],
-  },
-} as const;
 
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'successAgeMsOf'>;
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs'> & {

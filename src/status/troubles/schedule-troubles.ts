@@ -3,23 +3,10 @@ import { toJobPath } from '../../domain/job-path.ts';
 import { toCount, toList } from '../../domain/sizes.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
 import type { Missed, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';
+import { scheduleLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
-const minute = 60_000;
-const hour = 60 * minute;
-
-/** Limits of schedules, as the alerts have them. */
-export const scheduleLimits = {
-  windowMs: 30 * minute,
-  lateRatio: 0.05,
-  offMs: 7 * 24 * hour,
-  objective: 0.99,
-  burnTimes: 10,
-  burns: [
-    { shortMs: hour, longMs: 6 * hour, factor: 6 },
-    { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
-  ],
-} as const;
+const hour = 3_600_000;
 
 export type ScheduleFacts = {
   readonly jobs: readonly WatchedJob[];

@@ -2,17 +2,8 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { type SystemInfo, systemInfo } from '../../api/endpoints/system.ts';
 import { toDuration, toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { serverLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
-
-/** Limits of a server, as the alerts have them. */
-export const serverLimits = {
-  clockSkewSeconds: 30,
-  schedulerWindowMs: 5 * 60_000,
-  schedulerUsedRatio: 0.95,
-  memoryWindowMs: 30 * 60_000,
-  memoryUsedRatio: 0.9,
-  restartSeconds: 60,
-} as const;
 
 export type ServerSigns = {
   /** Takes in an answer of the common address, or of a member. */

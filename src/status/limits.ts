@@ -1,0 +1,53 @@
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** Limits of executions, for pages and for alerts. */
+export const executionLimits = {
+  consecutiveFailures: 3,
+  nodeWindowMs: 30 * minute,
+  nodeFailures: 5,
+  nodeFailureRatio: 0.8,
+  nodeFailingJobs: 2,
+  durationWindowMs: 6 * hour,
+  durationRuns: 3,
+  durationFactor: 2,
+  durationSeconds: 60,
+  lagSeconds: 1800,
+  objective: 0.95,
+  burnFailures: 10,
+  burns: {
+    burning: [
+      { shortMs: 5 * minute, longMs: hour, factor: 14.4 },
+      { shortMs: 30 * minute, longMs: 6 * hour, factor: 6 },
+    ],
+    burning_slowly: [
+      { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
+      { shortMs: 6 * hour, longMs: 72 * hour, factor: 1 },
+    ],
+  },
+} as const;
+
+/** Limits of schedules, for pages and for alerts. */
+export const scheduleLimits = {
+  windowMs: 30 * minute,
+  lateRatio: 0.05,
+  offMs: 7 * 24 * hour,
+  objective: 0.99,
+  burnTimes: 10,
+  burns: [
+    { shortMs: hour, longMs: 6 * hour, factor: 6 },
+    { shortMs: 2 * hour, longMs: 24 * hour, factor: 3 },
+  ],
+} as const;
+
+/** Limits of a server, for pages and for alerts. */
+export const serverLimits = {
+  clockSkewSeconds: 30,
+  schedulerWindowMs: 5 * 60_000,
+  schedulerUsedRatio: 0.95,
+  memoryWindowMs: 30 * 60_000,
+  memoryUsedRatio: 0.9,
+  restartSeconds: 60,
+  /** How long a passive mode that is over is shown. */
+  recentlyMs: 10 * minute,
+} as const;
