@@ -125,8 +125,8 @@ export const troubles: readonly Trouble[] = [
     server: 'half-blind',
     begin: ({ simulator }) => simulator.control.addToken({ token, policy: { jobs: ['shop'] } }),
     alert: 'AutomationExporterExecutionsHidden',
-    line: /hidden|not shown|may not read/i,
-    page: /hidden|not shown|may not read|policy/i,
+    line: /does not show all executions/,
+    page: /does not show all executions/,
     why: /hidden|not watched|may not|no job|not shown/i,
   },
   {

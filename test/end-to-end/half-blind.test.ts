@@ -62,8 +62,26 @@ metrics: { hold_new_series: 0s }
     await eventually(async () => expect(await running(daemon)).toEqual([]));
     await eventually(async () => expect(await read()).toMatch(/✓\s*No problem seen on "prod"\n/));
     await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
+
+    // The policy changes again: the next hidden run is a problem at once, not only when the alert fires.
+    simulator.control.addToken({ token, policy: { jobs: seen, adhoc: seen } });
+    const endedAtMs = Date.now();
+    simulator.control.addFinished('warehouse', { startedAtMs: endedAtMs - 1000, endedAtMs });
+    await eventually(async () =>
+      expect(await problems(daemon)).toEqual([
+        expect.stringMatching(/^unreadable: "prod" does not show all executions\. History of .*warehouse.*readable/),
+      ]),
+    );
   }, 120_000);
 });
+
+/** Problems of `/api/status`, as kind and text. */
+async function problems({ url }: Daemon): Promise<readonly string[]> {
+  const status = (await (await fetch(`${url}/api/status`)).json()) as {
+    readonly problems: readonly { readonly kind: string; readonly text: string }[];
+  };
+  return status.problems.map(({ kind, text }) => `${kind}: ${text}`);
+}
 
 /** Projects whose running executions may not be read. */
 async function running({ url }: Daemon): Promise<readonly string[] | undefined> {

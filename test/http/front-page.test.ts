@@ -356,12 +356,14 @@ As of `);
     expect(page).toContain('<title>No problem seen on &#34;prod&#34;</title>');
   });
 
-  it('shows a dozen problems at the top, however many there are', async () => {
-    const collectors = Array.from({ length: 100 }, (_, index) => ({ ...failing, name: `c${index}` }));
-    const text = toText(await readPage([server('prod', { collectors })]));
+  it('shows a dozen problems at the top, folds the next 200, and counts the rest', async () => {
+    const collectors = Array.from({ length: 300 }, (_, index) => ({ ...failing, name: `c${index}` }));
+    const [top = '', folded = ''] = (await readPage([server('prod', { collectors })])).split('<details>');
+    const count = (text: string): number => text.match(/&#34;prod&#34;: c\d+ fails<\/a>/g)?.length ?? 0;
 
-    expect(text.split('\n').filter((line) => /^"prod": c\d+ fails/.test(line))).toHaveLength(12);
-    expect(text).toContain('\nand 87 more problems, below\n');
+    expect([count(top), count(folded)]).toEqual([12, 200]);
+    expect(folded).toContain('<summary>and 287 more problems</summary>');
+    expect(folded).toContain('<li>and 87 more problems, below</li>');
   });
 
   it('comes again by itself for none but who asks for that', async () => {

@@ -75,18 +75,24 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
   'off jobs': 'Jobs that are off',
 };
 
-/** So many that a person reads them; the rest is further down. */
+/** So many that a person reads them at once; the rest is folded. */
 const mostShown = 12;
+const mostFolded = 200;
 
 function renderOthers(problems: readonly Problem[], about: About, word = 'more problem'): Html | undefined {
   if (problems.length === 0) return undefined;
-  const items = problems.slice(0, mostShown).map((problem) => {
+  const toItem = (problem: Problem): Html => {
     const { kind, title, detail } = problem;
     return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`} ${renderRunbook(kind, about)}</li>\n`;
-  });
-  const rest = problems.length - items.length;
-  const more = rest > 0 ? html`<li>and ${toCount(rest, word)}, below</li>` : undefined;
-  return html`<p>${toCount(problems.length, word)}:</p><ul>${items}${more}</ul>`;
+  };
+  const rest = problems.slice(mostShown);
+  const more =
+    rest.length === 0
+      ? undefined
+      : html`<details><summary>and ${toCount(rest.length, word)}</summary><ul>${rest.slice(0, mostFolded).map(toItem)}${
+          rest.length > mostFolded ? html`<li>and ${toCount(rest.length - mostFolded, word)}, below</li>` : undefined
+        }</ul></details>`;
+  return html`<p>${toCount(problems.length, word)}:</p><ul>${problems.slice(0, mostShown).map(toItem)}</ul>${more}`;
 }
 
 const places: Readonly<Record<Exclude<Place, 'server' | 'rights'>, (server: string) => string>> = {
