@@ -74,4 +74,4 @@ export function failingJobsRow(): QuestionRow {
 }
 
 const failures = `automation_job_consecutive_failures{${ofJobs}}`;
-const sinceSuccess = `time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${ofJobs}})`;
+const sinceSuccess = `clamp_min(time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${ofJobs}}), 0)`;

@@ -27,7 +27,7 @@ export function runningRow(): QuestionRow {
         width: 6,
         height: 4,
         emptyReason: idle,
-        queries: [{ expr: `time() - min by (server) (${oldest})`, legend: '{{server}}' }],
+        queries: [{ expr: `clamp_min(time() - min by (server) (${oldest}), 0)`, legend: '{{server}}' }],
       }),
       numberTile({
         id: 203,
@@ -93,9 +93,9 @@ export function runningRow(): QuestionRow {
         labels: jobColumns,
         values: [
           { heading: 'Running', expr: `topk(100, sum by (${byJob}) (${running})) > 0` },
-          { heading: 'For', unit: 's', expr: `topk(100, time() - min by (${byJob}) (${oldest}))` },
+          { heading: 'For', unit: 's', expr: `topk(100, clamp_min(time() - min by (${byJob}) (${oldest}), 0))` },
           {
-            heading: 'Usually',
+            heading: 'Average',
             unit: 's',
             expr: `max by (${byJob}) (automation_job_average_duration_seconds{${ofJobs}}) and topk(100, sum by (${byJob}) (${running})) > 0`,
           },

@@ -36,7 +36,7 @@ export function topFailingJobs({
       {
         heading: 'Last success ago',
         unit: 's',
-        expr: `time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${selector}}) and ${failing}`,
+        expr: `clamp_min(time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${selector}}), 0) and ${failing}`,
       },
     ],
     sortBy: 'Failures in a row',

@@ -29,7 +29,7 @@ export function tracesRow(): QuestionRow {
         emptyReason: 'Empty while nothing waits.',
         queries: [
           {
-            expr: 'max by (instance) (time() - automation_exporter_spool_oldest_timestamp_seconds)',
+            expr: 'max by (instance) (clamp_min(time() - automation_exporter_spool_oldest_timestamp_seconds, 0))',
             legend: '{{instance}}',
           },
         ],

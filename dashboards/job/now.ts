@@ -38,7 +38,7 @@ function tiles(): GridPanel[] {
       unit: 's',
       queries: [
         {
-          expr: `topk(${some}, time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${ofJobs}}))`,
+          expr: `topk(${some}, clamp_min(time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${ofJobs}}), 0))`,
           legend: jobLegend,
         },
       ],
@@ -51,7 +51,7 @@ function tiles(): GridPanel[] {
       unit: 's',
       queries: [
         {
-          expr: `topk(${some}, time() - max by (${byJob}) (automation_job_last_start_timestamp_seconds{${ofJobs}}))`,
+          expr: `topk(${some}, clamp_min(time() - max by (${byJob}) (automation_job_last_start_timestamp_seconds{${ofJobs}}), 0))`,
           legend: jobLegend,
         },
       ],
@@ -143,7 +143,7 @@ function lastRuns(): GridPanel {
       {
         heading: 'Ended ago',
         unit: 's',
-        expr: `topk(${some}, time() - max by (${byJob}) (automation_job_last_end_timestamp_seconds{${ofJobs}}))`,
+        expr: `topk(${some}, clamp_min(time() - max by (${byJob}) (automation_job_last_end_timestamp_seconds{${ofJobs}}), 0))`,
       },
     ],
     sortBy: 'Last execution',

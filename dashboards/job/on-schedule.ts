@@ -33,7 +33,7 @@ export function jobScheduleRow(): QuestionRow {
         emptyReason: 'Empty while nothing was missed.',
         queries: [
           {
-            expr: `bottomk(${some}, time() - max by (${byJob}) (automation_job_last_missed_timestamp_seconds{${ofJobs}}))`,
+            expr: `bottomk(${some}, clamp_min(time() - max by (${byJob}) (automation_job_last_missed_timestamp_seconds{${ofJobs}}), 0))`,
             legend: jobLegend,
           },
         ],

@@ -41,7 +41,7 @@ export function incompleteRow(): QuestionRow {
         values: [
           {
             heading: 'Waiting for',
-            expr: 'topk(20, time() - min by (server, project) (automation_log_storage_oldest_incomplete_timestamp_seconds{server=~"$server"}))',
+            expr: 'topk(20, clamp_min(time() - min by (server, project) (automation_log_storage_oldest_incomplete_timestamp_seconds{server=~"$server"}), 0))',
           },
         ],
         sortBy: 'Waiting for',

@@ -57,7 +57,7 @@ export function aheadRow(): QuestionRow {
         values: [
           {
             heading: 'Off for',
-            expr: 'topk(20, time() - min by (server, project, job_group, job_name, what) (automation_job_disabled_since_timestamp_seconds{server=~"$server"}))',
+            expr: 'topk(20, clamp_min(time() - min by (server, project, job_group, job_name, what) (automation_job_disabled_since_timestamp_seconds{server=~"$server"}), 0))',
           },
         ],
         sortBy: 'Off for',

@@ -112,7 +112,7 @@ export function missesRow(): QuestionRow {
         values: [
           {
             heading: 'Missed ago',
-            expr: 'bottomk(20, time() - max by (server, project, job_group, job_name) (automation_job_last_missed_timestamp_seconds{server=~"$server"}))',
+            expr: 'bottomk(20, clamp_min(time() - max by (server, project, job_group, job_name) (automation_job_last_missed_timestamp_seconds{server=~"$server"}), 0))',
           },
         ],
         sortBy: 'Missed ago',

@@ -69,7 +69,7 @@ export function availabilityRow(): QuestionRow {
         height: 4,
         queries: [
           {
-            expr: 'time() - max by (server, member) (automation_server_start_time_seconds{server=~"$server"})',
+            expr: 'clamp_min(time() - max by (server, member) (automation_server_start_time_seconds{server=~"$server"}), 0)',
             legend: '{{server}} {{member}}',
           },
         ],

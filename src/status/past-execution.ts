@@ -122,7 +122,7 @@ function toJob(attributes: Attributes): string {
 function toFacts(attributes: Attributes): readonly Fact[] {
   const average = attributes[own.jobAverage];
   const facts: readonly (readonly [string, string | number | boolean | undefined])[] = [
-    ['Usually takes', typeof average === 'number' ? toLength(average * 1000) : undefined],
+    ['Average of the job', typeof average === 'number' ? toLength(average * 1000) : undefined],
     ['Reason', attributes[conventional.errorType]],
     ['Custom status', attributes[own.customStatus]],
     ['Nodes that failed', attributes[own.failedNodes]],

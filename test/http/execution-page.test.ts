@@ -65,7 +65,7 @@ Project: pay
 Started: 2024-05-20 03:17:55 UTC
 Ended: 2024-05-20 03:20:00 UTC (4 min ago)
 Took: 2 min 5 s
-Usually takes: 110 s
+Average of the job: 110 s
 Reason: NonZeroResultCode
 Trace id: f45e4a6a6cb0f6a2569d62819cbf45ac
 The execution on the serverWith its output
@@ -153,7 +153,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
       '#4713: succeeded after 10 s',
     ]);
     expect(page).toContain(
-      '<a href="../../executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">6 runs</a> of <bdi>nightly/settle</bdi>, usually 30 s (dashed)',
+      '<a href="../../executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">6 runs</a> of <bdi>nightly/settle</bdi>, median of those that succeeded 30 s (dashed)',
     );
     expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
@@ -296,7 +296,7 @@ Project: pay
 Job: pay/nightly/&#60;settle&#62;
 Started: 2024-05-20 03:17:55 UTC
 Running for: 6 min
-Usually takes: 1 min 50 s
+Average of the job: 1 min 50 s
 Overdue: ✗ yes`);
     const waiting = { ...running, isWaiting: true, isOverdue: false, startedAtMs: Number.POSITIVE_INFINITY };
     expect(toText(await readPage({ running: waiting }))).toMatch(/^…nightly\/&#60;settle&#62; #4711: waits to run\n/);

@@ -140,7 +140,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });
 
-  it('reports what runs against what it usually takes, and what ended last', async () => {
+  it('reports what runs against its average, and what ended last', async () => {
     const told = executions({
       running: [
         running({ id: 4700, startedAtMs: atMs - 7_200_000, isOverdue: true }),
@@ -159,8 +159,8 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     const text = toText(await readPage([server('prod', { executions: told, collectors: [] })]));
     expect(text.slice(text.indexOf('Runs now'), text.indexOf('Where to go'))).toBe(`Runs now: 1 overdue, 2 more waiting
 Job | Project | Since | For
-nightly/settle #4700 | pay | 01:19 UTC | 2 h (usually 2 min) ✗ overdue
-nightly/settle #4711 | pay | 03:16 UTC | 3 min (usually 2 min)
+nightly/settle #4700 | pay | 01:19 UTC | 2 h (average 2 min) ✗ overdue
+nightly/settle #4711 | pay | 03:16 UTC | 3 min (average 2 min)
 ad hoc #4712 | pay | 03:19 UTC | 5 s
 and 12 more that run
 Ended last

@@ -23,7 +23,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
     permalink: 'https://automation.example.org/project/pay/execution/show/4711',
     attempts: [],
     facts: [
-      { name: 'Usually takes', value: '110 s' },
+      { name: 'Average of the job', value: '110 s' },
       { name: 'Reason', value: 'NonZeroResultCode' },
     ],
     notes: [],

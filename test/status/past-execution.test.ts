@@ -44,7 +44,7 @@ describe('status/past-execution', () => {
       permalink: 'https://automation.example.org/project/shop/execution/show/4711',
       attempts: [],
       facts: [
-        { name: 'Usually takes', value: '5.1 s' },
+        { name: 'Average of the job', value: '5.1 s' },
         { name: 'Reason', value: 'NonZeroResultCode' },
         { name: 'Nodes that failed', value: 1 },
         { name: 'Nodes that succeeded', value: 1 },
@@ -56,8 +56,8 @@ describe('status/past-execution', () => {
 
   it('names people only where configuration wants that', () => {
     const names = (changes: Parameters<typeof tell>[1]) => tell('aborted', changes).facts.map(({ name }) => name);
-    expect(names({})).toEqual(['Usually takes', 'Started by']);
-    expect(names({ withUserNames: true })).toEqual(['Usually takes', 'Started by', 'User', 'Aborted by']);
+    expect(names({})).toEqual(['Average of the job', 'Started by']);
+    expect(names({ withUserNames: true })).toEqual(['Average of the job', 'Started by', 'User', 'Aborted by']);
   });
 
   it('says what a trace lacks', () => {

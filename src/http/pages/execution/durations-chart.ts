@@ -27,19 +27,19 @@ export function renderDurations(
   const [first] = shown;
   const last = shown.at(-1);
   if (first === undefined || last === undefined || shown.length < 2) return undefined;
-  const usualMs = toMedian(shown.filter(({ ending }) => ending === 'succeeded').map(toMs));
+  const medianMs = toMedian(shown.filter(({ ending }) => ending === 'succeeded').map(toMs));
   const longestMs = Math.max(...shown.map(toMs));
-  const usually = usualMs === undefined ? '' : `, usually ${toLength(usualMs)} (dashed)`;
+  const median = medianMs === undefined ? '' : `, median of those that succeeded ${toLength(medianMs)} (dashed)`;
   const list = `${root}executions${toQuery({ server, project: project ?? '', text: job })}`;
   return html`<section>
 <h2>Next to its other runs</h2>
 ${renderChart({
-  caption: html`<a href="${list}">${shown.length} runs</a> of <bdi>${job}</bdi>${usually}`,
-  label: `How long the last ${shown.length} runs took, at most ${toLength(longestMs)}${usually}`,
+  caption: html`<a href="${list}">${shown.length} runs</a> of <bdi>${job}</bdi>${median}`,
+  label: `How long the last ${shown.length} runs took, at most ${toLength(longestMs)}${median}`,
   bars: shown.map((one) => toBar(one, id)),
   ends: [toTime(first.endedAtMs, last.endedAtMs), toTime(last.endedAtMs, last.endedAtMs)],
   top: toLength(longestMs),
-  line: usualMs,
+  line: medianMs,
   least: 1,
 })}</section>
 `;

@@ -22,7 +22,7 @@ export function renderRunning(execution: RunningExecution, { isSilent, root, url
     ['Job', renderJobLink(server, execution, root)],
     ['Started', isWaiting ? undefined : toUtc(startedAtMs)],
     [isSilent ? 'Running for, when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
-    ['Usually takes', averageMs === undefined ? undefined : toLength(averageMs)],
+    ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue', isOverdue ? '✗ yes' : undefined],
   ];
   const known = facts.filter(([, value]) => value !== undefined);

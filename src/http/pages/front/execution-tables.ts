@@ -41,8 +41,8 @@ const notKnown = { unknown: 'not known yet', denied: 'not allowed to see' } as c
 
 function renderRunningRow(execution: RunningStatus, nowMs: number, toAddress: ToAddress): Html {
   const { id, project, startedAtMs, averageMs, isOverdue } = execution;
-  const usually = averageMs === undefined ? '' : ` (usually ${toTook(averageMs)})`;
-  const time = `${toDuration(nowMs - startedAtMs)}${usually}`;
+  const average = averageMs === undefined ? '' : ` (average ${toTook(averageMs)})`;
+  const time = `${toDuration(nowMs - startedAtMs)}${average}`;
   return html`<tr>${renderJob(execution, toAddress(id))}<td data-is="Project">${project}</td><td data-is="Since" class="brief">${toTime(
     startedAtMs,
     nowMs,
