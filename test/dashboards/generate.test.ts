@@ -6,6 +6,15 @@ import { contractMetrics } from './contract-metrics.ts';
 import { listPanels, type Panel, readDashboard } from './dashboard-shape.ts';
 import { readPromql } from './promql.ts';
 
+describe('dashboards', () => {
+  it('shows no negative age and no negative wait, whatever the clocks', () => {
+    const all = dashboardNames.flatMap((name) => panelQueries(dashboardJson(name)).map(({ expr }) => expr));
+    const unclamped = (expr: string): boolean =>
+      /(?<!clamp_min\()\btime\(\) - /.test(expr) || (expr.includes('- time()') && !expr.includes('clamp_min('));
+    expect(all.filter(unclamped)).toEqual([]);
+  });
+});
+
 describe.each(dashboardNames)('dashboards/%s', (name) => {
   const json = dashboardJson(name);
   const dashboard = readDashboard(json);
