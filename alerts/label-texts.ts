@@ -42,11 +42,14 @@ function inPath(value: string): string {
 const groupPath = inPath('.').replace(' }}', ' | reReplaceAll "%2F" "/" }}');
 const jobPath = `${inPath('$labels.server')}/${inPath('$labels.project')}/{{ with $labels.job_group }}${groupPath}/{{ end }}${inPath('$labels.job_name')}`;
 
+const ofServer = '?server={{ $labels.server | urlquery }}';
+
 /** Pages of the exporter that say more, below its address. Jobs without series of their own have no page. */
 export const pageOf = {
   front: '/',
-  server: `/#server-${inPath('$labels.server')}`,
-  rights: `/#server-${inPath('$labels.server')}-rights`,
+  // The query leads to the exporter that watches the server: browsers do not send what follows the #.
+  server: `/${ofServer}#server-${inPath('$labels.server')}`,
+  rights: `/${ofServer}#server-${inPath('$labels.server')}-rights`,
   traces: '/traces',
   failures:
     '/executions?result=failures&server={{ $labels.server | urlquery }}{{ with $labels.project }}&project={{ . | urlquery }}{{ end }}',

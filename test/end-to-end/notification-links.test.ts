@@ -121,7 +121,7 @@ describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'
       for (const [alert, { annotations }] of alerts) {
         const links = Object.values(annotations).flatMap((text) => text.match(/https?:\/\/[^\s()]+/g) ?? []);
         const ofJob = ['executions/prod/3', 'jobs/prod/sand%20box/nightly/%C3%B6l/50%25%20%26%20more'];
-        const pages = alert === 'AutomationJobFailingRepeatedly' ? ofJob : ['#server-prod'];
+        const pages = alert === 'AutomationJobFailingRepeatedly' ? ofJob : ['?server=prod#server-prod'];
         expect(links.toSorted()).toEqual([
           ...(grafana === undefined ? [] : [`${grafana}${dashboards[alert]}`]),
           ...[...pages, `runbooks/${alert}`].map((page) => `${base}/${page}`),

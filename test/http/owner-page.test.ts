@@ -15,6 +15,7 @@ async function start(watcher: Watcher, servers: readonly string[] = ['prod', 'te
 }
 
 const ofProd = [
+  '/?server=prod',
   '/executions/prod/4711',
   '/jobs/prod/pay/nightly/settle%20it',
   '/schedule/prod?x=1',
@@ -37,6 +38,8 @@ describe('http/owner-page', () => {
 
   it.each([
     '/',
+    '/?server=test',
+    '/?server=none',
     '/executions',
     '/jobs',
     '/schedule',
@@ -53,6 +56,19 @@ describe('http/owner-page', () => {
     const { ask } = await start(other, ['prod']);
     expect((await ask(`/here${path}`)).headers.location).toBe(`http://b:9720${path}`);
   });
+
+  it('leaves the front page here, also where it is about the only server', async () => {
+    const { ask } = await start(other, ['prod']);
+    expect((await ask('/here/')).body).toBe('here');
+  });
+
+  it.each<Watcher>([{ is: 'nobody' }, { is: 'other', address: 'http://localhost:9720', page: undefined }])(
+    'shows the front page here, which says who watches the server, where a browser cannot be led there (%s)',
+    async (watcher) => {
+      const { ask } = await start(watcher);
+      expect(await ask('/here/?server=prod')).toMatchObject({ status: 200, body: 'here' });
+    },
+  );
 
   it('says who watches the server where a browser cannot be led there', async () => {
     const { ask } = await start({ is: 'other', address: 'http://localhost:9720', page: undefined });

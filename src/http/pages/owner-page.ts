@@ -15,25 +15,29 @@ export type OwnerOptions = {
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
-  router.get([...pagesOfServer, ...lists, '/api/why'], (request, response, next) => {
+  router.get([front, ...pagesOfServer, ...lists, '/api/why'], (request, response, next) => {
     const server = toServer(request, servers());
     const watcher = server === undefined || !servers().includes(server) ? undefined : watcherOf(server);
     response.set('cache-control', 'no-store');
     if (server === undefined || watcher === undefined || watcher.is === 'us') next();
     else if (watcher.is === 'other' && watcher.page !== undefined) response.redirect(307, watcher.page + request.url);
+    // The front page says who watches the server.
+    else if (request.path === front) next();
     else refuse(request, response, { server, watcher });
   });
   return router;
 }
 
+/** It is about one server where the address names it; links to its anchors do. */
+const front = '/';
 const pagesOfServer = ['/executions/:server/:id', '/jobs/:server/*path', '/schedule/:server'];
 /** They are about one server where there is only one, or where the address names it. */
 const lists = ['/executions', '/jobs', '/schedule'];
 
-function toServer({ params, query }: Request, servers: readonly string[]): string | undefined {
+function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
   const named = params['server'] ?? query['server'];
   if (typeof named === 'string' && named !== '') return named;
-  return servers.length === 1 ? servers[0] : undefined;
+  return servers.length === 1 && path !== front ? servers[0] : undefined;
 }
 
 /** 503 where somebody will watch it soon; 404 where the page is on another exporter. */

@@ -53,7 +53,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'The exporter cannot read from prod what these collectors need: log-storage, ping. Their series are stale or missing, and alerts that use them cannot fire.',
     dashboard,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationExporterCollectorDenied',
@@ -76,7 +76,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'prod accepts the credentials of the exporter, but they lack the permission to read what these collectors need: log-storage, tokens. Alerts that use their series cannot fire.',
     dashboard,
-    page: '/#server-prod-rights',
+    page: '/?server=prod#server-prod-rights',
   },
   {
     alert: 'AutomationExporterExecutionsLagging',
@@ -89,7 +89,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'The exporter has not read the finished executions of at least one project of prod for 30m 1s. Alerts on finished executions of this server do not fire until it has caught up.',
     dashboard,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationExporterExecutionsHidden',
@@ -109,7 +109,7 @@ export const exporterCases: readonly Case[] = [
     description:
       'prod counts 114 finished executions that it does not show to the credentials of the exporter, in warehouse, web-shop. No metric and no alert covers them.',
     dashboard,
-    page: '/#server-prod-rights',
+    page: '/?server=prod#server-prod-rights',
   },
   {
     alert: 'AutomationExporterSeriesDropped',
@@ -121,7 +121,7 @@ export const exporterCases: readonly Case[] = [
     summary: 'Series of prod are dropped',
     description: 'The exporter drops series of prod, of executions. They are missing in dashboards and alerts.',
     dashboard,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationExporterTracesNotDelivered',

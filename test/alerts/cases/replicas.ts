@@ -19,7 +19,7 @@ export const replicaCases: readonly Case[] = [
     description:
       'None of the exporters with the job automation-exporter owns prod, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
     dashboard,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationExporterStateDown',
@@ -60,6 +60,6 @@ export const replicaCases: readonly Case[] = [
     description:
       'prod was acquired 6 times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
     dashboard,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
 ];

@@ -19,7 +19,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod is not responding',
     description: 'The exporter receives no usable response from prod. Jobs may not run.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationCredentialsRejected',
@@ -35,7 +35,7 @@ export const serviceCases: readonly Case[] = [
     description:
       'prod responds, but rejects the credentials of the exporter. No other alert on this server can fire until they are replaced.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationExecutionModePassive',
@@ -51,7 +51,7 @@ export const serviceCases: readonly Case[] = [
     description:
       'prod has been passive for at least 5m: it does not start scheduled, manual or ad hoc executions until it is made active again.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationExecutionModePassiveBriefly',
@@ -65,7 +65,7 @@ export const serviceCases: readonly Case[] = [
     description:
       'prod is active, but was in passive mode for less than 5m within the last 10m. Executions that were due in that time did not start.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationHealthcheckFailing',
@@ -82,7 +82,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Health check dataSource.connection.time of prod fails',
     description: 'The server prod reports its health check dataSource.connection.time as unhealthy.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationLogStorageFailing',
@@ -97,7 +97,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod fails to store execution logs',
     description: 'About 7 log storage requests of prod failed within the last 30m. Logs of executions may be lost.',
     dashboard: ofLogStorage,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationLogStorageBacklog',
@@ -109,7 +109,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Log storage of prod does not keep up',
     description: '51 log storage requests of prod are queued or incomplete; the number has been above 50 for 30m.',
     dashboard: ofLogStorage,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationLogStorageMissing',
@@ -121,7 +121,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Executions of prod have no log storage request',
     description: '1 executions of prod have no request to store their log.',
     dashboard: ofLogStorage,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationServerRestarted',
@@ -137,7 +137,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod restarted',
     description: 'prod started again within the last 30m. Executions that were running at that time were interrupted.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationServerMemoryLow',
@@ -153,7 +153,7 @@ export const serviceCases: readonly Case[] = [
     summary: 'Automation service prod is running out of heap',
     description: 'prod has not used less than 95% of its heap within the last 30m.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationServerClockSkewed',
@@ -166,7 +166,7 @@ export const serviceCases: readonly Case[] = [
     description:
       'The clocks of prod and of the exporter differ by 31s. Schedules and execution times are off by the same amount.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationSchedulerSaturated',
@@ -182,7 +182,7 @@ export const serviceCases: readonly Case[] = [
     description:
       'On average 10.0 scheduler threads of prod were busy within the last 5m, which is all or nearly all of them. New executions start late or not at all.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
   {
     alert: 'AutomationTokenExpiringSoon',
@@ -194,6 +194,6 @@ export const serviceCases: readonly Case[] = [
     summary: 'An API token of prod expires soon',
     description: 'The API token deploy of prod expires in 6d 22h 15m 0s. What uses it is locked out after that.',
     dashboard: ofServer,
-    page: '/#server-prod',
+    page: '/?server=prod#server-prod',
   },
 ];
