@@ -7,8 +7,12 @@ export type Trouble = {
   readonly before?: (place: Place) => unknown;
   readonly begin?: (place: Place) => unknown;
   readonly members?: number;
+  /** Threads of its scheduler; as many as jobs where it is not given. */
+  readonly threads?: number;
   /** The alert that has to notify; undefined where the trouble is no reason for one within an hour. */
   readonly alert: string | undefined;
+  /** The minutes after which it has to, where its rule waits for longer than the first look. */
+  readonly alertMinutes?: number;
   /** The server's line on the front page; undefined where the front page has to be silent about it. */
   readonly line: RegExp | undefined;
   /** What the page says that the alert leads to. */
@@ -17,7 +21,7 @@ export type Trouble = {
   readonly why: RegExp;
 };
 
-const silent = /no answer since|not answered since|not responding since/i;
+const silent = /(?:no answer|not answered|not responding)\W+since/i;
 
 export const troubles: readonly Trouble[] = [
   {
@@ -53,8 +57,9 @@ export const troubles: readonly Trouble[] = [
   },
   {
     server: 'overlap',
-    // Each run takes longer than a minute.
-    begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 18 }),
+    threads: 10,
+    // Each run takes an hour or more, so that each later time finds it running.
+    begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 1200 }),
     alert: 'AutomationScheduleMissed',
     line: /missed/i,
     page: /previous run|still running|overlap/i,
@@ -71,8 +76,11 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'owner-gone',
     members: 3,
-    // It stays away for two hours, and nobody takes its jobs over.
-    begin: ({ simulator }) => simulator.control.restart({ memberIndex: 0, downForMs: 7_200_000 }),
+    // Nobody takes its jobs over.
+    begin: ({ simulator, memberDoors }) => {
+      simulator.control.loseMember(0, { isTakenOver: false });
+      return memberDoors[0]?.close();
+    },
     alert: 'AutomationScheduleOwnerGone',
     line: /member/i,
     page: /member/i,
@@ -125,6 +133,7 @@ export const troubles: readonly Trouble[] = [
     server: 'half-blind',
     begin: ({ simulator }) => simulator.control.addToken({ token, policy: { jobs: ['shop'] } }),
     alert: 'AutomationExporterExecutionsHidden',
+    alertMinutes: 22,
     line: /does not show all executions/,
     page: /does not show all executions/,
     why: /hidden|not watched|may not|no job|not shown/i,
@@ -133,9 +142,9 @@ export const troubles: readonly Trouble[] = [
     server: 'member-away',
     members: 2,
     begin: ({ memberDoors }) => memberDoors[1]?.close(),
-    alert: 'AutomationExporterCollectorFailing',
-    line: /member/i,
-    page: /m2|member/i,
+    alert: 'AutomationServiceDown',
+    line: /member-away\/m2/,
+    page: /member-away\/m2\W+is not responding/,
     why: /ran at/i,
   },
   {

@@ -5,17 +5,22 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { findTool } from '../../scripts/tools.ts';
 import { nodeFlags } from '../../src/commands/process-settings.ts';
-import { type Browser, startBrowser } from '../../test/support/browser.ts';
+import { type Browser, type Opened, startBrowser } from '../../test/support/browser.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { freePort, type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
 import { startAlertmanager, startPrometheus } from '../../test/support/prometheus.ts';
-import { troubles } from './morning-troubles.ts';
+import { troubles as allTroubles, type Trouble } from './morning-troubles.ts';
 import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { sourceCli } from './serving.ts';
 
 /** The minutes from the troubles to the first look, and from that to the second. */
 const firstMinutes = Number(process.env['MORNING_FIRST_MINUTES'] ?? 14);
 const laterMinutes = Number(process.env['MORNING_LATER_MINUTES'] ?? 25);
+/** The servers to have; all where none is named. */
+const named = process.env['MORNING_SERVERS']?.split(',');
+const troubles = allTroubles.filter(({ server }) => named?.includes(server) ?? true);
+
+const columns = ['when', 'asked', 'server', 'front page', 'alert', 'page', 'runbook', 'why'];
 
 /** A replica, under a name with dots of its own. */
 type Replica = {
@@ -35,8 +40,8 @@ export async function run() {
   const endings: (() => Promise<unknown>)[] = [];
   try {
     const places = new Map<string, Place>();
-    for (const { server, members, before } of troubles) {
-      const place = await startPlace(members === undefined ? {} : { members });
+    for (const { server, members, threads = 4, before } of troubles) {
+      const place = await startPlace({ threadPoolSize: threads, ...(members === undefined ? {} : { members }) });
       endings.push(() => place.simulator.stop(), ...[place.door, ...place.memberDoors].map(({ close }) => close));
       await before?.(place);
       places.set(server, place);
@@ -69,22 +74,24 @@ export async function run() {
     }
     await setTimeout(150_000);
     for (const { server, begin } of troubles) await begin?.(placeOf(places, server));
+    const scene = { replicas, browser, notes: notes.all(), begunAtMs: Date.now() };
+    console.log(`${toLine(columns)}\n${toLine(columns.map(() => '---'))}`);
     await setTimeout(firstMinutes * 60_000);
-    const rows = await look('soon', { replicas, browser, notes: notes.all() });
+    const rows = await look('soon', scene);
     await setTimeout(laterMinutes * 60_000);
-    rows.push(...(await look('later', { replicas, browser, notes: notes.all() })));
+    rows.push(...(await look('later', scene)));
     for (const replica of replicas) {
       await replica.child?.stop();
       await replica.start();
     }
     await setTimeout(60_000);
-    rows.push(...(await look('after a restart', { replicas, browser, notes: notes.all() })));
+    rows.push(...(await look('after a restart', scene)));
     await database.stop();
     await setTimeout(6000);
     for (const { name, url } of replicas) {
       const { text } = await browser.open(`${url}/`);
       const [first = ''] = text.split('\n').filter((line) => /database/i.test(line));
-      rows.push(toRow(`database away, ${name}`, [first === '' ? 'NO LINE' : first], first !== ''));
+      rows.push(toRow(['database away', name], [{ text: first, isTrue: first !== '' }]));
     }
     return rows;
   } finally {
@@ -140,58 +147,76 @@ state:
   return replica;
 }
 
-type Scene = { readonly replicas: readonly Replica[]; readonly browser: Browser; readonly notes: readonly Note[] };
+type Scene = {
+  readonly replicas: readonly Replica[];
+  readonly browser: Browser;
+  readonly notes: readonly Note[];
+  readonly begunAtMs: number;
+};
 
-/** Looks at everything through each replica: the front page, the link of the alert opened there, and `why`. */
-async function look(when: string, { replicas, browser, notes }: Scene) {
+type Cell = { readonly text: string; readonly isTrue: boolean };
+
+/** Looks at everything through each replica: the front page, the links of the alert, and `why`. */
+async function look(when: string, scene: Scene) {
   const rows = [];
-  for (const { name, url } of replicas) {
-    const front = await browser.open(`${url}/`);
+  for (const replica of scene.replicas) {
+    const front = await scene.browser.open(`${replica.url}/`);
     for (const trouble of troubles) {
-      const cells: string[] = [];
-      let isRight = true;
-      const note = (cell: string, right: boolean): void => {
-        cells.push(`${right ? '' : 'WRONG '}${cell}`);
-        isRight &&= right;
-      };
-      const lines = linesOf(front.text, trouble.server);
-      const line = lines.find((each) => trouble.line?.test(each) ?? false);
-      const elsewhere = lines.find((each) => /watched by/i.test(each));
-      const owner = replicas.find((replica) => replica.name !== name);
-      if (elsewhere !== undefined && line === undefined) {
-        const leads = front.links.some((link) => owner !== undefined && link.startsWith(owner.url));
-        note(`front: ${elsewhere.slice(0, 100)}${leads ? '' : ' (no link there)'}`, leads);
-      } else if (trouble.line === undefined) {
-        note('front: silent', !lines.some((each) => each.includes('✗') || each.startsWith(`"${trouble.server}"`)));
-      } else {
-        note(`front: ${line?.slice(0, 160) ?? lines.slice(0, 3).join(' / ').slice(0, 200)}`, line !== undefined);
-      }
-      const fired = notes.find(({ server, alert }) => server === trouble.server && alert === trouble.alert);
-      if (trouble.alert !== undefined) {
-        note(trouble.alert, fired !== undefined);
-        const page = fired?.annotations['page_url'] ?? '';
-        const runbook = fired?.annotations['runbook_url'] ?? '';
-        for (const [link, wanted] of [[page, trouble.page] as const, [runbook, undefined] as const]) {
-          const { text, isRight: isOpen } = await openLink(browser, link, wanted);
-          note(text, isOpen);
-        }
-      }
-      const says = await askWhy(url, trouble.server);
-      note(`why: ${says.split('\n')[0]?.slice(0, 160) ?? ''}`, trouble.why.test(says));
-      rows.push(toRow(`${when}, ${name}: ${trouble.server}`, cells, isRight));
+      const cells = [
+        readFront(front, trouble, { asked: replica, replicas: scene.replicas }),
+        ...(await readAlert(trouble, scene)),
+        await readWhy(replica.url, trouble),
+      ];
+      rows.push(toRow([when, replica.name, trouble.server], cells));
     }
   }
   return rows;
 }
 
-async function openLink(browser: Browser, link: string, wanted: RegExp | undefined) {
-  if (link === '') return { text: 'no link', isRight: false };
+type Among = { readonly asked: Replica; readonly replicas: readonly Replica[] };
+
+/** The line of a server, or the one that leads to the replica that watches it. */
+function readFront({ text, links }: Opened, { server, line }: Trouble, { asked, replicas }: Among): Cell {
+  const lines = linesOf(text, server);
+  const found = lines.find((each) => line?.test(each) ?? false);
+  const elsewhere = lines.find((each) => /watched by/i.test(each));
+  if (elsewhere !== undefined && found === undefined) {
+    const other = replicas.find((replica) => replica !== asked);
+    return { text: elsewhere, isTrue: links.some((link) => other !== undefined && link.startsWith(other.url)) };
+  }
+  if (line !== undefined) return { text: found ?? lines.slice(0, 3).join(' / '), isTrue: found !== undefined };
+  const complaint = lines.find((each) => each.includes('✗') || each.startsWith(`"${server}"`));
+  return { text: complaint ?? 'silent', isTrue: complaint === undefined };
+}
+
+/** The alert, and what its links lead to. */
+async function readAlert({ server, alert, alertMinutes = 0, page }: Trouble, { browser, notes, begunAtMs }: Scene) {
+  const none: Cell = { text: '', isTrue: true };
+  if (alert === undefined) return [none, none, none];
+  const fired = notes.find((note) => note.server === server && note.alert === alert);
+  if (fired === undefined) {
+    const isDue = Date.now() - begunAtMs >= alertMinutes * 60_000;
+    return [{ text: `${isDue ? 'no' : 'not due yet:'} ${alert}`, isTrue: !isDue }, none, none];
+  }
+  const minutes = ((fired.atMs - begunAtMs) / 60_000).toFixed(1);
+  return [
+    { text: `${alert} after ${minutes} min`, isTrue: true },
+    await openLink(browser, fired.annotations['page_url'] ?? '', page),
+    await openLink(browser, fired.annotations['runbook_url'] ?? '', undefined),
+  ];
+}
+
+async function openLink(browser: Browser, link: string, wanted: RegExp | undefined): Promise<Cell> {
+  if (link === '') return { text: 'no link', isTrue: false };
   const { text } = await browser.open(link);
-  const isRight = !/unknown host|not found/i.test(text.slice(0, 300)) && (wanted?.test(text) ?? true);
-  return {
-    text: `${new URL(link).pathname}${isRight ? '' : `: ${text.slice(0, 150).replaceAll('\n', ' ')}`}`,
-    isRight,
-  };
+  const isTrue = !/unknown host|not found/i.test(text.slice(0, 300)) && (wanted?.test(text) ?? true);
+  const { pathname, search, hash } = new URL(link);
+  return { text: `${pathname}${search}${hash}${isTrue ? '' : `: ${text.slice(0, 300)}`}`, isTrue };
+}
+
+async function readWhy(url: string, { server, why }: Trouble): Promise<Cell> {
+  const says = await askWhy(url, server);
+  return { text: says.split('\n')[0] ?? '', isTrue: why.test(says) };
 }
 
 /** The lines of a page that name a server. */
@@ -200,11 +225,24 @@ function linesOf(text: string, server: string): readonly string[] {
   return text.split('\n').flatMap((line) => (name.test(line) ? [line.trim()] : []));
 }
 
+/** Resolves the names of the replicas, as the browser does. */
+const resolver = `data:text/javascript,import dns from 'node:dns';
+const { lookup } = dns;
+dns.lookup = (name, ...rest) => lookup(name.endsWith('.corp.example') ? '127.0.0.1' : name, ...rest);`;
+
 async function askWhy(url: string, server: string): Promise<string> {
   const address = `http://127.0.0.1:${new URL(url).port}`;
   const child = spawn(
     process.execPath,
-    [...nodeFlags, sourceCli, 'why', server, 'pay/nightly/settle', `--url=${address}`],
+    [
+      ...nodeFlags,
+      `--import=${resolver.replaceAll('\n', ' ')}`,
+      sourceCli,
+      'why',
+      server,
+      'pay/nightly/settle',
+      `--url=${address}`,
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let says = '';
@@ -219,8 +257,25 @@ function placeOf(places: ReadonlyMap<string, Place>, server: string): Place {
   return place;
 }
 
-function toRow(what: string, cells: readonly string[], reached: boolean) {
-  return { what, figure: cells.join(' | '), mustReach: 'every cell is true', reached };
+/** Prints a row of the table at once: a look takes minutes. */
+function toRow(of: readonly string[], cells: readonly Cell[]) {
+  const figures = cells.map(({ text, isTrue }) => `${isTrue ? '' : '**NOT TRUE** '}${toCell(text)}`);
+  console.log(toLine([...of, ...figures]));
+  const wrong = cells.filter(({ isTrue }) => !isTrue);
+  return {
+    what: of.join(', '),
+    figure: wrong.length === 0 ? 'all true' : wrong.map(({ text }) => toCell(text)).join('; '),
+    mustReach: 'every cell is true',
+    reached: wrong.length === 0,
+  };
+}
+
+function toLine(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function toCell(text: string): string {
+  return text.slice(0, 300).replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim();
 }
 
 function tool(name: 'postgresql' | 'prometheus' | 'alertmanager' | 'chromium'): string {

@@ -135,12 +135,12 @@ function createMemberControl(world: World, play: () => void) {
         restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
       }
     },
-    /** A member goes away for good: its runs stay running, another takes its schedules. */
-    loseMember(memberIndex: number): void {
+    /** A member goes away for good: its runs stay running, another takes its schedules, unless nobody does. */
+    loseMember(memberIndex: number, { isTakenOver = true } = {}): void {
       play();
       const member = world.members[memberIndex];
       if (member !== undefined) {
-        loseMember(world, member);
+        loseMember(world, member, isTakenOver);
       }
     },
   };

@@ -26,12 +26,12 @@ export function restart(world: World, member: Member, { downForMs, cleanupAfterM
   world.queue.push(atMs + downForMs + cleanupAfterMs, { kind: 'incident', apply, everyMs: undefined });
 }
 
-/** A member goes away for good; its runs stay `running`, another member takes its schedules. */
-export function loseMember(world: World, member: Member): void {
+/** A member goes away for good; its runs stay `running`, another member takes its schedules, unless nobody does. */
+export function loseMember(world: World, member: Member, isTakenOver = true): void {
   loseRuns(world, member, world.playedMs);
   member.alive = false;
   member.waiting.length = 0;
-  const heir = world.members.find((candidate) => candidate.alive);
+  const heir = isTakenOver ? world.members.find((candidate) => candidate.alive) : undefined;
   for (const job of world.jobs.values()) {
     if (job.owner === member && heir !== undefined) {
       job.owner = heir;
