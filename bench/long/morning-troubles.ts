@@ -21,7 +21,7 @@ export type Trouble = {
   readonly why: RegExp;
 };
 
-const silent = /(?:no answer|not answered|not responding)\W+since/i;
+const silent = /(?:no answer|not answered|not responding)(?: from "\w+")?\W+since/i;
 
 export const troubles: readonly Trouble[] = [
   {
@@ -61,7 +61,7 @@ export const troubles: readonly Trouble[] = [
     // Each run takes an hour or more, so that each later time finds it running.
     begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 1200 }),
     alert: 'AutomationScheduleMissed',
-    line: /missed/i,
+    line: /missed|late or missing/i,
     page: /previous run|still running|overlap/i,
     why: /previous run|still running|overlap/i,
   },

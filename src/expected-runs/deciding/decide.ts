@@ -149,7 +149,10 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
   }
   if (doubt !== undefined) return { is: 'wait', doubt };
-  if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return wait;
+  // A member that has stopped responding gives no readings to wait for.
+  const { project } = job;
+  const isRead = areReadAfter(sources, cause.reason === 'orphaned' ? { project } : job, given.atMs);
+  if (!isLate && !(isRead && job.listedAtMs > given.atMs)) return wait;
   return { is: 'missed', expectedMs, ...cause };
 }
 

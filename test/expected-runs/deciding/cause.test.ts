@@ -114,4 +114,46 @@ describe('expected-runs/deciding/cause', () => {
     });
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
+
+  it('is orphaned as soon as the others are read, although the owner gives no reading after the time', () => {
+    const member = every15s(() => 'answered', [-1800, -60]);
+    const own = every15s(() => 'active', [-1800, -60]);
+    const others = every15s(() => 'answered', [-1800, 720]);
+    const { verdicts } = decide(
+      {
+        id: 'j1',
+        project: 'pay',
+        group: '',
+        name: 'settle',
+        ownerUuid: 'm1',
+        sinceMs: 0,
+        decidedMs: atMs - 60 * minute,
+        listedAtMs: atMs + 12 * minute,
+        off: [],
+        runs: [],
+        verdicts: [],
+        timetable: {
+          source: 'forecast',
+          askedAtMs: 0,
+          untilMs: atMs + 60 * minute,
+          confirmedMs: atMs + minute,
+          timesMs: [atMs, atMs + 60 * minute],
+        },
+      },
+      {
+        nowMs: atMs + 12 * minute,
+        marginMs: 10 * minute,
+        catchUpLimitMs: 10_000 * minute,
+        clearMs: atMs + 12 * minute,
+        countedFromMs: 0,
+        running: [],
+        sources: new Map([
+          [sourceKeys.contact, others],
+          [sourceKeys.member('m1'), member],
+          [sourceKeys.mode('m1'), own],
+        ]),
+      },
+    );
+    expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
+  });
 });
