@@ -125,7 +125,7 @@ export const troubles: readonly Trouble[] = [
     server: 'node',
     begin: ({ simulator }) => simulator.control.setConditions({ downNodes: ['web01'] }),
     alert: 'AutomationNodeFailingEverywhere',
-    line: /web01/,
+    line: /web01|executions fail/,
     page: /web01/,
     why: /ran at/i,
   },

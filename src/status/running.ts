@@ -110,8 +110,9 @@ function toJob({ group, name }: JobName): string | undefined {
   return group === '' ? name : `${group}/${name}`;
 }
 
-function toEnded({ id, project, group, name, ending, startedAtMs, endedAtMs }: RecentRun): EndedStatus {
-  return { id, project, job: toJob({ group, name }), ending, startedAtMs, endedAtMs };
+function toEnded({ group, name, id, project, ending, startedAtMs, endedAtMs, failedNodes }: RecentRun): EndedStatus {
+  const nodes = failedNodes === undefined ? {} : { failedNodes };
+  return { id, project, job: toJob({ group, name }), ending, startedAtMs, endedAtMs, ...nodes };
 }
 
 function byUrgency(a: RunningStatus, b: RunningStatus): number {

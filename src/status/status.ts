@@ -87,6 +87,8 @@ export type RunningExecution = RunningStatus & {
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
+  /** The first few nodes that it failed on; absent where there is none, or none is known. */
+  readonly failedNodes?: readonly string[];
 };
 
 /** A finished execution that is kept for pages, and its server. */

@@ -366,6 +366,15 @@ As of `);
     expect(folded).toContain('<li>and 87 more problems, below</li>');
   });
 
+  it('shows a problem of each server before a second one of any', async () => {
+    const collectors = Array.from({ length: 20 }, (_, index) => ({ ...failing, name: `c${index}` }));
+    const test = server('test', { collectors: [{ ...failing, name: 'late' }] });
+    const [top = '', folded = ''] = (await readPage([server('prod', { collectors }), test])).split('<details>');
+
+    expect(top).toContain('&#34;test&#34;: late fails</a>');
+    expect(folded).toContain('<summary>and 8 more problems</summary>');
+  });
+
   it('comes again by itself for none but who asks for that', async () => {
     expect(await readPage([server('prod')])).not.toContain('http-equiv');
     expect(await readPage([server('prod')], '/?refresh')).toContain('<meta http-equiv="refresh" content="30">');

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toLength } from '../../../domain/ages.ts';
 import { filterInPieces, noPause, type Pause } from '../../../domain/pause.ts';
-import { toCount } from '../../../domain/sizes.ts';
+import { toCount, toList } from '../../../domain/sizes.ts';
 import type { EndedExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
@@ -117,12 +117,13 @@ function renderTable(executions: readonly EndedExecution[], about: About): Html 
 }
 
 function renderRow(execution: EndedExecution, { root, nowMs }: About, isOne: boolean): Html {
-  const { server, project, id, job = 'ad hoc', ending, startedAtMs, endedAtMs } = execution;
+  const { server, project, id, job = 'ad hoc', ending, startedAtMs, endedAtMs, failedNodes = [] } = execution;
+  const nodes = failedNodes.length === 0 ? undefined : html` on <bdi>${toList(failedNodes)}</bdi>`;
   const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
   const lengthMs = endedAtMs - startedAtMs;
   return html`<tr><th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>${
     isOne ? undefined : html`<td data-is="Server"><bdi>${server}</bdi></td>`
-  }<td data-is="Project"><bdi>${project}</bdi></td><td data-is="Result">${renderEnding(ending)}</td><td data-is="Ended" class="brief"><time datetime="${new Date(
+  }<td data-is="Project"><bdi>${project}</bdi></td><td data-is="Result">${renderEnding(ending)}${nodes}</td><td data-is="Ended" class="brief"><time datetime="${new Date(
     endedAtMs,
   ).toISOString()}">${toAge(endedAtMs, nowMs)}</time></td><td data-is="Took" class="number">${lengthMs < 0 ? '' : toLength(lengthMs)}</td></tr>
 `;

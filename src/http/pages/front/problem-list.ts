@@ -85,14 +85,22 @@ function renderOthers(problems: readonly Problem[], about: About, word = 'more p
     const { kind, title, detail } = problem;
     return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`} ${renderRunbook(kind, about)}</li>\n`;
   };
-  const rest = problems.slice(mostShown);
+  const shown = choose(problems);
+  const rest = problems.filter((problem) => !shown.has(problem));
   const more =
     rest.length === 0
       ? undefined
       : html`<details><summary>and ${toCount(rest.length, word)}</summary><ul>${rest.slice(0, mostFolded).map(toItem)}${
           rest.length > mostFolded ? html`<li>and ${toCount(rest.length - mostFolded, word)}, below</li>` : undefined
         }</ul></details>`;
-  return html`<p>${toCount(problems.length, word)}:</p><ul>${problems.slice(0, mostShown).map(toItem)}</ul>${more}`;
+  return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
+}
+
+/** Chooses those that are not folded: one of each server before a second one of any. */
+function choose(problems: readonly Problem[]): ReadonlySet<Problem> {
+  const firsts = [...Map.groupBy(problems, (problem) => problem.server ?? problem)].map(([, [first]]) => first);
+  const chosen = new Set([...new Set([...firsts, ...problems])].slice(0, mostShown));
+  return new Set(problems.filter((problem) => chosen.has(problem)));
 }
 
 const places: Readonly<Record<Exclude<Place, 'server' | 'rights'>, (server: string) => string>> = {
