@@ -90,20 +90,20 @@ export const troubles: readonly Trouble[] = [
     server: 'clock-10-min',
     begin: ({ simulator }) => simulator.control.setClockSkew(600_000),
     alert: 'AutomationServerClockSkewed',
-    line: /clock/i,
-    page: /clock/i,
-    why: /ran at/i,
+    line: /its clock differs/,
+    page: /its clock differs/,
+    why: /^Ran at/,
   },
   {
     server: 'clock-26-h',
-    // For a minute: nothing of it may stay.
+    // For a minute; the server starts nothing until its next times, 26 hours later, come.
     begin: ({ simulator }) => {
       simulator.control.setClockSkew(26 * 3_600_000);
       setTimeout(() => simulator.control.setClockSkew(0), 60_000);
     },
     alert: undefined,
     line: undefined,
-    why: /ran at/i,
+    why: /did not run at|a clock was set forward/i,
   },
   {
     server: 'log-storage',
@@ -111,7 +111,7 @@ export const troubles: readonly Trouble[] = [
     alert: 'AutomationLogStorageFailing',
     line: /log storage|logs/i,
     page: /log storage|logs/i,
-    why: /ran at/i,
+    why: /^Ran at/,
   },
   {
     server: 'check',
@@ -119,7 +119,7 @@ export const troubles: readonly Trouble[] = [
     alert: 'AutomationHealthcheckFailing',
     line: /health ?check/i,
     page: /dataSource\.connection\.time/,
-    why: /ran at/i,
+    why: /^Ran at/,
   },
   {
     server: 'node',
@@ -127,7 +127,7 @@ export const troubles: readonly Trouble[] = [
     alert: 'AutomationNodeFailingEverywhere',
     line: /web01|executions fail/,
     page: /web01/,
-    why: /ran at/i,
+    why: /^Ran at/,
   },
   {
     server: 'half-blind',
@@ -145,7 +145,7 @@ export const troubles: readonly Trouble[] = [
     alert: 'AutomationServiceDown',
     line: /member-away\/m2/,
     page: /member-away\/m2\W+is not responding/,
-    why: /ran at/i,
+    why: /^Ran at/,
   },
   {
     server: 'failing',
@@ -155,5 +155,5 @@ export const troubles: readonly Trouble[] = [
     page: /failed/i,
     why: /failed/i,
   },
-  { server: 'healthy', alert: undefined, line: undefined, why: /ran at/i },
+  { server: 'healthy', alert: undefined, line: undefined, why: /^Ran at/ },
 ];

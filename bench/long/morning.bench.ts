@@ -84,7 +84,8 @@ export async function run() {
       await replica.child?.stop();
       await replica.start();
     }
-    await setTimeout(60_000);
+    // A mean of the threads takes a minute.
+    await setTimeout(90_000);
     rows.push(...(await look('after a restart', scene)));
     await database.stop();
     await setTimeout(6000);
