@@ -49,7 +49,7 @@ export const rooms: readonly Room[] = [
   { room: 'state/sqlite', knows: ['state', 'system-clock'], packages: ['node:sqlite'] },
   { room: 'state/commit-file', packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },
-  { room: 'state/sqlite-open', knows: ['state'], packages: ['node:sqlite'] },
+  { room: 'state/sqlite-open', knows: ['state', 'domain/directory-danger'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state'], packages: ['node:sqlite'] },
 
   { room: 'ownership', knows: ['domain', 'state/shared-state', 'state/state'] },
@@ -223,6 +223,7 @@ export const rooms: readonly Room[] = [
       'domain/sizes',
       'schedule/interval',
       'state/state',
+      'domain/directory-danger',
       'state/sqlite-open',
       'state/postgres',
       'tracing/plan/traceparent',
