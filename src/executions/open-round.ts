@@ -54,7 +54,8 @@ export async function openRound(
     keepMs,
     ...(reconcile === undefined ? {} : { reconcile }),
   });
-  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, leap: cache.facts().leap });
+  const { leap, reachedMs } = cache.facts();
+  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, leap, reachedMs });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache);

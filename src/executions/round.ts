@@ -96,7 +96,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.reading.rewind();
     found.overlap.noteReached(reachedMs);
   }
-  const { leap, keep } = found.followSkew({ ...time, ownMs });
+  const { leap, keep } = found.followSkew({ ...time, ownMs, reachedMs: found.overlap.reachedMs(time.nowMs) });
   if (leap !== undefined) found.overlap.noteLeap(leap);
   await keep();
 }

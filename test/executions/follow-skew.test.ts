@@ -15,6 +15,21 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
+  it('keeps how far a clock has come, and again where it has come more than a day further', async () => {
+    const { follow, facts } = await start(createMemoryLedger());
+    const dayMs = 86_400_000;
+    for (const [reachedMs, kept] of [
+      [undefined, undefined],
+      [3 * dayMs, 3 * dayMs],
+      [4 * dayMs, 3 * dayMs],
+      [4 * dayMs + 1, 4 * dayMs + 1],
+      [undefined, 4 * dayMs + 1],
+    ]) {
+      await follow({ nowMs: 1000, ownMs: 1000, leap: undefined, reachedMs });
+      expect(facts().reachedMs).toBe(kept);
+    }
+  });
+
   it('sees a leap that happened while it was away, once', async () => {
     const ledger = createMemoryLedger();
     const before = await start(ledger);

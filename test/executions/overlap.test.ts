@@ -64,6 +64,15 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(1000)).toBe(87_000_000);
   });
 
+  it('reaches after a restart as far as a clock had come that was more than a day ahead, and a day more', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteReached(3 * 86_400_000);
+    expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);
+    expect(overlap.reachedMs(2 * 86_400_000)).toBeUndefined();
+    const next = createOverlap(120_000, { isPastUnknown: true, reachedMs: 3 * 86_400_000 });
+    expect(next.untilMs(600_000)).toBe(4 * 86_400_000);
+  });
+
   it('grows by how far clocks of members are apart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);

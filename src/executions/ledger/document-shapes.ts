@@ -46,6 +46,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         buckets: isOptional(isListOf(isNumber)),
         leap: isOptional(isWindow),
         skewMs: isOptional(isNumber),
+        reachedMs: isOptional(isNumber),
       }),
     ],
   ],

@@ -7,11 +7,13 @@ type Now = {
   readonly ownMs: number;
   /** Set if the server's clock was just seen to be set ahead. */
   readonly leap: Window | undefined;
+  /** How far a clock has come that is more than a day ahead. */
+  readonly reachedMs?: number | undefined;
 };
 
 /**
  * Creates a function that keeps the last leap of the server's clock over restarts, and returns it when there is a new one. A
- * leap during an absence shows in the difference to our own clock.
+ * leap during an absence shows in the difference to our own clock. How far a clock has come that is days ahead is kept as well.
  */
 export function createFollowSkew(cache: LedgerCache) {
   let isFirst = true;
@@ -25,8 +27,13 @@ export function createFollowSkew(cache: LedgerCache) {
       cache.update(async () => {
         const facts = cache.facts();
         const isKept = facts.skewMs !== undefined && Math.abs(skewMs - facts.skewMs) <= usualMs;
-        if (isKept && leap === undefined) return undefined;
-        return { facts: { ...facts, skewMs, ...(leap === undefined ? {} : { leap }) } };
+        // A day more is read in any case after a restart.
+        const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
+        if (isKept && leap === undefined && !isReached) return undefined;
+        const { reachedMs } = now;
+        return {
+          facts: { ...facts, skewMs, ...(leap === undefined ? {} : { leap }), ...(isReached ? { reachedMs } : {}) },
+        };
       });
     return { leap, keep };
   };
@@ -36,3 +43,4 @@ export function createFollowSkew(cache: LedgerCache) {
 const usualMs = 30_000;
 /** A larger difference is a clock that was wrong altogether. */
 const mostMs = 3_600_000;
+const dayMs = 86_400_000;

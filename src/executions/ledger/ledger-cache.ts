@@ -22,6 +22,8 @@ export type LedgerFacts = {
   readonly leap?: Window | undefined;
   /** The server's clock minus ours, as it was when it last changed. */
   readonly skewMs?: number | undefined;
+  /** How far a clock had come that was more than a day ahead. */
+  readonly reachedMs?: number | undefined;
   /** The bounds that the buckets of durations were counted by. */
   readonly buckets?: readonly number[] | undefined;
 };

@@ -16,6 +16,8 @@ export type Overlap = {
   readonly noteUnseen: () => void;
   /** The clock had reached this time when it was set back. */
   readonly noteReached: (reachedMs: number) => void;
+  /** Returns how far a clock has come that is, or was, more than a day ahead: after a restart nothing else reports it. */
+  readonly reachedMs: (nowMs: number) => number | undefined;
   /** Returns the latest time that ends may have: after now, until a clock that was set back has caught up. */
   readonly untilMs: (nowMs: number) => number;
   /** The clock was set ahead: the times between were never. */
@@ -31,11 +33,17 @@ export function createOverlap(
   {
     isPastUnknown = false,
     leap: lastLeap,
-  }: { readonly isPastUnknown?: boolean; readonly leap?: Window | undefined } = {},
+    reachedMs: lastReachedMs = Number.NEGATIVE_INFINITY,
+  }: {
+    readonly isPastUnknown?: boolean;
+    readonly leap?: Window | undefined;
+    readonly reachedMs?: number | undefined;
+  } = {},
 ): Overlap {
   let widest = { ms: leastMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
-  let latestMs = Number.NEGATIVE_INFINITY;
+  // It may have gone on since.
+  let latestMs = lastReachedMs + rememberedForMs;
   let isUnseen = isPastUnknown;
   let leap = lastLeap;
 
@@ -79,6 +87,7 @@ export function createOverlap(
       isUnseen = true;
     },
     noteReached,
+    reachedMs: (nowMs) => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
     noteLeap: (latest) => {
       leap = latest;
     },
