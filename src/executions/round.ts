@@ -3,6 +3,7 @@ import type { Window } from '../api/paging.ts';
 import { runLimited } from '../domain/run-limited.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
 import type { ProjectState } from './ledger/project-state.ts';
+import { noteSlowClocks } from './ledger/slow-clocks.ts';
 import type { OpenRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
@@ -115,6 +116,7 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEa
   }
   await restoreGap.begin(nowMs);
   await noteOneTimeRuns(cache, running);
+  await noteSlowClocks(cache, { running, nowMs });
   for (const { project = '', endedAtMs } of running) {
     if (endedAtMs !== undefined || !cache.states.has(project)) continue;
     activities.note(project, { activeUntilMs: nowMs + toActiveMs(options.settings) }, nowMs);
@@ -198,6 +200,7 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
   const isGone = notes.noteNewest(planned, read, found.cache.states.get(project), nowMs);
   if (isGone) await found.reading.hold(project, 'hidden', nowMs);
   found.overlap.noteClocks([nowMs, ...read.serverTimes], nowMs);
+  await noteSlowClocks(found.cache, { serverTimes: read.serverTimes, nowMs });
 }
 
 async function checkHint(round: Round, nowMs: number): Promise<void> {

@@ -123,6 +123,31 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('counts what runs by a clock of a member that is days behind, once one such run was seen running, and no import', async () => {
+    const { control, finish, counted, rounds, round, pass, told, nowMs, restart } = await play();
+    await rounds(12);
+    pass(4 * dayMs);
+    await rounds(12);
+    finish('pay');
+    await rounds(2);
+    control.setClockSkew(-3 * dayMs);
+    control.runCommand('pay', 'uptime');
+    control.setClockSkew(0);
+    await round(1000);
+    restart();
+    for (const agoMs of [3000, 2000]) {
+      const endedAtMs = nowMs() - agoMs;
+      control.addFinished('pay', { startedAtMs: endedAtMs - 1000, endedAtMs, skewMs: -3 * dayMs });
+      control.addFinished('pay', { startedAtMs: endedAtMs - 1000, endedAtMs, skewMs: -2.5 * dayMs });
+    }
+    finish('pay');
+    await rounds(12);
+    pass(25 * 60 * minuteMs);
+    await rounds(20);
+    expect(counted()).toEqual(['pay settle succeeded 2', 'pay  succeeded 3']);
+    expect(told.filter((what) => what.startsWith('imported') || what.startsWith('epoch'))).toEqual(['imported 2']);
+  });
+
   it('counts at once all of a flood that is dated ahead of a clock that was set back', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);

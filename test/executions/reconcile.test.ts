@@ -72,6 +72,15 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
+  it('counts what ran by a clock that is days behind, compares nothing with it, and leaves it in the present epoch', () => {
+    const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
+    const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
+    const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
+    expect(found).toMatchObject({ imported: 1, newEpochAtMs: undefined, epochStartedAtMs: 99 * hourMs, idHours: [] });
+    expect(found.counted.map(({ id }) => id)).toEqual([61]);
+    expect(found.ofEpochBefore.size).toBe(0);
+  });
+
   it('takes no one-time run for imported or for the first of new ids', () => {
     const rows = [
       { ...at({ id: 70, hour: 10 }), type: 'user-scheduled' },

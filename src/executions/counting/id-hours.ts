@@ -17,12 +17,14 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 export type IdOrder = {
   /** Reports whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
   readonly isImported: (run: { readonly id: number; readonly endedAtMs: number }) => boolean;
+  /** Reports whether the id was given when the execution began by one of the clocks that are behind: it ran here. */
+  readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }) => boolean;
   /** Reports whether an execution's id is below one that was known over a day before it started: ids start again. */
   readonly startsAgain: (run: Started) => boolean;
 };
 
 /** Compares ids with those that are known, up to about the server's present time: a later hour is of a clock that was ahead. */
-export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
+export function createIdOrder(hours: IdHours, nowMs: number, slowByMs: readonly number[] = []): IdOrder {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
   // The greatest id up to each hour, and the least from each hour on.
   const greatest: number[] = [];
@@ -31,17 +33,28 @@ export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
   for (let index = least.length - 2; index >= 0; index -= 1)
     least[index] = Math.min(least[index] ?? noLeast, least[index + 1] ?? noLeast);
 
+  /** Reports whether a lower id started in a later hour than this time. */
+  function isBehind(id: number, timeMs: number): boolean {
+    const leastId = least[findHour(sorted, toHour(timeMs) + 1)];
+    return leastId !== undefined && leastId < id;
+  }
+
+  /** Reports whether a greater id was known in an earlier hour than this time. */
+  function isAhead(id: number, timeMs: number): boolean {
+    const greatestId = greatest[findHour(sorted, toHour(timeMs)) - 1];
+    return greatestId !== undefined && greatestId > id;
+  }
+
   return {
-    isImported: ({ id, endedAtMs }) => {
-      const firstHour = toHour(endedAtMs + dayMs) + 1;
-      const leastId = least[findHour(sorted, firstHour)];
-      return leastId !== undefined && leastId < id;
-    },
-    startsAgain: ({ id, startedAtMs }) => {
-      const nextHour = toHour(startedAtMs - dayMs);
-      const greatestId = greatest[findHour(sorted, nextHour) - 1];
-      return greatestId !== undefined && greatestId > id;
-    },
+    isImported: ({ id, endedAtMs }) => isBehind(id, endedAtMs + dayMs),
+    isOfSlowClock: ({ id, startedAtMs, endedAtMs }) =>
+      slowByMs.some(
+        (byMs) =>
+          endedAtMs + byMs <= nowMs + hourMs &&
+          !isBehind(id, endedAtMs + byMs + hourMs) &&
+          !isAhead(id, startedAtMs + byMs - hourMs),
+      ),
+    startsAgain: ({ id, startedAtMs }) => isAhead(id, startedAtMs - dayMs),
   };
 }
 

@@ -21,6 +21,8 @@ export type ReconcileInput = {
   readonly ids: IdHours;
   /** Runs that were seen waiting for their one time, whatever their row says now. */
   readonly oneTimeIds?: ReadonlySet<number>;
+  /** How far clocks are behind that were seen lately, if by more than a day. */
+  readonly slowByMs?: readonly number[];
   /** The server's time at which the rows were read. */
   readonly seenAtMs: number;
   /** The later of that time and of ours: whatever is dated after it is of a clock that was ahead. */
@@ -53,6 +55,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const { project, known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
   let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
   const entries: Entry[] = [];
+  const ofSlowClock = new Set<Finished>();
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
@@ -63,20 +66,23 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const entry = toEntry(row);
     const { id, startedAtMs } = entry;
     entries.push(entry);
-    order ??= createIdOrder(ids, seenAtMs);
+    order ??= createIdOrder(ids, seenAtMs, input.slowByMs);
     // Ids of one-time runs are given long before they start, and some rows lack their start, or have one that is to come.
     const isComparable =
       !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + mostAheadMs;
     if (isComparable && order.isImported(entry)) {
-      imported += 1;
-      continue;
+      if (!order.isOfSlowClock(entry)) {
+        imported += 1;
+        continue;
+      }
+      ofSlowClock.add(row);
     }
     const earlier = known.get(id);
     // The first run that was read of an epoch may not be its first run: this one began before, with an id that is given again.
-    if (isComparable && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
+    if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
-    if (isComparable && startedAtMs >= epochStartedAtMs) {
+    if (isComparable && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       regular.push(entry);
       // An id of an earlier database comes back once for each of its executions, and is not a sign of a new epoch.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
@@ -93,7 +99,11 @@ export function reconcile(input: ReconcileInput): Reconciled {
   return {
     entries,
     counted,
-    ofEpochBefore: toEpochBefore(counted, since, [...before.values(), ...idHours]),
+    ofEpochBefore: toEpochBefore(
+      counted.filter((run) => !ofSlowClock.has(run)),
+      since,
+      [...before.values(), ...idHours],
+    ),
     imported,
     newEpochAtMs,
     epochStartedAtMs: since,

@@ -80,6 +80,7 @@ export function createCountExecutions(
       earlier,
       ids: cache.idHours,
       oneTimeIds: new Set(facts.oneTimeIds),
+      slowByMs: facts.slowClocks?.map(({ byMs }) => byMs) ?? [],
       seenAtMs,
       latestMs,
       epochStartedAtMs,

@@ -47,6 +47,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         leap: isOptional(isWindow),
         skewMs: isOptional(isNumber),
         reachedMs: isOptional(isNumber),
+        slowClocks: isOptional(isListOf(isRecordOf({ byMs: isNumber, seenAtMs: isNumber }))),
       }),
     ],
   ],

@@ -6,6 +6,7 @@ import { type Cell, type JobFacts, type Totals, toCellKey, toJobKey } from '../c
 import { planDocuments, readContents } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 import { type RecentRun, toNewest } from './recent-runs.ts';
+import type { SlowClock } from './slow-clocks.ts';
 
 /** Facts about the executions of a server as a whole. */
 export type LedgerFacts = {
@@ -22,6 +23,8 @@ export type LedgerFacts = {
   readonly leap?: Window | undefined;
   /** The server's clock minus ours, as it was when it last changed. */
   readonly skewMs?: number | undefined;
+  /** How far clocks were behind that were seen to be more than a day behind, and when. */
+  readonly slowClocks?: readonly SlowClock[] | undefined;
   /** How far a clock had come that was more than a day ahead. */
   readonly reachedMs?: number | undefined;
   /** The bounds that the buckets of durations were counted by. */

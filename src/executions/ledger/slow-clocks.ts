@@ -1,0 +1,64 @@
+import type { Execution } from '../../domain/execution.ts';
+import { createIdOrder } from '../counting/id-hours.ts';
+import type { LedgerCache } from './ledger-cache.ts';
+
+/** A clock that is more than a day behind: what runs by it looks like an import. */
+export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
+
+/**
+ * Keeps how far clocks are behind. What runs was not imported: a start more than a day before that of a lower id is of such a
+ * clock. Answers may have its time as well.
+ */
+export async function noteSlowClocks(
+  cache: LedgerCache,
+  seen: { readonly running?: readonly Execution[]; readonly serverTimes?: readonly number[]; readonly nowMs: number },
+): Promise<void> {
+  if (toNoted(cache, seen) === undefined) return;
+  await cache.update(async () => {
+    const slowClocks = toNoted(cache, seen);
+    return slowClocks && { facts: { ...cache.facts(), slowClocks } };
+  });
+}
+
+/** Returns the clocks with those that were seen now; undefined where nothing changes. */
+function toNoted(
+  { facts, idHours }: LedgerCache,
+  { running = [], serverTimes = [], nowMs }: Parameters<typeof noteSlowClocks>[1],
+): SlowClock[] | undefined {
+  const { slowClocks = [], oneTimeIds = [] } = facts();
+  const known = slowClocks.filter(({ seenAtMs }) => Math.abs(nowMs - seenAtMs) < rememberedForMs);
+  const oneTime = new Set(oneTimeIds);
+  const starts = running.filter(
+    ({ id, status, type, endedAtMs, startedAtMs }) =>
+      status === 'running' &&
+      type !== 'user-scheduled' &&
+      endedAtMs === undefined &&
+      nowMs - startedAtMs > dayMs &&
+      !oneTime.has(id),
+  );
+  let next = known;
+  const note = (byMs: number): void => {
+    next = [...next, { byMs, seenAtMs: nowMs }].slice(-mostClocks);
+  };
+  for (const { id, startedAtMs } of starts) {
+    const run = { id, startedAtMs, endedAtMs: startedAtMs };
+    const { isImported, isOfSlowClock } = createIdOrder(
+      idHours,
+      nowMs,
+      next.map(({ byMs }) => byMs),
+    );
+    if (isImported(run) && !isOfSlowClock(run)) note(nowMs - startedAtMs);
+  }
+  const byMs = nowMs - Math.min(nowMs, ...serverTimes);
+  if (byMs > dayMs && next.every((clock) => Math.abs(clock.byMs - byMs) > closeMs)) note(byMs);
+  return next.length === slowClocks.length && next.every((clock, index) => clock === slowClocks[index])
+    ? undefined
+    : next;
+}
+
+const dayMs = 86_400_000;
+/** Rounds are seconds apart. */
+const closeMs = 600_000;
+/** As far back as passes over the past look, and a day more. */
+const rememberedForMs = 8 * dayMs;
+const mostClocks = 10;

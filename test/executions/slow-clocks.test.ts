@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { noteSlowClocks } from '../../src/executions/ledger/slow-clocks.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+import { someRunning } from './some-execution.ts';
+
+const hourMs = 3_600_000;
+const nowMs = 1000 * hourMs;
+
+describe('executions/slow-clocks', () => {
+  it('keeps over a restart a clock that answers show to be more than a day behind, once, for eight days', async () => {
+    const ledger = createMemoryLedger();
+    const cache = await openLedgerCache(ledger, 'prod');
+    await noteSlowClocks(cache, { serverTimes: [nowMs, nowMs - 24 * hourMs], nowMs });
+    expect(cache.facts().slowClocks).toBeUndefined();
+    for (const moreMs of [0, 15_000]) {
+      await noteSlowClocks(cache, { serverTimes: [nowMs - 30 * hourMs, nowMs], nowMs: nowMs + moreMs });
+    }
+    const { facts } = await openLedgerCache(ledger, 'prod');
+    expect(facts().slowClocks).toEqual([{ byMs: 30 * hourMs, seenAtMs: nowMs }]);
+    await noteSlowClocks(cache, { nowMs: nowMs + 192 * hourMs });
+    expect(cache.facts().slowClocks).toEqual([]);
+  });
+
+  it('sees a clock that is behind in a run with a new id and an old start, and in no other', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    await cache.update(async () => ({
+      facts: { ...cache.facts(), oneTimeIds: [73] },
+      idHours: [{ hour: 999, leastId: 60, greatestId: 70 }],
+    }));
+    const startedAtMs = nowMs - 50 * hourMs;
+    const others = [
+      someRunning({ id: 50, startedAtMs }),
+      someRunning({ id: 71, startedAtMs: nowMs - 20 * hourMs }),
+      someRunning({ id: 72, startedAtMs, type: 'user-scheduled' }),
+      someRunning({ id: 73, startedAtMs }),
+      someRunning({ id: 74, startedAtMs, status: 'scheduled' }),
+    ];
+    await noteSlowClocks(cache, { running: others, nowMs });
+    expect(cache.facts().slowClocks).toBeUndefined();
+    for (const moreMs of [0, 15_000, 30_000]) {
+      await noteSlowClocks(cache, { running: [someRunning({ id: 75, startedAtMs })], nowMs: nowMs + moreMs });
+    }
+    expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
+  });
+});
