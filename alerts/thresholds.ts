@@ -86,6 +86,10 @@ export interface Thresholds {
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;
+  /** Imports in this time and in the same time before, without a counted execution in both. */
+  readonly importsWindow: string;
+  /** Longer than it takes to read an archive that was imported. */
+  readonly executionsImportedFor: string;
 
   /** The share of executions that has to end well. */
   readonly executionsObjective: number;
@@ -188,6 +192,8 @@ export const defaultThresholds: Thresholds = {
   executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
   executionsHiddenFor: '15m',
+  importsWindow: formatDuration(executionLimits.importsWindowMs),
+  executionsImportedFor: '1h',
 
   executionsObjective: executionLimits.objective,
   punctualityObjective: scheduleLimits.objective,

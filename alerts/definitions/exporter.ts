@@ -11,6 +11,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
     collectorDenied(limits),
     executionsLagging(limits),
     executionsHidden(limits),
+    executionsImported(limits),
     seriesDropped(limits),
     tracesNotDelivered(limits),
     heldUp(limits),
@@ -113,6 +114,31 @@ function executionsHidden(limits: Thresholds): Alert {
     description: `{{ $labels.server }} counts {{ $value }} finished executions that it does not show to the credentials of the exporter, in ${listOf('project', `last_over_time(automation_exporter_executions_hidden{${ofAlert}}[${limits.gapWindow}]) > 0`)}. No metric and no alert covers them.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.rights,
+    needs: ['executions'],
+  };
+}
+
+function executionsImported(limits: Thresholds): Alert {
+  const { once } = createExpressions(limits);
+  const window = limits.importsWindow;
+  const imported = 'automation_exporter_executions_imported_total';
+  const counted = once(`increase(automation_exporter_executions_observed_total[${window}])`);
+  const countedBefore = once(`increase(automation_exporter_executions_observed_total[${window}] offset ${window})`);
+  return {
+    alert: 'AutomationExporterExecutionsImported',
+    // Several exporters read one after the other, where they share a state: each window by whichever had it.
+    expr: [
+      `${once(`increase(${imported}[${window}])`)} > 0`,
+      `and\n${once(`increase(${imported}[${window}] offset ${window})`)} > 0`,
+      `unless\n${counted} > 0`,
+      `unless\n${countedBefore} > 0`,
+    ].join('\n'),
+    for: limits.executionsImportedFor,
+    severity: 'warning',
+    summary: `Executions of ${serverText} are not counted`,
+    description: `All executions of ${serverText} that the exporter reads look like imports: they ended more than a day before others with lower ids started. It does not count them. The last ${window} had {{ $value | humanize }} of them, and the time before had some. The clock of the server, or of a member of its cluster, may be wrong.`,
+    dashboard: dashboardOf.exporter,
+    page: pageOf.server,
     needs: ['executions'],
   };
 }

@@ -15,13 +15,14 @@ import { createNarrowing } from './reading/narrowing.ts';
 import { createOddRows } from './reading/odd-rows.ts';
 import { planProjects } from './reading/plan-projects.ts';
 import { createReadNotes } from './reading/read-notes.ts';
-import { createRoundFaults } from './reading/round-faults.ts';
+import { createRoundFaults, type RoundFaults } from './reading/round-faults.ts';
 import { createRunningReader } from './reading/running-reader.ts';
 import { createServerClock } from './reading/server-clock.ts';
 import { createVisibility, type Sight } from './reading/visibility.ts';
 import { createWatchedProjects } from './reading/watched-projects.ts';
 import { playRound, type RoundNow, type RoundTools } from './round.ts';
 import type { LeftOut } from './series/fit-series.ts';
+import { createImportsSince, type ImportsSince } from './series/imports-since.ts';
 import { toLagSeconds, toNote } from './series/lag.ts';
 import { createShow } from './series/show.ts';
 import { createTracePort, type TracePort } from './trace-port.ts';
@@ -69,6 +70,8 @@ export type ExecutionsStatus = {
   /** The server's time at which the last round read the running executions; undefined before it. */
   readonly seenMs: number | undefined;
   readonly visibility: Sight;
+  /** Undefined where none came since one was counted. */
+  readonly imports?: ImportsSince | undefined;
   /** The known jobs with the facts that their runs have told. */
   readonly jobs: ReadonlyMap<string, JobFacts>;
   /** Jobs without their own series; undefined until the first round. */
@@ -76,8 +79,10 @@ export type ExecutionsStatus = {
 };
 
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
-export function createExecutions(options: ExecutionsOptions): Executions {
-  const { tracePort = createTracePort(options.settings.buckets) } = options;
+export function createExecutions(given: ExecutionsOptions): Executions {
+  const { tracePort = createTracePort(given.settings.buckets) } = given;
+  const imports = createImportsSince(given.clock.ticks);
+  const options = { ...given, observe: imports.watch(given.observe) };
   const tools = createTools(options, tracePort);
   const { activities, oddRows, showing, visibility } = tools;
   let opened: Promise<OpenRound> | undefined;
@@ -112,12 +117,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     }
     const silence = faults.silence();
     if (silence !== undefined) throw silence;
-    const [first] = faults.all;
-    if (first !== undefined) {
-      const message =
-        faults.all.length === 1 ? first.message : `${faults.all.length} reads failed, first: ${first.message}`;
-      return { result: 'failed', kind: first.kind, message };
-    }
+    const failure = toFailure(faults.all);
+    if (failure !== undefined) return failure;
     const note = toNote(ready.cache, activities, faults.unasked());
     const complaints = [...oddRows.complaints(), ...ready.recount.complaints()];
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
@@ -151,9 +152,17 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       seenMs: latest?.nowMs,
       visibility: visibility.all(),
       leftOut: found?.room.leftOut(),
+      imports: imports.now(),
       jobs: found?.cache.totals.jobs ?? noJobs,
     }),
   };
+}
+
+function toFailure(all: RoundFaults['all']): Outcome | undefined {
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const message = all.length === 1 ? first.message : `${all.length} reads failed, first: ${first.message}`;
+  return { result: 'failed', kind: first.kind, message };
 }
 
 const noJobs: ExecutionsStatus['jobs'] = new Map();

@@ -42,6 +42,7 @@ export const kindsOfProblems = {
   not_reloaded: { alerts: ['AutomationExporterConfigReloadFailed'], page: 'config' },
   differs: { alerts: ['AutomationExporterConfigDiffers'], page: 'config' },
   unreadable: { alerts: ['AutomationExporterExecutionsHidden'], page: 'rights' },
+  imported: { alerts: ['AutomationExporterExecutionsImported'], page: 'server' },
   behind: { alerts: ['AutomationExporterExecutionsLagging'], page: 'server' },
   failing: { alerts: ['AutomationExporterCollectorFailing'], page: 'server' },
   late: { alerts: ['AutomationExporterCollectorFailing'], page: 'server' },

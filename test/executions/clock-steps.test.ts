@@ -124,7 +124,7 @@ describe('executions when the clock of the server steps', () => {
   });
 
   it('counts what runs by a clock of a member that is days behind, once one such run was seen running, and no import', async () => {
-    const { control, finish, counted, rounds, round, pass, told, nowMs, restart } = await play();
+    const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
     await rounds(12);
@@ -146,6 +146,10 @@ describe('executions when the clock of the server steps', () => {
     await rounds(20);
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay  succeeded 3']);
     expect(told.filter((what) => what.startsWith('imported') || what.startsWith('epoch'))).toEqual(['imported 2']);
+    expect(imports()).toMatchObject({ executions: 2 });
+    finish('pay');
+    await rounds(1);
+    expect(imports()).toBeUndefined();
   });
 
   it('counts at once all of a flood that is dated ahead of a clock that was set back', async () => {

@@ -36,6 +36,7 @@ export type Scene = {
   readonly lag: () => number;
   /** The finished executions that pages list, by id. */
   readonly recent: () => readonly number[];
+  readonly imports: () => ReturnType<Executions['status']>['imports'];
   readonly averages: () => Executions['averages'];
   /** What the credentials may not read. */
   readonly visibility: () => Sight;
@@ -161,6 +162,7 @@ export async function createScene({
     lag: () => lag,
     averages: () => executions.averages,
     visibility: () => executions.status().visibility,
+    imports: () => executions.status().imports,
     recent: () => executions.status().recent.map(({ id }) => id),
     restart: (changed = {}, isRestored = false) => {
       executions = start(changed, isRestored);

@@ -34,9 +34,10 @@ type Given = {
   readonly jobs?: readonly JobFacts[];
   readonly lagSeconds?: number;
   readonly overdueCount?: number;
+  readonly imports?: Parameters<typeof findExecutionTroubles>[0]['imports'];
 };
 
-function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0 }: Given): string[] {
+function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0, imports }: Given): string[] {
   const settings = {
     isWantedProject: (project: string) => project !== 'private',
     isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
@@ -48,6 +49,7 @@ function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0
     nowMs,
     lagSeconds,
     overdueCount,
+    imports,
   };
   return findExecutionTroubles(known, settings).map(({ kind, text, detail }) =>
     [kind, text, detail].filter(Boolean).join(': '),
@@ -65,6 +67,15 @@ describe('status/execution-troubles', () => {
       { recent: runs(10, minute, fails), lagSeconds: 1801 },
       ['behind: executions are read late: The last that was read ended 30 min ago'],
     ],
+    [
+      'imports that keep coming while nothing is counted',
+      { imports: { executions: 7, firstAgoMs: 8 * hour, lastAgoMs: 2 * hour } },
+      [
+        'imported: only imports, no execution is counted: 7 executions in 8 h ended over a day before others with lower ids: is a clock wrong?',
+      ],
+    ],
+    ['an archive', { imports: { executions: 900, firstAgoMs: 7 * hour, lastAgoMs: 2 * hour } }, []],
+    ['archives of before', { imports: { executions: 9, firstAgoMs: 13 * hour, lastAgoMs: 6.1 * hour } }, []],
     ['nine failures', { recent: runs(9, minute, fails) }, []],
     ['ten failures of ten', { recent: runs(10, minute, fails) }, ['burning: 100 % of the executions fail']],
     [

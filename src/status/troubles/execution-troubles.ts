@@ -10,14 +10,14 @@ import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
 
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'successAgeMsOf'>;
-type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs'> & {
+type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs' | 'imports'> & {
   readonly overdueCount: number;
   readonly lagSeconds: number;
 };
 
 /** Finds what is wrong with the executions of a server; the kept runs may not reach back over the longest windows. */
 export function findExecutionTroubles(facts: Facts, settings: Settings): readonly Trouble[] {
-  const { overdueCount, lagSeconds, nowMs } = facts;
+  const { overdueCount, lagSeconds, nowMs, imports } = facts;
   const overdue: Trouble[] =
     overdueCount === 0
       ? []
@@ -39,11 +39,22 @@ export function findExecutionTroubles(facts: Facts, settings: Settings): readonl
   );
   return [
     ...overdue,
+    ...findImports(imports),
     ...findBurning(recent, nowMs),
     ...findNodes(recent, jobs, nowMs),
     ...findJobs(jobs, settings, nowMs),
     ...findSlow(recent, jobs, nowMs),
   ];
+}
+
+/** An archive comes at once; what keeps coming while nothing is counted may be no imports. */
+function findImports(imports: Facts['imports']): readonly Trouble[] {
+  const { importsWindowMs } = executionLimits;
+  if (imports === undefined) return [];
+  const { executions, firstAgoMs, lastAgoMs } = imports;
+  if (lastAgoMs > importsWindowMs || firstAgoMs - lastAgoMs < importsWindowMs) return [];
+  const detail = `${toCount(executions, 'execution')} in ${toDuration(firstAgoMs)} ended over a day before others with lower ids: is a clock wrong?`;
+  return [{ kind: 'imported', text: 'only imports, no execution is counted', detail }];
 }
 
 type Job = Pick<RecentRun, 'project' | 'group' | 'name'>;

@@ -112,6 +112,24 @@ export const exporterCases: readonly Case[] = [
     page: '/?server=prod#server-prod-rights',
   },
   {
+    alert: 'AutomationExporterExecutionsImported',
+    series: {
+      'automation_exporter_executions_imported_total{server="prod"}': counter(0, 1),
+      'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0),
+    },
+    // One run is counted now and then.
+    below: { 'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0.01) },
+    firesAfter: 420,
+    lastsMinutes: 430,
+    resolvesAfter: 359.5,
+    labels: { server: 'prod', severity: 'warning' },
+    summary: 'Executions of prod are not counted',
+    description:
+      'All executions of prod that the exporter reads look like imports: they ended more than a day before others with lower ids started. It does not count them. The last 6h had 360 of them, and the time before had some. The clock of the server, or of a member of its cluster, may be wrong.',
+    dashboard,
+    page: '/?server=prod#server-prod',
+  },
+  {
     alert: 'AutomationExporterSeriesDropped',
     series: { [`${dropped}"limit"}`]: counter(0, 1), [`${dropped}"merged"}`]: counter(1, 1) },
     below: { [`${dropped}"limit"}`]: counter(0, 0) },
