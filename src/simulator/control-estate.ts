@@ -66,7 +66,8 @@ function createJobControl(world: World, play: () => void) {
       play();
       const job = findJob(world, id);
       const { enabled = job.enabled, scheduleEnabled = job.scheduleEnabled, ...definition } = change;
-      Object.assign(job, { enabled, scheduleEnabled, definition: { ...job.definition, ...definition } });
+      const modifiedAtMs = world.playedMs;
+      Object.assign(job, { enabled, scheduleEnabled, modifiedAtMs, definition: { ...job.definition, ...definition } });
       scheduleAgain(world, job, world.playedMs);
     },
     deleteJob(id: string): void {

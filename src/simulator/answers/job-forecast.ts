@@ -2,7 +2,7 @@ import { accelerate, countBetween, timesBetween } from '../engine/schedule.ts';
 import { averageDuration, type Job, maySchedule } from '../world/job.ts';
 import { isAnswer, openJob } from './access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
-import { flag, ok } from './answer.ts';
+import { ok } from './answer.ts';
 import { afterNow, beforeNow, toObjectDate } from './dates.ts';
 import { badParameter } from './errors.ts';
 import { toJob } from './jobs.ts';
@@ -18,7 +18,8 @@ export function jobForecast(request: ApiRequest): Answer {
   }
   const { world, query, nowMs, version } = request;
   const time = query.get('time') ?? '1d';
-  const past = flag(request, 'past') && version >= 32;
+  // No other word means yes here.
+  const past = query.get('past') === 'true' && version >= 32;
   const otherEnd = past ? beforeNow(time, nowMs) : afterNow(time, nowMs);
   if (otherEnd === undefined) {
     return badParameter(request, 'api.error.parameter.invalid', 'time', time);
@@ -40,8 +41,8 @@ export function jobForecast(request: ApiRequest): Answer {
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
   const played = accelerate(schedule, world.speed);
   const times = timesBetween(played, fromMs, toMs, limit);
-  // Newer releases append the runs that somebody ordered for later, whatever their times.
-  const ordered = newest && !past ? oneTimeRuns(request, job) : [];
+  // Newer releases append the runs that somebody ordered for later, whatever their times: to past times as well.
+  const ordered = newest ? oneTimeRuns(request, job) : [];
   const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
   return {
     ...ok({ ...toJob(request, job), ...more, futureScheduledExecutions }),

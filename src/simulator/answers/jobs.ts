@@ -53,6 +53,7 @@ export function toJob(request: ApiRequest, job: Job) {
   const { version, world } = request;
   const isScheduled = definition.schedule !== undefined;
   const created = toObjectDate(job.createdAtMs, world.release);
+  const lastModified = toObjectDate(job.modifiedAtMs, world.release);
   return {
     id: job.id,
     name: definition.name,
@@ -63,7 +64,7 @@ export function toJob(request: ApiRequest, job: Job) {
     permalink: permalink(request, `project/${encodeURIComponent(project.name)}/job/show/${job.id}`),
     ...(version >= 17 ? { scheduled: isScheduled, scheduleEnabled: job.scheduleEnabled, enabled: job.enabled } : {}),
     ...toOwner(request, job),
-    ...(version >= 56 ? { created, createdBy: 'admin', lastModified: created, lastModifiedBy: 'admin' } : {}),
+    ...(version >= 56 ? { created, createdBy: 'admin', lastModified, lastModifiedBy: 'admin' } : {}),
   };
 }
 

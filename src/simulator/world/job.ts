@@ -14,6 +14,8 @@ export type Job = {
   generation: number;
   readonly statistics: { count: number; totalMs: number; succeeded: number };
   readonly createdAtMs: number;
+  /** When somebody saved it last: also by a switch. */
+  modifiedAtMs: number;
 };
 
 export function createJob(project: Project, definition: JobDefinition, owner: Member, id?: string): Job {
@@ -27,6 +29,7 @@ export function createJob(project: Project, definition: JobDefinition, owner: Me
     generation: 0,
     statistics: { count: 0, totalMs: 0, succeeded: 0 },
     createdAtMs: project.createdAtMs,
+    modifiedAtMs: project.createdAtMs,
   };
 }
 
