@@ -31,7 +31,8 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, mostMs: mostSpanMs - quietMs });
   if (afterMs === undefined) return next;
   const spanMs = quietMs + afterMs;
-  if (!isNextSure && spanMs > longestUnsureMs) return next;
+  const isFresh = nowMs - timetable.askedAtMs < freshMs;
+  if (!isNextSure && spanMs > (isFresh ? longDayMs : longestUnsureMs)) return next;
   if (isNextSure && !isListDue && isEnough(timetable, nowMs)) return undefined;
   return { ask: 'times', spanMs };
 }
@@ -91,7 +92,9 @@ const stretches = [
 /** From an hour to a day: within a day every hour in which a schedule starts anything is like the others. */
 const mostGrowth = 27;
 const fewTimes = 1.9;
-/** A schedule that is edited to start every second lists 93,600 times in it: 0.3 s of the server's time. */
-const longestUnsureMs = longDayMs;
+/** A schedule that somebody has made to start every second lists 3,600 times in it. */
+const longestUnsureMs = hourMs + minuteMs;
+/** What was told as lately as this is taken to hold still: a first contact takes as long. */
+const freshMs = 30 * minuteMs;
 /** Until a time is as near as this it is all that has to be known. */
 const mostAheadMs = 7 * 24 * hourMs;
