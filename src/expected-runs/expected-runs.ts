@@ -115,7 +115,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       round.clear.note(options.port);
       for (const id of await listing.read(api)) round.asking.changed.add(id);
       await decideAll(round);
-      const isLearned = await askDoubts(api, { ...round, nowMs: notes.serverNowMs });
+      const isLearned = await askDoubts(api, { ...round, nowMs: notes.serverNowMs, sources: notes.all });
       if ((await round.asking.read(api, signal)) || isLearned) await decideAll(round);
       notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
       await jobs.forgetGone(notes.serverNowMs());

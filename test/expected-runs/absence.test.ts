@@ -83,3 +83,86 @@ describe('expected-runs, six hours in which nobody watches', () => {
     expect(undecided).toBe(timesUntil(992));
   });
 });
+
+/** One job, watched for half an hour before the exporter is away. */
+function createOne(schedule: Schedule, options: Parameters<typeof createScene>[0] = {}) {
+  const scene = createScene({ apiVersion: 58, ...options });
+  stops.push(scene.stop);
+  scene.control.createProject('pay');
+  const id = scene.control.createJob('pay', { name: 'settle', schedule });
+  const valueOf = (family: string, part = ''): number =>
+    scene
+      .shown(family)
+      .filter((line) => line.includes(part))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  const ends = () => ({
+    ran: valueOf('schedule_delay_seconds', '_count'),
+    missed: valueOf('schedule_missed_total'),
+    undecided: valueOf('schedule_undecided_total'),
+  });
+  const pasts = () => scene.requests().filter(({ query }) => query.includes('past=true'));
+  return { ...scene, id, ends, pasts };
+}
+
+type Schedule = NonNullable<Parameters<ReturnType<typeof createScene>['control']['createJob']>[1]>['schedule'] & object;
+
+describe('expected-runs, an absence longer than the times that are known', () => {
+  const everyMinute = { everyMs: minuteMs, offsetMs: 7000 };
+
+  it('asks nothing of the past at a first contact', async () => {
+    const { minutes, pasts, ends } = createOne(everyMinute);
+    await minutes(60);
+    expect(pasts()).toEqual([]);
+    expect(ends()).toMatchObject({ missed: 0, undecided: 0 });
+  });
+
+  it('finds every run of it, and every miss of its last hours', { timeout: 60_000 }, async () => {
+    const { control, minutes, away, ends, pasts, requests } = createOne(everyMinute);
+    await minutes(30);
+    const { ran } = ends();
+    away(16 * 60);
+    control.setExecutionMode('passive');
+    away(4 * 60);
+    control.setExecutionMode('active');
+    await minutes(30);
+    const after = ends();
+    expect(after).toMatchObject({ missed: 240, undecided: 0 });
+    // 20 h and 29 minutes: the last minute is not over.
+    expect(after.ran - ran).toBe(20 * 60 + 30 - 240);
+    expect(pasts().length).toBeLessThanOrEqual(3);
+    expect(Math.max(...requests().map(({ listed = 0 }) => listed))).toBeLessThanOrEqual(3660);
+  });
+
+  it.each([
+    ['tells no edits', { apiVersion: 47 }, everyMinute, 0],
+    ['would have to list 72,000 times', {}, { everyMs: 1000, offsetMs: 0 }, 0],
+  ])('counts them as undecided where the server %s', { timeout: 60_000 }, async (_why, options, schedule, asked) => {
+    const { control, minutes, away, ends, pasts, jobs } = createOne(schedule, options);
+    control.setExecutionMode('passive');
+    await minutes(30);
+    const before = ends();
+    const knownMs = jobs()[0]?.timetable?.untilMs ?? 0;
+    away(20 * 60);
+    const gapMs = Date.UTC(2026, 0, 16, 8, 31) - knownMs;
+    await minutes(30);
+    const after = ends();
+    expect(pasts()).toHaveLength(asked);
+    expect(after.undecided - before.undecided).toBeCloseTo(gapMs / schedule.everyMs, -1);
+    // Half an hour before, what was known, and half an hour after.
+    const all = after.undecided + after.missed - before.undecided - before.missed;
+    expect(all).toBeGreaterThan((20.3 * 3_600_000) / schedule.everyMs);
+    expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);
+  });
+
+  it('does not judge by a schedule that was edited meanwhile', { timeout: 60_000 }, async () => {
+    const { control, minutes, away, ends, pasts, id } = createOne(everyMinute);
+    await minutes(30);
+    away(16 * 60);
+    control.changeJob(id, { schedule: { everyMs: 5 * minuteMs, offsetMs: 0 } });
+    away(4 * 60);
+    await minutes(30);
+    expect(ends().missed).toBe(0);
+    expect(ends().undecided).toBeGreaterThan(600);
+    expect(pasts()).toEqual([]);
+  });
+});

@@ -1,8 +1,8 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
 import { type Doubt, findDoubt, maySeveral } from './doubts.ts';
+import { closeGap, judgeGap } from './gap.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
-import { isProjectOff, type Sources, sourceKeys, timelineOf } from './sources.ts';
-import { lastBefore } from './timeline.ts';
+import { isProjectOff, isProjectOffAt, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import {
   isOff,
   type Judged,
@@ -49,13 +49,19 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
   const waiting = [...held];
   let decidedMs = job.decidedMs;
   let needsAnswer = false;
+  const { gap } = job.timetable ?? {};
+  const gapIs = gap && judgeGap(job, gap, input.nowMs);
   let doubt: Doubt | undefined;
+  let isWaiting = false;
   for (const time of openTimes(job)) {
+    // What a gap hides is decided first.
+    if (gap !== undefined && time > gap.afterMs) break;
     const free = runs.filter(({ id }) => !used.has(id));
     const step = decideOne(
       { ...job, ...toOwner(job, time), runs: free },
       { ...input, expectedMs: time, index: times.indexOf(time), all: runs },
     );
+    isWaiting = step.is === 'wait';
     if (step.is === 'wait') ({ needsAnswer = false, doubt } = step);
     if (step.is === 'wait') break;
     if (step.is === 'ran') used.add(step.runId);
@@ -64,8 +70,13 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
     decidedMs = time;
   }
   needsAnswer ||= waiting.length > 0;
-  if (verdicts.length === 0 && decidedMs === job.decidedMs) return { job, verdicts, needsAnswer, doubt };
-  return { job: toDecided(job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
+  if (gapIs === 'ask') doubt = 'past';
+  const isLost = gap !== undefined && gapIs === 'lost' && !isWaiting;
+  const closed = isLost ? closeGap(job, gap, input.sources) : { job, verdicts: [] };
+  verdicts.push(...closed.verdicts);
+  if (closed.job === job && verdicts.length === 0 && decidedMs === job.decidedMs)
+    return { job, verdicts, needsAnswer, doubt };
+  return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
 /** Decides the misses that are held, as far as an answer has come, or none is to be waited for. */
@@ -126,9 +137,11 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
   }
   if (off.some((each) => mayBeOff(each, expectedMs))) return { is: 'undecided', expectedMs, why: 'switched' };
-  const { unsure } = timetable ?? {};
-  if (unsure !== undefined && expectedMs > unsure.afterMs && expectedMs <= unsure.throughMs)
-    return { is: 'undecided', expectedMs, why: 'edited' };
+  const { unsure, gap } = timetable ?? {};
+  if (unsure !== undefined && expectedMs > unsure.afterMs && expectedMs <= unsure.throughMs) {
+    const isSureSoon = gap !== undefined && judgeGap(job, gap, input.nowMs) !== 'lost';
+    return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'edited' };
+  }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   // What it ran may bear times that were believed to be read.
   const isInDoubt = behindMs > mostBehindMs || isLeaptOver(sources, window);
@@ -181,13 +194,9 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (!isProjectOff(sources, job.project)) return false;
   // Before it was off, the schedule may have been edited, and nobody has asked since.
   if (lastModifiedMs === undefined)
-    return isOfProject || (reason !== 'unknown' && wasProjectOff(job, expectedMs, sources));
+    return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
   // The list shows every edit, and there was none.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
-}
-
-function wasProjectOff({ project }: WatchedJob, atMs: number, sources: Sources): boolean {
-  return (lastBefore(timelineOf(sources, sourceKeys.project(project)), atMs)?.value ?? 'active') !== 'active';
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */

@@ -1,7 +1,7 @@
 import type { MissReason, WatchedJob } from './watched-job.ts';
 
 /** What has to be asked about a job before a miss of it is decided. */
-export type Doubt = 'runs' | 'definition';
+export type Doubt = 'runs' | 'definition' | 'past';
 
 /** Finds what is to be asked before a time is decided as missed for a reason. */
 export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Doubt | undefined {
@@ -17,7 +17,8 @@ export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Do
 function isDefinitionKnown({ definition, lastModifiedMs }: WatchedJob, atMs: number): boolean {
   if (definition === undefined) return false;
   const { askedAtMs } = definition;
-  return lastModifiedMs === undefined ? atMs - askedAtMs < dayMs : askedAtMs > lastModifiedMs;
+  // It may be ahead of the server's clock, as where a member with another one saved the job.
+  return lastModifiedMs === undefined ? atMs - askedAtMs < dayMs : askedAtMs > Math.min(lastModifiedMs, atMs);
 }
 
 const dayMs = 86_400_000;

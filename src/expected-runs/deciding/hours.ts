@@ -64,6 +64,7 @@ function addOne(hour: HourOfTimes, verdict: Verdict): HourOfTimes {
     const { reason } = verdict;
     return { ...hour, missed: { ...hour.missed, [reason]: (hour.missed[reason] ?? 0) + 1 } };
   }
+  if (verdict.is === 'undecided') return { ...hour, undecided: hour.undecided + (verdict.count ?? 1) };
   const field = isLate(verdict) ? 'late' : verdict.is;
   return { ...hour, [field]: hour[field] + 1 };
 }

@@ -1,4 +1,4 @@
-import type { Answer, Timetable, Unsure } from './timetable.ts';
+import { type Answer, type Gap, type Timetable, toLikely, toMostPerHour, type Unsure } from './timetable.ts';
 
 export type Joined = {
   readonly timetable: Timetable;
@@ -39,8 +39,7 @@ export function joinAnswer(
   const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
   const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
   const timesMs = [...new Set([...kept, ...coming, ...beyond])].sort((one, other) => one - other);
-  const gapAfterMs = before.untilMs < askedAtMs ? before.untilMs : before.gapAfterMs;
-  const isGapOpen = gapAfterMs !== undefined && timesMs.some((time) => time > decidedMs && time <= gapAfterMs);
+  const gap = joinGap(before, askedAtMs);
   const own = agreement === 'unknown' ? { afterMs: sureMs, throughMs: askedAtMs } : undefined;
   const unsure = joinUnsure(before.unsure, own, decidedMs);
   return {
@@ -49,7 +48,7 @@ export function joinAnswer(
       untilMs: isLonger ? before.untilMs : untilMs,
       timesMs,
       confirmedMs,
-      ...(isGapOpen ? { gapAfterMs } : {}),
+      ...(gap === undefined ? {} : { gap }),
       ...(unsure === undefined ? {} : { unsure }),
     },
     agreement,
@@ -58,7 +57,18 @@ export function joinAnswer(
 }
 
 /** More than a request takes, and than clocks that are told in seconds are off. */
-const leastSlackMs = 30_000;
+export const leastSlackMs = 30_000;
+
+/** What lies between the two answers, and what lay before the first of them and is still open. */
+export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
+  const { gap: open, untilMs } = before;
+  if (untilMs >= askedAtMs) return open;
+  const likely = toLikely(before, untilMs, askedAtMs);
+  if (open !== undefined) return { ...open, throughMs: askedAtMs, likely: [...open.likely, ...likely] };
+  const mostPerHour = toMostPerHour(before);
+  const gap = { afterMs: untilMs, throughMs: askedAtMs, askedAtMs: before.askedAtMs, likely };
+  return mostPerHour === undefined ? gap : { ...gap, mostPerHour };
+}
 
 /** What lies between two stretches that are not sure is not sure, too. */
 function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {

@@ -8,10 +8,11 @@ export type StartWindow = { readonly fromMs: number; readonly throughMs: number 
 const earliestMs = 5000;
 
 /** The window of one of the times, which never reaches more than half way to its neighbours. */
-export function toStartWindow({ timesMs, untilMs, gapAfterMs }: Times, index: number, marginMs: number): StartWindow {
+export function toStartWindow({ timesMs, untilMs, gap }: Times, index: number, marginMs: number): StartWindow {
   const time = timesMs[index] ?? 0;
   const before = timesMs[index - 1];
   const told = timesMs[index + 1];
+  const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
   // Beyond the end of what is known the next time is taken to be as far away as the previous one.
@@ -22,7 +23,7 @@ export function toStartWindow({ timesMs, untilMs, gapAfterMs }: Times, index: nu
   return { fromMs: time - earlyMs, throughMs: time + lateMs };
 }
 
-type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gapAfterMs'>;
+type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gap'>;
 
 /** The nearest run of a kind whose start lies in the window. */
 export function findNearest(

@@ -1,12 +1,12 @@
 import type { Job } from '../../api/endpoints/jobs.ts';
-import { joinAnswer } from './join-answer.ts';
+import { joinAnswer, joinGap } from './join-answer.ts';
 import type { Answer } from './timetable.ts';
 import {
+  firstOpenMs,
   isOff,
   type Judged,
   longestListGapMs,
   type OffPeriod,
-  openTimes,
   type SeenRun,
   undecidedTimes,
   type WatchedJob,
@@ -34,7 +34,15 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   if (!isEdited || isSwitched || isOff(there)) return { job: there, verdicts: [] };
   // Of several changes in a long absence the list shows the last one.
   const isAfterAbsence = atMs - before.listedAtMs > longestListGapMs;
-  return withdrawSince(there, isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
+  return withdrawSince(withGap(there, atMs), isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
+}
+
+/** Nothing tells the times between the last answer and an edit any longer: they are counted by what is known still. */
+function withGap(job: WatchedJob, atMs: number): WatchedJob {
+  const { timetable } = job;
+  if (timetable === undefined || timetable.untilMs >= atMs) return job;
+  const gap = joinGap(timetable, atMs);
+  return { ...job, timetable: { ...timetable, untilMs: atMs, ...(gap === undefined ? {} : { gap }) } };
 }
 
 /** Keeps the members that ran a job at times which are not decided. */
@@ -46,7 +54,7 @@ function toFormerOwners(
   const { ownerUuid: uuid, formerOwners: known = [] } = before ?? {};
   const isTaken = uuid !== undefined && ownerUuid !== undefined && uuid !== ownerUuid;
   if (before === undefined || !(isTaken || known.length > 0)) return {};
-  const openMs = openTimes(before)[0] ?? atMs;
+  const openMs = firstOpenMs(before) ?? atMs;
   const left = (isTaken ? [...known, { uuid, untilMs: atMs }] : known).filter(({ untilMs }) => untilMs > openMs);
   return { formerOwners: !isTaken && left.length === known.length ? known : left.slice(-mostOwners) };
 }
@@ -81,7 +89,7 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     { what: 'schedule', isOn: isScheduleEnabled },
   ] as const;
   // What ended before anything that is open says nothing any more.
-  const fromMs = before === undefined ? atMs : (openTimes(before)[0] ?? atMs);
+  const fromMs = before === undefined ? atMs : (firstOpenMs(before) ?? atMs);
   const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
   let off = periods;
   for (const { what, isOn } of states) {
@@ -123,7 +131,7 @@ export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
 
 /** Notes runs of a job that have ended, as far as they may matter for a time that is open. */
 export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob {
-  const fromMs = openTimes(job)[0] ?? job.decidedMs;
+  const fromMs = firstOpenMs(job) ?? job.decidedMs;
   const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
   const fresh = ended.filter(({ id, startedAtMs }) => !known.has(`${id} ${startedAtMs}`));
   if (fresh.length === 0) return job;

@@ -1,4 +1,4 @@
-import type { Timeline } from './timeline.ts';
+import { lastBefore, type Timeline } from './timeline.ts';
 
 /** Everything that was read of a server, by the key of its source. */
 export type Sources = ReadonlyMap<string, Timeline>;
@@ -26,6 +26,11 @@ export const sourceKeys = {
 export function isProjectOff(sources: Sources, project: string): boolean {
   const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
   return mode !== undefined && mode !== 'active';
+}
+
+/** Reports whether a switch of a project was off at a time, by the last reading before it. */
+export function isProjectOffAt(sources: Sources, project: string, atMs: number): boolean {
+  return (lastBefore(timelineOf(sources, sourceKeys.project(project)), atMs)?.value ?? 'active') !== 'active';
 }
 
 const nothing: Timeline = [];

@@ -39,7 +39,8 @@ export function addVerdicts(tallies: Tallies, judged: readonly Judged[], bounds:
     const { project, group, name } = job;
     for (const verdict of verdicts) {
       if (verdict.is === 'missed') change('missed', [project, group, name, verdict.reason], addOne);
-      if (verdict.is === 'undecided') change('undecided', [project], addOne);
+      if (verdict.is === 'undecided')
+        change('undecided', [project], (tally) => ({ ...tally, count: tally.count + (verdict.count ?? 1) }));
       if (verdict.is === 'ran') change('delay', [project], (tally) => addDelay(tally, verdict.delayMs / 1000, bounds));
     }
   }

@@ -9,19 +9,64 @@ export type Timetable = {
   readonly timesMs: readonly number[];
   /** Up to here an answer that was asked later has confirmed the times. */
   readonly confirmedMs: number;
-  /** The times after this one, up to the answer, are not known: it was asked too late. */
-  readonly gapAfterMs?: number;
+  readonly gap?: Gap;
   readonly unsure?: Unsure;
 };
 
 /** An answer about the times to come. */
-export type Answer = Omit<Timetable, 'confirmedMs' | 'gapAfterMs' | 'unsure'> & {
+export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure'> & {
   /** True if the list of jobs has shown an edit: what is known beyond the answer is of before. */
   readonly isAfterEdit?: boolean;
 };
 
 /** Times that may be those of another schedule: a run satisfies one of them, and none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
+
+/** A stretch whose times no answer tells: the next question came too late. */
+export type Gap = {
+  readonly afterMs: number;
+  readonly throughMs: number;
+  /** When the last answer before it was asked. */
+  readonly askedAtMs: number;
+  /** The most times in an hour before it; undefined where too little was listed. */
+  readonly mostPerHour?: number;
+  /** How many times it has if they continue as before, by their hours. */
+  readonly likely: readonly LikelyTimes[];
+  /** True once the server cannot tell them. */
+  readonly isLost?: true;
+};
+
+export type LikelyTimes = { readonly firstMs: number; readonly count: number };
+
+/** Returns the most times in an hour, of those to come when it was asked; undefined where too little was listed. */
+export function toMostPerHour(timetable: Timetable): number | undefined {
+  const times = timesAfter(timetable, timetable.askedAtMs);
+  const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
+  if (listedMs < leastListedMs) return undefined;
+  let most = 0;
+  let first = 0;
+  for (const [index, time] of times.entries()) {
+    while ((times[first] ?? time) <= time - hourMs) first += 1;
+    most = Math.max(most, index - first + 1);
+  }
+  return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
+}
+
+/** Counts the times of a stretch beyond an answer, by their hours, if its pattern continues: of a long stretch the newest. */
+export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
+  const likely: LikelyTimes[] = [];
+  for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
+    const toMs = Math.min((Math.floor(fromMs / hourMs) + 1) * hourMs, throughMs);
+    const times = timesWithin(timetable, fromMs, toMs);
+    if (times[0] !== undefined) likely.push({ firstMs: times[0], count: times.length });
+    fromMs = toMs;
+  }
+  return likely;
+}
+
+const hourMs = 3_600_000;
+const leastListedMs = 300_000;
+const mostLikelyMs = 14 * 24 * hourMs;
 
 /**
  * Returns the time of the next question: when half of what is known ahead is used, or all known times are over, at the latest after
@@ -34,7 +79,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
   return Math.min(askedAtMs + Math.min((untilMs - askedAtMs) / 2, mostAgeMs), overMs);
 }
 
-const mostAgeMs = 6 * 3_600_000;
+const mostAgeMs = 6 * hourMs;
 
 /** The times of a window ahead; beyond the answer its pattern is repeated. */
 export function timesWithin(

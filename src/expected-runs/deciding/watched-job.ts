@@ -117,7 +117,9 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
   | {
       readonly is: 'undecided';
-      readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' | 'hidden';
+      readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' | 'hidden' | 'unasked';
+      /** How many times of the same hour it is about, where that is more than this one. */
+      readonly count?: number;
     }
 );
 
@@ -134,6 +136,13 @@ export function ownerAt({ ownerUuid, formerOwners = [] }: WatchedJob, atMs: numb
 /** The times that are not decided yet. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
   return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
+}
+
+/** Runs that ended before this time matter for none that is not decided; undefined where all are. */
+export function firstOpenMs(job: WatchedJob): number | undefined {
+  const [first] = openTimes(job);
+  const gapMs = job.timetable?.gap?.afterMs;
+  return gapMs === undefined ? first : Math.min(first ?? gapMs, gapMs);
 }
 
 /** The times that are not decided yet, those included that are held. */

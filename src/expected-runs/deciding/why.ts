@@ -60,6 +60,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources }: Wh
     ...now.map(({ fact, atMs }) => `${toUpper(fact)} (seen ${toTime(atMs, nowMs)}).`),
     toLastRun(lastRun, nowMs),
     `Next run: ${toNext(job, nowMs)}.`,
+    ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
     ...(fixes.length === 0 ? [] : [`Fix: ${fixes.join('; ')}.`]),
   ];
   return {
@@ -110,6 +111,7 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
 
 const undecided = {
   edited: 'its schedule was changed around that time',
+  unasked: 'nobody could ask for its schedule then, and it may have been changed since, or has too many times',
   unread: 'what ran then could not be read',
   gone: 'the job was removed',
   clock: 'a clock was set forward past that time',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findCause } from '../../../src/expected-runs/deciding/cause.ts';
 import { decide } from '../../../src/expected-runs/deciding/decide.ts';
+import { findDoubt } from '../../../src/expected-runs/deciding/doubts.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import { noteReading, type Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
@@ -155,5 +156,18 @@ describe('expected-runs/deciding/cause', () => {
       },
     );
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
+  });
+});
+
+describe('expected-runs/deciding/doubts', () => {
+  it.each([
+    ['a job saved by a member whose clock is ahead', 9000, undefined],
+    ['a job saved after its definition was read', 1500, 'definition'],
+  ])('asks once for the definition of %s', (_what, lastModifiedMs, doubt) => {
+    const definition = { askedAtMs: 1000, allowsSeveral: false };
+    const names = { id: 'j1', project: 'pay', group: '', name: 'settle' };
+    const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
+    const expectedMs = doubt === undefined ? 500 : 2000;
+    expect(findDoubt({ ...names, ...times, definition, lastModifiedMs }, 'overlap', expectedMs)).toBe(doubt);
   });
 });

@@ -26,7 +26,11 @@ describe('expected-runs/deciding/timetable', () => {
   });
 
   it('takes the next run that is told at once for the next one', () => {
-    const timetable = { timesMs: [3_600_000, 4_200_000], untilMs: 4_200_000, gapAfterMs: 3_600_000 };
+    const timetable = {
+      timesMs: [3_600_000, 4_200_000],
+      untilMs: 4_200_000,
+      gap: { afterMs: 3_600_000, throughMs: 4_000_000, askedAtMs: 0, likely: [] },
+    };
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 });

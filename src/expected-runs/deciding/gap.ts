@@ -1,0 +1,74 @@
+import { leastSlackMs } from './join-answer.ts';
+import { isProjectOffAt, type Sources } from './sources.ts';
+import { type Gap, type Timetable, toMostPerHour } from './timetable.ts';
+import { type Judged, longestListGapMs, type WatchedJob } from './watched-job.ts';
+
+/**
+ * Reports whether the server may be asked for the times of a gap: it tells them by the schedule of today. `wait` where the list of
+ * jobs has to show first that nobody has edited it, `lost` where nobody knows that, or where it would have to list too many.
+ */
+export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
+  if (gap.isLost === true || job.goneAtMs !== undefined || !isUnedited(job, gap)) return 'lost';
+  const mostPerHour = gap.mostPerHour ?? (job.timetable && toMostPerHour(job.timetable));
+  const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
+  if (mostPerHour === undefined || mostPerHour * hours > mostListed) return 'lost';
+  if (job.listedAtMs > gap.throughMs) return 'ask';
+  return nowMs - gap.throughMs > longestListGapMs ? 'lost' : 'wait';
+}
+
+/** Reports whether the last list of jobs shows that nobody has edited a schedule since the last answer before a gap. */
+export function isUnedited({ lastModifiedMs }: WatchedJob, { askedAtMs }: Gap): boolean {
+  return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - leastSlackMs;
+}
+
+/** Times up to now that an answer has told; if there were more of them than it may have, the oldest. */
+export type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
+
+/** Puts the past times that an answer tells into a gap. */
+export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
+  const { timetable } = job;
+  const { gap } = timetable ?? {};
+  if (timetable === undefined || gap === undefined) return job;
+  const own = told.filter((time) => time > gap.afterMs && time <= gap.throughMs + leastSlackMs);
+  const expected = own.filter((time) => wasExpected(job, time, sources));
+  const timesMs = [...new Set([...timetable.timesMs, ...expected])].sort((one, other) => one - other);
+  const lastMs = told.at(-1);
+  if (!isCut || lastMs === undefined || lastMs >= gap.throughMs) {
+    const { unsure: _unsure, ...sure } = withoutGap(timetable);
+    return { ...job, timetable: { ...sure, timesMs } };
+  }
+  const likely = gap.likely.filter(({ firstMs }) => firstMs > lastMs);
+  return { ...job, timetable: { ...timetable, timesMs, gap: { ...gap, afterMs: lastMs, likely } } };
+}
+
+/** Notes that the server does not tell the times of a gap. */
+export function loseGap(job: WatchedJob): WatchedJob {
+  const { timetable } = job;
+  if (timetable?.gap === undefined) return job;
+  return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
+}
+
+/** Counts the times of a gap as undecided: as many as it has if they continue as before. */
+export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
+  const { timetable } = job;
+  if (timetable === undefined) return { job, verdicts: [] };
+  const likely = gap.likely.filter(({ firstMs }) => wasExpected(job, firstMs, sources));
+  return {
+    job: { ...job, timetable: withoutGap(timetable) },
+    verdicts: likely.map(({ firstMs, count }) => ({ is: 'undecided', expectedMs: firstMs, why: 'unasked', count })),
+  };
+}
+
+function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
+  return rest;
+}
+
+/** While a job or its project is off, nothing is expected but what was known before. */
+function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
+  const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
+  return !isOff && !isProjectOffAt(sources, project, atMs);
+}
+
+/** An hour of every second. */
+const mostListed = 3600;
+const hourMs = 3_600_000;
