@@ -108,7 +108,8 @@ function toAnswered({ answers, end }: Asked, { atMs, isCostly }: { atMs: number;
   if (end === undefined) return { answers };
   const { fault, spanMs } = end;
   if (fault !== undefined && !isOfJob(fault) && !isCostly) return { answers };
-  const why = fault instanceof ApiError ? { why: fault.message } : {};
+  const text = fault instanceof ApiError ? fault.message : end.why;
+  const why = text === undefined ? {} : { why: text };
   return {
     answers,
     unread: { atMs, ...why },

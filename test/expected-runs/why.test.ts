@@ -76,4 +76,11 @@ describe('expected-runs/deciding/why', () => {
   ] as const)('says what became of a time: %j', (verdict, expected) => {
     expect(sentence(verdict)).toBe(expected);
   });
+
+  it('says why a schedule cannot be read', () => {
+    const unread = { atMs: two, count: 1, why: 'the server names a next run that is over' };
+    expect(sentence(undefined, { unread })).toContain(
+      'Its schedule cannot be read: the server names a next run that is over.',
+    );
+  });
 });

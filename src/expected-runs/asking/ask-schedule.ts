@@ -18,7 +18,7 @@ export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
   /** Why it ended early: a fault with the span that was asked for, or an answer without times, because something is off. */
-  readonly end?: { readonly fault?: unknown; readonly spanMs?: number };
+  readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
 
 /** Asks when the schedule of a job starts it: as little as suffices, and only the next time of a job that is new. */
@@ -42,13 +42,14 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if (question === undefined || isNoNews(question, known, situation)) break;
     const spanMs = question.ask === 'times' ? question.spanMs : undefined;
     const end = spanMs === undefined ? {} : { spanMs };
-    let answer: Answer | undefined;
+    let answer: Answer | Over | undefined;
     try {
       answer = await ask(api, job, { question, hasForecast, askedAtMs });
     } catch (fault) {
       return { answers, requests, end: { ...end, fault } };
     }
     if (answer === undefined) return { answers, requests, end };
+    if ('why' in answer) return { answers, requests, end: answer };
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
@@ -78,12 +79,13 @@ async function ask(
   api: Api,
   { id }: WatchedJob,
   { question, hasForecast, askedAtMs }: One,
-): Promise<Answer | undefined> {
+): Promise<Answer | Over | undefined> {
   const path = { id };
   const source = hasForecast ? 'forecast' : 'next-run';
   if (question.ask === 'next') {
     const { nextRunMs } = await api.get(jobInfo, { path });
     if (nextRunMs === undefined) return undefined;
+    if (nextRunMs < askedAtMs - longestOverMs) return { why: 'the server names a next run that is over' };
     return { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
   }
   const minutes = Math.ceil(question.spanMs / minuteMs);
@@ -94,6 +96,11 @@ async function ask(
   return { source, askedAtMs, untilMs, timesMs };
 }
 
+/** Why the next time is of no use: the scheduler of the server stands still. */
+type Over = { readonly why: string };
+
 const minuteMs = 60_000;
+/** Clocks of members differ, and a run that is due now may still be the next one. */
+const longestOverMs = 2 * minuteMs;
 /** The server counts the span by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
 const edgeMs = 30_000;

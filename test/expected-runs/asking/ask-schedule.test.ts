@@ -49,6 +49,13 @@ it('continues a schedule at any moment, although the server counts the horizon b
   expect(edited).toEqual([]);
 });
 
+it('takes a next run that is over for no answer: asked again at once, the server would say the same', async () => {
+  const api = { supports: async () => true, get: async () => ({ nextRunMs: birthMs - 3_600_000 }) };
+  const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false };
+  const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);
+  expect(told).toEqual({ answers: [], requests: 1, end: { why: 'the server names a next run that is over' } });
+});
+
 const asked: WatchedJob = {
   id: '',
   project: 'pay',
