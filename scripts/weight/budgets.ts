@@ -20,7 +20,9 @@ export function findExcess(sizes: Sizes, budgets: Sizes): readonly string[] {
     const budget = budgets[name];
     if (budget === undefined) return [`${name}: ${size}, and no budget: run \`npm run weight -- --set\`.`];
     if (size <= budget) return [];
-    return [`${name}: ${size} of ${budget}. Make it smaller, or set the budget in this commit: \`npm run weight -- --set\`.`];
+    return [
+      `${name}: ${size} of ${budget}. Make it smaller, or set the budget in this commit: \`npm run weight -- --set\`.`,
+    ];
   });
 }
 

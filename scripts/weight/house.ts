@@ -50,9 +50,7 @@ export function measureHouse(files: readonly File[]): House {
   const product = source.filter((file) => !simulator.includes(file));
   const names = [...new Set(product.map(({ path }) => roomOf(path) ?? ''))].toSorted();
   return {
-    rooms: Object.fromEntries(
-      names.map((name) => [name, toSize(product.filter(({ path }) => roomOf(path) === name))]),
-    ),
+    rooms: Object.fromEntries(names.map((name) => [name, toSize(product.filter(({ path }) => roomOf(path) === name))])),
     simulator: toSize(simulator),
     test: toSize(code.filter(({ path }) => path.startsWith('test/'))),
     docs: { words: countWords(files.filter(({ path }) => /^(?:docs\/[^/]+|README)\.md$/.test(path))) },
