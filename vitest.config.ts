@@ -1,10 +1,46 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** They hold half a second against real sockets and processes: a neighbour's work would look like a fault. */
-const alone = [
-  'test/end-to-end/faults-*.test.ts',
-  'test/end-to-end/{catalogue,failing-night,many-projects,members,permissions,reloading,several-servers}.test.ts',
+const isAll = process.env['TEST_ALL'] === 'true';
+
+/** Files that only `npm test -- --all` runs: they take minutes, and what a change breaks there other files mostly notice. */
+const onlyWithAll = [
+  'test/arm64.test.ts',
+  'test/debian-archive.test.ts',
+  'test/end-to-end/delivery/outage.test.ts',
+  'test/end-to-end/passive-night.test.ts',
+  'test/newcomer.test.ts',
+];
+
+/** How much a push plays of what could go on for hours; `--all` plays the numbers in the tests. */
+const sizes = {
+  CONSERVATION_KILLS: '24',
+  DELIVERY_KILLS: '24',
+  EXPECTED_RUNS_DAYS: '12',
+  FUZZ_SECONDS: '1',
+  RESTORED_WORLDS: '4',
+};
+
+/** They begin first: the run is not to end with one of them. */
+const longest = [
+  'test/end-to-end/conservation/conservation.test.ts',
+  'test/end-to-end/delivery/delivery.test.ts',
+  'test/image.test.ts',
+  'test/world/world.test.ts',
+  'test/world/plants.test.ts',
+  'test/world/replicas/replicas.test.ts',
+  'test/end-to-end/notification-links.test.ts',
+  'test/end-to-end/failing-night.test.ts',
+  'test/end-to-end/alerting.test.ts',
+  'test/world/restored-copies.test.ts',
+  'test/debian.test.ts',
+  'test/http/in-a-browser.test.ts',
+  'test/end-to-end/bundle.test.ts',
+  'test/end-to-end/faults-ourselves.test.ts',
+  'test/end-to-end/secrets.test.ts',
+  'test/end-to-end/self-tracing.test.ts',
 ];
 
 /** They leave nothing behind in their process, so that one loads the code for many of them. */
@@ -23,35 +59,58 @@ const pure = [
 // Many of them wait for other processes.
 const maxWorkers = Math.ceil(availableParallelism() * 1.5);
 
+/** Long files first; while tools are being installed, those that need some last. */
+class Sequencer extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => toRank(one.moduleId) - toRank(other.moduleId));
+  }
+}
+
+function toRank(path: string): number {
+  if (process.env['TOOLS_INSTALLED_BY'] !== undefined && readFileSync(path, 'utf8').includes('support/tools.ts')) {
+    return longest.length + 1;
+  }
+  const place = longest.findIndex((file) => path.endsWith(file));
+  return place < 0 ? longest.length : place;
+}
+
 export default defineConfig({
   test: {
     allowOnly: false,
     passWithNoTests: true,
     silent: 'passed-only',
+    env: isAll ? {} : { ...sizes, ...pickGiven(Object.keys(sizes)) },
     // A limit that only a test that hangs reaches: processes start slowly on a machine with other work.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Tests of processes, sockets and real time may meet a busy machine: what passed only when run again is named at the end.
     retry: process.env['CI'] === 'true' ? 1 : 0,
+    sequence: { sequencer: Sequencer },
     projects: [
-      {
-        extends: true,
-        test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } },
-      },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...alone, ...pure],
+          exclude: [...pure, ...(isAll ? [] : onlyWithAll)],
           maxWorkers,
-          sequence: { groupOrder: 2 },
         },
       },
       {
         extends: true,
-        test: { name: 'pure', include: pure, isolate: false, maxWorkers, sequence: { groupOrder: 2 } },
+        test: { name: 'pure', include: pure, isolate: false, maxWorkers },
       },
     ],
   },
 });
+
+/** What the environment says otherwise. */
+function pickGiven(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -7,7 +7,7 @@ const policyFile = '/usr/sbin/policy-rc.d';
 
 /** Installs what is not there yet and says so; where it may not, the tests that need it are skipped by name. */
 export function installTools(): void {
-  const missing: readonly Tool[] = tools.filter((tool) => findTool(tool.name) === undefined);
+  const missing = listMissingTools();
   if (missing.length === 0) return;
 
   const packages = [...new Set(missing.flatMap((tool) => tool.packages))];
@@ -22,6 +22,10 @@ export function installTools(): void {
     const { go, packages: needed, usedBy }: Omit<Tool, 'name'> = about;
     console.log(`${name} is not installed: ${usedBy} will be skipped (${go ?? `Debian: ${needed.join(' ')}`}).`);
   }
+}
+
+export function listMissingTools(): readonly Tool[] {
+  return tools.filter((tool) => findTool(tool.name) === undefined);
 }
 
 if (import.meta.main) installTools();

@@ -34,6 +34,17 @@ export function toSummary(tally: Tally): string {
   ].join('\n');
 }
 
+const budgetSeconds = { push: 480, all: 2700 };
+
+/** How long a whole run took, against what it may take on two idle cores; a busy machine makes no run fail. */
+export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
+  const budget = isAll ? budgetSeconds.all : budgetSeconds.push;
+  const verdict = seconds > budget ? `${(seconds - budget).toFixed(0)} s over` : 'within';
+  return `${seconds.toFixed(0)} s, ${verdict} the budget of ${budget} s; load average ${load.toFixed(1)}`;
+}
+
+type TimesOfRun = { readonly isAll: boolean; readonly seconds: number; readonly load: number };
+
 /** A test that did not run proves nothing: in CI, where every tool can be had, it is a failure. */
 export function hasSucceeded({ failed, skipped }: Tally, inCi: boolean): boolean {
   return failed.length === 0 && (skipped.length === 0 || !inCi);
@@ -52,7 +63,7 @@ function addTest(tally: Tally, test: TestCase, name: string): void {
   switch (result.state) {
     case 'passed':
       tally.passed += 1;
-      if ((test.diagnostic()?.retryCount ?? 0) > 0) tally.retried.push(withReason(name, result.errors?.[0]?.message));
+      addRetried(tally, test, name);
       return;
     case 'skipped':
       tally.skipped.push(withReason(name, result.note));
@@ -61,6 +72,13 @@ function addTest(tally: Tally, test: TestCase, name: string): void {
     case 'pending':
       tally.failed.push(withReason(name, result.errors?.[0]?.message));
   }
+}
+
+function addRetried(tally: Tally, test: TestCase, name: string): void {
+  const { retryCount = 0, duration = 0 } = test.diagnostic() ?? {};
+  if (retryCount === 0) return;
+  const timed = `${name}, ${(duration / 1000).toFixed(1)} s`;
+  tally.retried.push(withReason(timed, test.result().errors?.[0]?.message));
 }
 
 function withReason(name: string, reason: string | undefined): string {

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
 import { baseName } from './support/image-base.ts';
 import { openImageStore } from './support/image-store.ts';
@@ -13,31 +12,13 @@ const limitMs = 600_000;
 let directory: string;
 let file: string;
 
-describeWithTools('debian package', ['lintian', 'buildah'], ({ lintian, buildah }) => {
+describeWithTools('debian package', ['lintian', 'buildah'], ({ buildah }) => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'automation-exporter-deb-test-'));
     file = await buildDebianPackage(directory, { compression: 'none' });
   }, limitMs);
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-  it('is clean for lintian', async () => {
-    // A small program in the place of Node, whose 120 MB would take minutes.
-    const small = await buildDebianPackage(join(directory, 'small'), { node: '/bin/true' });
-    const flags = ['--allow-root', '--fail-on', 'error,warning'];
-    expect(await runCommand(lintian, [...flags, small])).toBe('');
-  }, 120_000);
-
-  it('has the same bytes when the same sources are built again, on another day', async () => {
-    const build = async (folder: string) => {
-      const made = await buildDebianPackage(join(directory, folder), { node: '/bin/true', compression: 'none' });
-      return createHash('sha256').update(readFileSync(made)).digest('hex');
-    };
-    const first = await build('first');
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2030-01-01T00:00:00Z') });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await build('second')).toBe(first);
-  }, 120_000);
 
   describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {
     it(

@@ -34,6 +34,8 @@ export type Watch = {
 type WatchOptions = {
   /** More options of the faulty server, as YAML in one line. */
   readonly faulty?: string;
+  /** Shorter where the fault is that an answer does not come in time. */
+  readonly timeout?: string;
   readonly url?: (upstream: FaultyUpstream) => string;
   readonly simulated?: SimulatorOptions;
   readonly certificate?: SecureContextOptions;
@@ -59,7 +61,7 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
   await options.before?.(upstream, directory);
   const url = options.url?.(upstream) ?? upstream.url;
   const config = await load(directory, [
-    `name: faulty, url: '${url}', timeout: 500ms${options.faulty === undefined ? '' : `, ${options.faulty}`}`,
+    `name: faulty, url: '${url}', timeout: ${options.timeout ?? '5s'}${options.faulty === undefined ? '' : `, ${options.faulty}`}`,
     `name: healthy, url: '${healthy.url}', timeout: 5s`,
   ]);
   const log = createLog({ ...config.log, secrets: () => [], write: (line) => logged.push(line) });
@@ -147,7 +149,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
 
 /** Within a few rounds of polls, even where the machine has other things to do. */
 export function soon<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  return eventually(ask, { limitMs: 10_000 });
+  return eventually(ask, { limitMs: 20_000 });
 }
 
 const requested = /^automation_exporter_api_requests_total\{/;

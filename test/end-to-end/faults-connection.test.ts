@@ -78,7 +78,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   });
 
   it('faults/row-3: hangs before headers: gives up in time, and asks no more than the vital polls', async () => {
-    await watchFaults({}, async (watch) => {
+    await watchFaults({ timeout: '1s' }, async (watch) => {
       const { begin, end } = ofSimulator(watch, { kind: 'hang' });
       const askOnlyVital = async (): Promise<void> => {
         const { requests } = watch.upstream;
@@ -95,7 +95,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
   });
 
   it('faults/row-4: drips a byte at a time: the whole answer has one deadline', async () => {
-    await watchFaults({}, async (watch) => {
+    await watchFaults({ timeout: '1s' }, async (watch) => {
       const fault = ofSimulator(watch, { kind: 'drip', ms: 50 });
       expect(await playFault(watch, { ...fault, shows: down, atMost: whileOpen })).toEqual(['timeout']);
     });

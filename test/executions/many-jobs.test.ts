@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { defaultBuckets } from '../../src/executions/settings.ts';
+import { isAll } from '../support/all.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 
@@ -11,7 +12,7 @@ describe('executions with many jobs', () => {
     played = undefined;
   });
 
-  it.each([400, 5000])(
+  it.each(isAll ? [400, 5000] : [400])(
     'shows every counter and fact of %i jobs with failures, and the same series while runs come and go',
     async (count) => {
       const { control, rounds, round, nowMs, shown, names, told } = await play();

@@ -12,6 +12,7 @@ describe('repository/ci', () => {
     const command = 'npm ci && npm test';
     expect(readLines('README.md').filter((line) => line === command)).toEqual([command]);
     expect(readLines('.ci/run').at(-1)).toBe(command);
+    expect(readLines('.ci/run')).toContain(`  ${command} -- --all`);
   });
 
   it('runs no script of a package where the image is built', () => {
@@ -28,12 +29,12 @@ describe('repository/ci', () => {
     const { scripts } = JSON.parse(readLines('package.json').join('\n')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
-    const runs = ['ci', 'release'].flatMap((name) => {
+    const runs = ['ci', 'nightly', 'release'].flatMap((name) => {
       // The cast names only what is read, of the workflows in this repository.
       const { jobs } = parse(readLines(`.github/workflows/${name}.yaml`).join('\n')) as Workflow;
       return Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
     });
-    expect(runs.filter((run) => run === '.ci/run')).toHaveLength(2);
+    expect(runs.filter((run) => run.startsWith('.ci/run'))).toEqual(['.ci/run', '.ci/run --all', '.ci/run --all']);
     const named = runs.flatMap((run) => /npm run (\S+)/.exec(run)?.[1] ?? []);
     expect(named).toEqual(['build:npm', 'build:deb', 'build:deb']);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);

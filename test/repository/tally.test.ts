@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTally, hasSucceeded, toSummary } from '../../scripts/tally.ts';
+import { createTally, hasSucceeded, toSummary, toTimes } from '../../scripts/tally.ts';
 
 const skipped = ['alerts/rules (promtool is not installed)'];
 
@@ -20,6 +20,15 @@ describe('repository/tally', () => {
       '  api/paging',
       '12 passed, 1 failed, 1 skipped',
     ]);
+  });
+
+  it('holds the time of a whole run against its budget', () => {
+    expect(toTimes({ isAll: false, seconds: 479.6, load: 1.26 })).toBe(
+      '480 s, within the budget of 480 s; load average 1.3',
+    );
+    expect(toTimes({ isAll: true, seconds: 2710, load: 6 })).toBe(
+      '2710 s, 10 s over the budget of 2700 s; load average 6.0',
+    );
   });
 
   it('takes a skip for a failure only in ci', () => {

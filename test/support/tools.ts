@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
 import { findTool, type ToolName } from '../../scripts/tools.ts';
+
+const installer = process.env['TOOLS_INSTALLED_BY'];
+// The test command installs tools beside the tests that need none.
+if (installer !== undefined) await waitForEnd(installer);
 
 /**
  * A `describe` that hands over the paths of the tools it needs. Where one is not installed, its tests are skipped
@@ -18,4 +24,16 @@ export function describeWithTools<Name extends ToolName>(
     // The keys are exactly the names asked for.
     body(Object.fromEntries(paths) as Record<Name, string>);
   });
+}
+
+async function waitForEnd(pid: string): Promise<void> {
+  while (readCommandLine(pid).includes('install-tools.ts')) await sleep(200);
+}
+
+function readCommandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
