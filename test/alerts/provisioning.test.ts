@@ -58,7 +58,7 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
   it('is a configuration that Prometheus takes, with the rules', () => {
     const output = execFileSync(promtool, ['check', 'config', 'prometheus.yaml'], { cwd: directory, encoding: 'utf8' });
     expect(output).toContain('SUCCESS: prometheus.yaml is valid prometheus config file syntax');
-    expect(output).toContain('SUCCESS: 94 rules found');
+    expect(output).toContain('SUCCESS: 95 rules found');
   });
 
   it('is a configuration that Alertmanager takes, with the inhibitions', () => {

@@ -79,7 +79,7 @@ describe('expected-runs, seeded days', () => {
   it('tells every run, miss and cause as it truly was', { timeout: 3_600_000 }, () => {
     const { wrong, right } = judgeDays(days);
     expect(wrong).toEqual([]);
-    const least = days < 1000 ? 10 : 100;
+    const least = Math.min(100, Math.ceil(days / 4));
     expect(causes.filter((cause) => (right.get(cause) ?? 0) < least)).toEqual([]);
   });
 
