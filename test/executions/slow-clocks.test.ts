@@ -43,4 +43,21 @@ describe('executions/slow-clocks', () => {
     }
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
   });
+
+  it('learns nothing from a run that it first sees hours after its start, and keeps the clocks that it knows', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    await cache.update(async () => ({
+      facts: { ...cache.facts(), slowClocks: [{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }] },
+      idHours: [
+        { hour: 994, leastId: 60, greatestId: 74 },
+        { hour: 997, leastId: 76, greatestId: 90 },
+      ],
+    }));
+    // Of a member that is 80 hours behind; it began five hours ago.
+    const late = someRunning({ id: 75, startedAtMs: nowMs - 85 * hourMs });
+    for (let round = 0; round < 12; round += 1) {
+      await noteSlowClocks(cache, { running: [late], nowMs: nowMs + round * 15_000 });
+    }
+    expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
+  });
 });

@@ -40,14 +40,14 @@ function toNoted(
   const note = (byMs: number): void => {
     next = [...next, { byMs, seenAtMs: nowMs }].slice(-mostClocks);
   };
+  const { isImported } = createIdOrder(idHours, nowMs);
   for (const { id, startedAtMs } of starts) {
     const run = { id, startedAtMs, endedAtMs: startedAtMs };
-    const { isImported, isOfSlowClock } = createIdOrder(
-      idHours,
-      nowMs,
-      next.map(({ byMs }) => byMs),
-    );
-    if (isImported(run) && !isOfSlowClock(run)) note(nowMs - startedAtMs);
+    if (!isImported(run)) continue;
+    const isOf = (slowByMs: number[]): boolean => createIdOrder(idHours, nowMs, slowByMs).isOfSlowClock(run);
+    const byMs = nowMs - startedAtMs;
+    // A run that began hours before it was first seen does not show how far its clock is behind.
+    if (!isOf(next.map((clock) => clock.byMs)) && isOf([byMs])) note(byMs);
   }
   const byMs = nowMs - Math.min(nowMs, ...serverTimes);
   if (byMs > dayMs && next.every((clock) => Math.abs(clock.byMs - byMs) > closeMs)) note(byMs);
