@@ -11,6 +11,19 @@ const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
 const minute = 60 * second;
 
+/** A job without a run, an edit or a switch, decided up to an hour before. */
+const settle = {
+  id: 'j1',
+  project: 'pay',
+  group: '',
+  name: 'settle',
+  sinceMs: 0,
+  decidedMs: atMs - 60 * minute,
+  off: [],
+  runs: [],
+  verdicts: [],
+} as const;
+
 /** Readings that are so many seconds before and after the expected time. */
 function read(values: Readonly<Record<number, string>>): Timeline {
   const readings = Object.entries(values).map(([seconds, value]) => ({
@@ -62,16 +75,8 @@ describe('expected-runs/deciding/cause', () => {
       sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
     } as const;
     const job: WatchedJob = {
-      id: 'j1',
-      project: 'pay',
-      group: '',
-      name: 'settle',
-      sinceMs: 0,
-      decidedMs: atMs - 60 * minute,
+      ...settle,
       listedAtMs: atMs + 40 * minute,
-      off: [],
-      runs: [],
-      verdicts: [],
       timetable: { source: 'forecast', askedAtMs: 0, untilMs: atMs, confirmedMs: atMs + minute, timesMs: [atMs] },
       runsAskedMs: atMs + 30 * minute,
     };
@@ -122,17 +127,9 @@ describe('expected-runs/deciding/cause', () => {
     const others = every15s(() => 'answered', [-1800, 720]);
     const { verdicts } = decide(
       {
-        id: 'j1',
-        project: 'pay',
-        group: '',
-        name: 'settle',
+        ...settle,
         ownerUuid: 'm1',
-        sinceMs: 0,
-        decidedMs: atMs - 60 * minute,
         listedAtMs: atMs + 12 * minute,
-        off: [],
-        runs: [],
-        verdicts: [],
         timetable: {
           source: 'forecast',
           askedAtMs: 0,
