@@ -68,7 +68,7 @@ class Sequencer extends BaseSequencer {
 }
 
 function toRank(path: string): number {
-  if (process.env['TOOLS_INSTALLED_BY'] !== undefined && readFileSync(path, 'utf8').includes('support/tools.ts')) {
+  if (process.env['TOOLS_INSTALLED_AT'] !== undefined && readFileSync(path, 'utf8').includes('support/tools.ts')) {
     return longest.length + 1;
   }
   const place = longest.findIndex((file) => path.endsWith(file));

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { startVitest } from 'vitest/node';
@@ -13,8 +15,7 @@ const isAll = filters.length < process.argv.length - 2;
 
 // The workers of vitest read both.
 if (isAll) process.env['TEST_ALL'] = 'true';
-const installing = listMissingTools().length > 0 ? installTools() : undefined;
-if (installing?.pid !== undefined) process.env['TOOLS_INSTALLED_BY'] = String(installing.pid);
+if (listMissingTools().length > 0) process.env['TOOLS_INSTALLED_AT'] = String(await installTools());
 
 const [results, vitest] = await Promise.all([
   runSteps(staticSteps),
@@ -35,9 +36,22 @@ if (filters.length === 0) console.log(toTimes({ isAll, seconds: process.uptime()
 // A handle that a test left open must not keep the process from ending.
 process.exit(hasSucceeded(tally, inCi) ? 0 : 1);
 
-/** Installs them beside the tests that need none; the others wait for the end of this process. */
-function installTools() {
-  return spawn(process.execPath, [join(import.meta.dirname, 'install-tools.ts')], {
+/** Installs them beside the tests that need none; returns the port whose connections the others wait for: their end is its end. */
+async function installTools(): Promise<number> {
+  const waiting = new Set<Socket>();
+  const server = createServer((socket) => {
+    waiting.add(socket);
+    socket.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const installing = spawn(process.execPath, [join(import.meta.dirname, 'install-tools.ts')], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+  installing.once('close', () => {
+    server.close();
+    for (const socket of waiting) socket.destroy();
+  });
+  const address = server.address();
+  // A server that listens on TCP has such an address.
+  return (address as AddressInfo).port;
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:net';
 import { describe } from 'vitest';
 import { findTool, type ToolName } from '../../scripts/tools.ts';
 
-const installer = process.env['TOOLS_INSTALLED_BY'];
-// The test command installs tools beside the tests that need none.
-if (installer !== undefined) await waitForEnd(installer);
+const port = process.env['TOOLS_INSTALLED_AT'];
+// The test command installs tools beside the tests that need none, and keeps connections open until that is done.
+if (port !== undefined) await waitForEnd(Number(port));
 
 /**
  * A `describe` that hands over the paths of the tools it needs. Where one is not installed, its tests are skipped
@@ -26,14 +25,14 @@ export function describeWithTools<Name extends ToolName>(
   });
 }
 
-async function waitForEnd(pid: string): Promise<void> {
-  while (readCommandLine(pid).includes('install-tools.ts')) await sleep(200);
-}
-
-function readCommandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
+/** A refused connection is closed as well: the installation was over before. */
+function waitForEnd(at: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(at, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      resolve();
+    });
+    socket.resume();
+  });
 }
