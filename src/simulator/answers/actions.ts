@@ -6,7 +6,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { ok } from './answer.ts';
 import { readDate } from './dates.ts';
 import { denied, fail } from './errors.ts';
-import { links, openExecution, statusNow, toExecution } from './execution.ts';
+import { links, openExecution, statusNow, toExecution } from './executions/execution.ts';
 
 /** execution/{id}/abort: a GET that does something (API reference, "Executions"). */
 export function abortExecution(request: ApiRequest): Answer {

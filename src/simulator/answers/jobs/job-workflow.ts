@@ -1,8 +1,8 @@
-import type { Job } from '../world/job.ts';
-import type { Step } from '../world/work.ts';
-import { isAnswer, openJob } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { ok } from './answer.ts';
+import type { Job } from '../../world/job.ts';
+import type { Step } from '../../world/work.ts';
+import { isAnswer, openJob } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { ok } from '../answer.ts';
 
 /** job/{id}/workflow (API reference, "Jobs"): referenced jobs to depth 3, each expanded once. */
 export function jobWorkflow(request: ApiRequest): Answer {

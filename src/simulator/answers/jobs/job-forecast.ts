@@ -1,10 +1,10 @@
-import { accelerate, countBetween, timesBetween } from '../engine/schedule.ts';
-import { averageDuration, type Job, maySchedule } from '../world/job.ts';
-import { isAnswer, openJob } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { ok } from './answer.ts';
-import { afterNow, beforeNow, toObjectDate } from './dates.ts';
-import { badParameter } from './errors.ts';
+import { accelerate, countBetween, timesBetween } from '../../engine/schedule.ts';
+import { averageDuration, type Job, maySchedule } from '../../world/job.ts';
+import { isAnswer, openJob } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { ok } from '../answer.ts';
+import { afterNow, beforeNow, toObjectDate } from '../dates.ts';
+import { badParameter } from '../errors.ts';
 import { toJob } from './jobs.ts';
 
 /**

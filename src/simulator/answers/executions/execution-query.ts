@@ -1,9 +1,9 @@
-import type { Execution } from '../world/execution.ts';
-import { fullName } from '../world/job.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { beforeNow, readDate } from './dates.ts';
-import { badParameter } from './errors.ts';
-import { isInGroup } from './job-filter.ts';
+import type { Execution } from '../../world/execution.ts';
+import { fullName } from '../../world/job.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { beforeNow, readDate } from '../dates.ts';
+import { badParameter } from '../errors.ts';
+import { isInGroup } from '../jobs/job-filter.ts';
 
 /** The filters of the executions query (API reference, "Executions"). */
 export type ExecutionQuery = {

@@ -1,10 +1,10 @@
-import { accelerate, nextTime } from '../engine/schedule.ts';
-import type { Job } from '../world/job.ts';
-import { averageDuration, maySchedule } from '../world/job.ts';
-import { isAnswer, mayReadJob, openJob, openProject } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { ok } from './answer.ts';
-import { toObjectDate } from './dates.ts';
+import { accelerate, nextTime } from '../../engine/schedule.ts';
+import type { Job } from '../../world/job.ts';
+import { averageDuration, maySchedule } from '../../world/job.ts';
+import { isAnswer, mayReadJob, openJob, openProject } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { ok } from '../answer.ts';
+import { toObjectDate } from '../dates.ts';
 import { isInGroup } from './job-filter.ts';
 
 /** job/{id}/meta (API reference, "Jobs", v46). */

@@ -1,6 +1,6 @@
-import { planOf } from '../engine/outcome.ts';
-import type { StepRun, WorkflowRun } from '../engine/plan.ts';
-import type { Execution } from '../world/execution.ts';
+import { planOf } from '../../engine/outcome.ts';
+import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
+import type { Execution } from '../../world/execution.ts';
 
 export type LogLine = {
   readonly type: 'log' | 'stepbegin' | 'stepend' | 'nodebegin' | 'nodeend';

@@ -1,11 +1,11 @@
-import type { Execution } from '../world/execution.ts';
-import { endedAt, startedAt } from '../world/execution.ts';
-import { fullName } from '../world/job.ts';
-import { isAnswer, mayReadEvents, openProject } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { href, ok, permalink } from './answer.ts';
-import { beforeNow, readDate, toDate } from './dates.ts';
-import { badParameter, denied } from './errors.ts';
+import type { Execution } from '../../world/execution.ts';
+import { endedAt, startedAt } from '../../world/execution.ts';
+import { fullName } from '../../world/job.ts';
+import { isAnswer, mayReadEvents, openProject } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { href, ok, permalink } from '../answer.ts';
+import { beforeNow, readDate, toDate } from '../dates.ts';
+import { badParameter, denied } from '../errors.ts';
 import { describe, links, mayReadExecution, statusNow } from './execution.ts';
 import { readNumber } from './execution-lists.ts';
 

@@ -1,8 +1,8 @@
-import type { Execution } from '../world/execution.ts';
-import { endedAt, startedAt } from '../world/execution.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { flag, ok, parameter } from './answer.ts';
-import { toDate } from './dates.ts';
+import type { Execution } from '../../world/execution.ts';
+import { endedAt, startedAt } from '../../world/execution.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { flag, ok, parameter } from '../answer.ts';
+import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
 import type { LogLine } from './log-lines.ts';
 import { linesOf } from './log-lines.ts';

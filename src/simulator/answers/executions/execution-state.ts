@@ -1,12 +1,12 @@
-import { planOf } from '../engine/outcome.ts';
-import type { StepRun, WorkflowRun } from '../engine/plan.ts';
-import type { Moment, Progress } from '../engine/progress.ts';
-import { momentOf, nodeMoment, progressOf } from '../engine/progress.ts';
-import type { Execution } from '../world/execution.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { ok } from './answer.ts';
-import { toDate } from './dates.ts';
-import { missing } from './errors.ts';
+import { planOf } from '../../engine/outcome.ts';
+import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
+import type { Moment, Progress } from '../../engine/progress.ts';
+import { momentOf, nodeMoment, progressOf } from '../../engine/progress.ts';
+import type { Execution } from '../../world/execution.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { ok } from '../answer.ts';
+import { toDate } from '../dates.ts';
+import { missing } from '../errors.ts';
 import { openExecution, statusNow } from './execution.ts';
 
 /** execution/{id}/state (API reference, "Execution state"). */

@@ -1,11 +1,11 @@
-import { accelerate, nextTime } from '../engine/schedule.ts';
-import type { Job } from '../world/job.ts';
-import { averageDuration, maySchedule } from '../world/job.ts';
-import { isAnswer, mayReadJob, openJob, openProject } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { href, ok, parameter, permalink } from './answer.ts';
-import { toObjectDate } from './dates.ts';
-import { badParameter, fail } from './errors.ts';
+import { accelerate, nextTime } from '../../engine/schedule.ts';
+import type { Job } from '../../world/job.ts';
+import { averageDuration, maySchedule } from '../../world/job.ts';
+import { isAnswer, mayReadJob, openJob, openProject } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { href, ok, parameter, permalink } from '../answer.ts';
+import { toObjectDate } from '../dates.ts';
+import { badParameter, fail } from '../errors.ts';
 import { toJobFilter } from './job-filter.ts';
 
 /** project/{project}/jobs (API reference, "Job summary" and "Jobs"); a page is cut before the access check. */

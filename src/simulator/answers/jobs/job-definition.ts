@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
-import type { Job } from '../world/job.ts';
-import type { Step } from '../world/work.ts';
-import { isAnswer, openJob } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { ok, text } from './answer.ts';
-import { denied, fail } from './errors.ts';
+import type { Job } from '../../world/job.ts';
+import type { Step } from '../../world/work.ts';
+import { isAnswer, openJob } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { ok, text } from '../answer.ts';
+import { denied, fail } from '../errors.ts';
 
 /** job/{id} (API reference, "Jobs"): one definition document; JSON from v44. */
 export function jobDefinition(request: ApiRequest): Answer {

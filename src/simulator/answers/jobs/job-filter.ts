@@ -1,4 +1,4 @@
-import type { Job } from '../world/job.ts';
+import type { Job } from '../../world/job.ts';
 
 /** The job list's filters (API reference, "Jobs"); `-` means jobs at the top level. */
 export function toJobFilter(query: URLSearchParams): (job: Job) => boolean {

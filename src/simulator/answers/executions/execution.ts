@@ -1,12 +1,12 @@
-import { covers } from '../world/access.ts';
-import type { Execution } from '../world/execution.ts';
-import { endedAt, startedAt, toArgString, toStatus } from '../world/execution.ts';
-import { averageDuration } from '../world/job.ts';
-import { mayReadJob, mayReadProject } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { href, ok, parameter, permalink } from './answer.ts';
-import { toUnixDate } from './dates.ts';
-import { denied, fail, missing } from './errors.ts';
+import { covers } from '../../world/access.ts';
+import type { Execution } from '../../world/execution.ts';
+import { endedAt, startedAt, toArgString, toStatus } from '../../world/execution.ts';
+import { averageDuration } from '../../world/job.ts';
+import { mayReadJob, mayReadProject } from '../access.ts';
+import type { Answer, ApiRequest } from '../answer.ts';
+import { href, ok, parameter, permalink } from '../answer.ts';
+import { toUnixDate } from '../dates.ts';
+import { denied, fail, missing } from '../errors.ts';
 
 /** execution/{id} (API reference, "Execution"). */
 export function oneExecution(request: ApiRequest): Answer {
