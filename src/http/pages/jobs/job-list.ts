@@ -175,7 +175,7 @@ function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOn
   const last =
     lastRun &&
     html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
-  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last scheduled times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${toNext(job)}</td></tr>
+  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last scheduled times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next"${job.blockers.length > 0 ? undefined : html` class="brief"`}>${toNext(job)}</td></tr>
 `;
 }
 
