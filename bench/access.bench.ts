@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { parseBcryptHash } from '../src/config/values/bcrypt-hash.ts';
+import { parseBcryptHash } from '../src/config/values/web-values.ts';
 import { createAccess } from '../src/http/access/access.ts';
 import { metricsRoute } from '../src/http/routes/metrics.ts';
 import { createHttpServer, type HttpServer } from '../src/http/server/server.ts';

@@ -5,11 +5,11 @@ import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
 import { askOnce } from './ask-once.ts';
+import { type LiveReport, probeLive } from './check/live.ts';
+import { isFine, probeServer, type ServerReport } from './check/probe.ts';
+import { toProbes } from './check/probes.ts';
 import { type CommandContext, exitCodes } from './command.ts';
-import { type LiveReport, probeLive } from './live.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
-import { isFine, probeServer, type ServerReport } from './probe.ts';
-import { toProbes } from './probes.ts';
 import type { Progress } from './progress.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 

@@ -3,7 +3,6 @@ import { toCount, toSize } from '../domain/sizes.ts';
 import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
-import { renderTable } from './table.ts';
 
 /** Lists, retries or drops the traces that the OTLP endpoint rejected, through the running daemon. */
 export async function quarantine(context: CommandContext): Promise<number> {
@@ -112,4 +111,18 @@ function renderList(traces: readonly Listed[]): string {
   for (const { bytes } of traces) sum += bytes;
   const head = ['SERVER', 'EXECUTION', 'SPANS', 'SIZE', 'QUARANTINED', 'REASON'];
   return `${renderTable([head, ...rows])}${toCount(traces.length, 'trace')}, ${toSize(sum)}\n`;
+}
+
+/** Rows in columns as wide as they have to be; the last one is not filled up. */
+export function renderTable(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, { length }] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, length);
+  }
+  const toLine = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return rows.map((row) => `${toLine(row)}\n`).join('');
 }

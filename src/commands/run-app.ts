@@ -6,9 +6,7 @@ import { StateError } from '../state/state.ts';
 import { systemClock } from '../system-clock.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { type CommandContext, exitCodes } from './command.ts';
-import { endInTime } from './ending.ts';
 import { explainFault } from './faults.ts';
-import { createLineWriter } from './line-writer.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
 import { toOpenShared } from './shared-state.ts';
@@ -138,4 +136,72 @@ function explainStart(error: unknown, port: number): string {
   if (code === 'EACCES') return `port ${port} needs more rights: choose one above 1023 with --web.listen-address=:PORT`;
   if (code === 'EADDRNOTAVAIL') return `the address of --web.listen-address is none of this machine's`;
   return message ?? String(error);
+}
+
+type EndOptions = {
+  readonly log: Pick<Log, 'error'>;
+  readonly clock: Pick<typeof systemClock, 'after'>;
+  /** Called where it does not end in time. */
+  readonly leaveLate: () => void;
+};
+
+/** Ends something in a time that grows only by what it says that it still has to do. */
+export async function endInTime(
+  { log, clock, leaveLate }: EndOptions,
+  stop: (mayTake: (ms: number) => void) => Promise<void>,
+): Promise<void> {
+  let cancel = watch(longestStopMs);
+  function watch(ms: number): () => void {
+    return clock.after(ms, () => {
+      log.error({ afterSeconds: ms / 1000 }, 'shutdown timed out, exiting');
+      leaveLate();
+    });
+  }
+  await stop((ms) => {
+    cancel();
+    cancel = watch(longestStopMs + ms);
+  });
+  cancel();
+}
+
+/** The longest time that a stop may take without a large state. */
+const longestStopMs = 5000;
+
+/** The stream to write to: standard error, or a test's replacement for it. */
+type LineStream = {
+  readonly writableLength: number;
+  readonly write: (text: string) => unknown;
+  readonly on: (event: 'error' | 'drain', listener: () => void) => unknown;
+};
+
+/** More than this is not kept for a reader that has stalled. */
+const mostWaitingBytes = 256 * 1024;
+
+/**
+ * Writes lines to a stream whose reader may be gone or stalled: neither ends the process, nor does it fill its memory. Lines that
+ * could not be written are counted, and told as soon as there is room again.
+ */
+export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
+  let dropped = 0;
+  let isGone = false;
+  stream.on('error', () => {
+    isGone = true;
+  });
+  stream.on('drain', noteDropped);
+
+  function noteDropped(): void {
+    if (dropped === 0 || isGone) return;
+    const told = dropped;
+    dropped = 0;
+    onRoom(told);
+  }
+
+  return (line) => {
+    if (isGone) return;
+    if (stream.writableLength > mostWaitingBytes) dropped += 1;
+    else {
+      noteDropped();
+      stream.write(line);
+    }
+  };
 }

@@ -4,13 +4,16 @@ import { listGeneralLeaves, listLaunchLeaves } from './declare/catalogue.ts';
 import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './declare/options.ts';
 import { toSettings } from './declare/settings.ts';
 import { toChoice, toOverrideChoice } from './patterns/include-exclude.ts';
-import { resolveCollectors } from './read/collectors.ts';
+import {
+  checkBackfill,
+  checkDatabase,
+  resolveCollectors,
+  resolveFamilies,
+  settleExclusions,
+} from './read/collectors.ts';
 import type { Arguments } from './read/command-line.ts';
 import type { ConfigFileOptions } from './read/config-file.ts';
 import { readEnvironment } from './read/environment.ts';
-import { checkDatabase, settleExclusions } from './read/exclusions.ts';
-import { checkBackfill } from './read/execution-rules.ts';
-import { resolveFamilies } from './read/families.ts';
 import type { FileValues } from './read/file-values.ts';
 import type { TakenLabels } from './read/label-rules.ts';
 import { type Resolved, resolveAll, type Sources } from './read/resolve.ts';
@@ -18,7 +21,7 @@ import type { TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
 import type { WebConfigOptions } from './read/web-config.ts';
 import type { ReadFile } from './secret.ts';
-import { isInShard } from './values/shard.ts';
+import { isInShard } from './values/number.ts';
 import type { WebConfig } from './web-config.ts';
 
 export type LoadOptions = {

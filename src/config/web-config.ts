@@ -1,5 +1,5 @@
 import type { Secret } from './secret.ts';
-import type { BcryptHash } from './values/bcrypt-hash.ts';
+import type { BcryptHash } from './values/web-values.ts';
 
 /** The content of the file of `web.config_file`: who may ask us, and how. */
 export type WebConfig = {

@@ -4,7 +4,7 @@ import type { ReloadOutcome } from '../config/reload.ts';
 import type { Clock } from '../domain/clock.ts';
 import { forgetSeries } from '../metrics/forget.ts';
 import type { Self } from '../metrics/self.ts';
-import { type PollKey, toPollText } from '../schedule/poll-key.ts';
+import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';

@@ -8,8 +8,8 @@ import {
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Transport, TransportAnswer, TransportRequest } from '../api/wire/transport.ts';
 import type { Log } from '../log.ts';
+import type { PollKey } from '../schedule/outcome.ts';
 import type { Poll } from '../schedule/poll.ts';
-import type { PollKey } from '../schedule/poll-key.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 
 /** Spans of what the exporter itself does, around the things that do it; they never hold an address or a secret. */

@@ -12,8 +12,8 @@ import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import { type PollKey, toPollText } from '../schedule/poll-key.ts';
-import type { ProjectRows } from '../schedule/project-rows.ts';
+import { type PollKey, toPollText } from '../schedule/outcome.ts';
+import type { ProjectRows } from '../schedule/project-sweep.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';

@@ -1,4 +1,5 @@
 import type { Gauge, Registry } from 'prom-client';
+import type { NextTurn } from './segment.ts';
 
 /** Takes away the daemon's own series whose labels say that what they are about is gone. */
 export async function forgetSeries(
@@ -17,4 +18,13 @@ export async function forgetSeries(
       if (isGone(own, metric.name)) metric.remove(own);
     }
   }
+}
+
+/** Gives each caller a round of the event loop to itself, however many ask at once. */
+export function createTurns(nextTurn: NextTurn): NextTurn {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(nextTurn);
+    return last;
+  };
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
 import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
+import { createTurns } from './forget.ts';
 import type { Format } from './format.ts';
 import { renderHeader } from './render.ts';
 import { listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
-import { createTurns } from './turns.ts';
 
 export type Snapshot = {
   /** One for each polled thing: the next snapshot of the same source takes its place. */

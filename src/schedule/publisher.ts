@@ -3,7 +3,7 @@ import { type Bounded, type BoundRules, boundRows } from '../metrics/bound.ts';
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import type { PollKey } from './poll-key.ts';
+import type { PollKey } from './outcome.ts';
 
 export type Publisher = {
   /** Shows these rows instead of those before; resolves to how many there are once they can be scraped. */

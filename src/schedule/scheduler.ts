@@ -1,9 +1,7 @@
 import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
-import { spreadEvenly, toPauseMs } from './again.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, PollKey } from './outcome.ts';
 import type { LastPoll, Poll } from './poll.ts';
-import type { PollKey } from './poll-key.ts';
 import { createPollTimes } from './poll-times.ts';
 import { isAway, type Seen, type Vitality } from './vitality.ts';
 
@@ -179,4 +177,25 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;
+}
+
+/** After a first failure, and from then on twice as long each time. */
+const firstPauseMs = 60_000;
+/** All retries start within a minute of the return, including the time of the vital poll that noticed it. */
+const spreadOverMs = 45_000;
+
+/**
+ * Computes the wait of a poll after this many failures in a row; undefined if its own schedule is sooner. A random part
+ * separates polls that failed together.
+ */
+function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
+  const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, mostDoublings);
+  return pauseMs < everyMs ? pauseMs * (0.9 + 0.2 * random) : undefined;
+}
+
+const mostDoublings = 20;
+
+/** Spreads the retries of this many polls, from the moment at which the server is back. */
+function spreadEvenly(polls: number): number[] {
+  return Array.from({ length: polls }, (_, index) => ((index + 1) / polls) * spreadOverMs);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endInTime } from '../../src/commands/ending.ts';
+import { endInTime } from '../../src/commands/run-app.ts';
 
 /** A stop that says how long it may take and ends when it is told to, by a clock that a test moves. */
 function start(mayTakeMs: number | undefined) {

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { describe, expect, it } from 'vitest';
-import { parseBcryptHash } from '../../src/config/values/bcrypt-hash.ts';
+import { parseBcryptHash } from '../../src/config/values/web-values.ts';
 import { createAccess } from '../../src/http/access/access.ts';
 import { serve } from '../http/serve.ts';
 import { runCli } from './run-cli.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLineWriter } from '../../src/commands/line-writer.ts';
+import { createLineWriter } from '../../src/commands/run-app.ts';
 
 let written: string[];
 let told: number[];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { probeDatabase } from '../../src/commands/probe-database.ts';
+import { probeDatabase } from '../../src/commands/check/live.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 

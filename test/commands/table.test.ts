@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderTable } from '../../src/commands/table.ts';
+import { renderTable } from '../../src/commands/quarantine.ts';
 
 describe('commands/table', () => {
   it('makes columns as wide as they have to be, and leaves no blanks at the end', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isInShard } from '../../src/config/values/shard.ts';
+import { isInShard } from '../../src/config/values/number.ts';
 import { complain, loadIn } from './fixtures.ts';
 
 const names = Array.from({ length: 300 }, (_, index) => `server-${index}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLeaseNotes, forgetTraces, toDeliveryObserver } from '../../src/daemon/instruments.ts';
-import { readOwnFamilies } from '../../src/metrics/own-rows.ts';
+import { readOwnFamilies } from '../../src/metrics/exposition.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
 import { UnfinishedCopyError } from '../../src/state/shared-state.ts';
 import { load } from '../config/fixtures.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { endInTime } from '../../src/commands/ending.ts';
+import { endInTime } from '../../src/commands/run-app.ts';
 import { keepState } from '../../src/daemon/state-backup.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';

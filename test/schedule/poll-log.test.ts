@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 import { judge, type Outcome } from '../../src/schedule/outcome.ts';
-import { createPollLog } from '../../src/schedule/poll-log.ts';
+import { createPollLog } from '../../src/schedule/poll.ts';
 
 const good: Outcome = { result: 'success', series: 3 };
 

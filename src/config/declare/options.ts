@@ -2,8 +2,7 @@ import { type Patterns, pattern, patternList } from '../patterns/pattern-list.ts
 import { listenAddress, proxyAddress, webAddress } from '../values/address.ts';
 import { bucketBounds, labelNames } from '../values/family-types.ts';
 import { labels } from '../values/labels.ts';
-import { autoOrNumber, number, wholeNumber } from '../values/number.ts';
-import { shard } from '../values/shard.ts';
+import { autoOrNumber, number, shard, wholeNumber } from '../values/number.ts';
 import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userName } from '../values/texts.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from '../values/value-type.ts';
 import { mapList } from './map-list.ts';

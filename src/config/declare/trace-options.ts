@@ -1,9 +1,6 @@
-import { wholeNumber } from '../values/number.ts';
-import { size } from '../values/size.ts';
+import { size, wholeNumber } from '../values/number.ts';
 import { statusMap } from '../values/status-map.ts';
-import { textList } from '../values/text-list.ts';
-import { plainName } from '../values/texts.ts';
-import { traceLink } from '../values/trace-link.ts';
+import { plainName, textList, traceLink } from '../values/texts.ts';
 import { boolean, choice, duration } from '../values/value-type.ts';
 import { type OptionTree, option, optional } from './option.ts';
 

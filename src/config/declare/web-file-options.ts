@@ -1,6 +1,5 @@
 import { wholeNumber } from '../values/number.ts';
-import { textList } from '../values/text-list.ts';
-import { pemFile } from '../values/texts.ts';
+import { pemFile, textList } from '../values/texts.ts';
 import { boolean, choice, duration } from '../values/value-type.ts';
 import { basicAuthUsers, choices, pemText, responseHeaders } from '../values/web-values.ts';
 import { type OptionTree, option, optional } from './option.ts';

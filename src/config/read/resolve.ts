@@ -1,6 +1,6 @@
 import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
 import type { Leaf } from '../declare/catalogue.ts';
-import { checkValue } from '../values/check-value.ts';
+import { checkValue } from '../values/value-type.ts';
 import type { FileValue } from './file-values.ts';
 
 /** Everything that may give an option its value, the strongest first. */

@@ -1,4 +1,7 @@
-import { path, text, type ValueType } from './value-type.ts';
+import { describeFound } from '../complaint.ts';
+import type { Parsed } from './duration.ts';
+import { structured } from './structure.ts';
+import { parsedText, path, text, type ValueType } from './value-type.ts';
 
 /** A path for the metrics; those that begin with /-/ are for health and lifecycle. */
 export function urlPath(): ValueType<string, 'plain'> {
@@ -99,3 +102,56 @@ export function schemaName(): ValueType<string, 'plain'> {
     placeholder: 'NAME',
   });
 }
+
+const place = '{trace_id}';
+
+/** The address of a trace in the backend that shows it, with a place for the id. */
+export const traceLink: ValueType<string, 'plain'> = parsedText(parseTraceLink, {
+  takes: 'a web address with {trace_id} in it',
+  examples: [`https://traces.example.org/trace/${place}`],
+  placeholder: 'URL',
+  pattern: '^[hH][tT][tT][pP][sS]?://\\S*\\{trace_id\\}\\S*$',
+  format: (value) => value,
+});
+
+// No message repeats the address: it may hold a password.
+function parseTraceLink(text: string): Parsed<string> {
+  const filled = text.replaceAll(place, '0'.repeat(32));
+  if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(filled)) {
+    return { problem: 'is not a web address' };
+  }
+  if (!text.includes(place)) return { problem: `has no ${place}` };
+  const { username, password } = new URL(filled);
+  if (username !== '' || password !== '') {
+    return { problem: 'holds a user or a password', hint: 'they would be visible to everyone who sees the page' };
+  }
+  return { value: text };
+}
+
+const mostTexts = 100;
+const longestText = 200;
+
+/** A list of names; a flag or a variable parts them by commas. */
+export const textList: ValueType<readonly string[], 'plain'> = structured(
+  (found, add) => {
+    if (!Array.isArray(found)) return undefined;
+    if (found.length > mostTexts) add({ path: [], message: `holds more than ${mostTexts} names` });
+    return found.slice(0, mostTexts).flatMap((text: unknown, index) => {
+      if (typeof text === 'string' && text !== '' && text.length <= longestText) return [text];
+      add({ path: [index], message: `takes a text, found ${describeFound(text)}` });
+      return [];
+    });
+  },
+  {
+    takes: 'a list of names',
+    example: '[version, region]',
+    placeholder: 'NAME,…',
+    fromText: (text) => text.split(','),
+    format: (texts) => texts,
+    jsonSchema: {
+      type: 'array',
+      maxItems: mostTexts,
+      items: { type: 'string', minLength: 1, maxLength: longestText },
+    },
+  },
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBcryptHash } from '../../../src/config/values/bcrypt-hash.ts';
+import { parseBcryptHash } from '../../../src/config/values/web-values.ts';
 import { createBcrypt } from '../../../src/http/access/bcrypt.ts';
 import { computeStart } from '../../../src/http/access/blowfish-start.ts';
 

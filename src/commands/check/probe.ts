@@ -1,9 +1,9 @@
-import { formatRights, toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
-import type { Api } from '../api/client.ts';
-import type { Endpoint } from '../api/endpoint.ts';
-import { systemInfo } from '../api/endpoints/system.ts';
-import { ApiError } from '../api/errors.ts';
-import { isAuthenticatedAnswer, toVerdict } from '../api/verdict.ts';
+import { formatRights, toAccessPolicy, toAdminRight } from '../../api/access-policy.ts';
+import type { Api } from '../../api/client.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
+import { systemInfo } from '../../api/endpoints/system.ts';
+import { ApiError } from '../../api/errors.ts';
+import { isAuthenticatedAnswer, toVerdict } from '../../api/verdict.ts';
 
 /** One line of a report: something that is asked once, or once of each of a few projects. */
 export type Probe = {

@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { systemInfo } from '../api/endpoints/system.ts';
-import { tokens } from '../api/endpoints/tokens.ts';
-import { ApiError } from '../api/errors.ts';
-import type { Config, ServerConfig } from '../config/config.ts';
-import { toDuration, toWait } from '../domain/ages.ts';
-import { toCount, toSize } from '../domain/sizes.ts';
-import { findForeign } from '../state/sqlite-open.ts';
-import { systemClock } from '../system-clock.ts';
-import { encodeTrace } from '../tracing/deliver/encode.ts';
-import { createPost } from '../tracing/deliver/post.ts';
-import type { OtlpSettings } from '../tracing/deliver/settings.ts';
-import { toVerdict } from '../tracing/deliver/verdict.ts';
-import type { Trace } from '../tracing/plan/span.ts';
-import { askOnce } from './ask-once.ts';
-import { probeDatabase } from './probe-database.ts';
+import { systemInfo } from '../../api/endpoints/system.ts';
+import { tokens } from '../../api/endpoints/tokens.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import { toDuration, toWait } from '../../domain/ages.ts';
+import { toCount, toSize } from '../../domain/sizes.ts';
+import { findForeign } from '../../state/sqlite-open.ts';
+import { systemClock } from '../../system-clock.ts';
+import { encodeTrace } from '../../tracing/deliver/encode.ts';
+import { createPost } from '../../tracing/deliver/post.ts';
+import type { OtlpSettings } from '../../tracing/deliver/settings.ts';
+import { toVerdict } from '../../tracing/deliver/verdict.ts';
+import type { Trace } from '../../tracing/plan/span.ts';
+import { askOnce } from '../ask-once.ts';
+import { toPostgresSettings } from '../shared-state.ts';
 
 /** One thing next to the servers' endpoints that has to work as well. A warning does not fail the check. */
 export type LiveReport = {
@@ -175,4 +175,32 @@ function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
 
 function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** From here a round of many commits takes seconds. */
+const slowMs = 50;
+
+/** Asks the database of the state for what replicas rely on; undefined where none is configured. */
+export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<LiveReport | undefined> {
+  const settings = toPostgresSettings(state.postgres);
+  if (settings === undefined) return undefined;
+  const name = 'state-database';
+  const { inspectPostgres } = await import('../../state/postgres/inspect.ts');
+  try {
+    const { host, port, user } = await settings.login();
+    const { version, latencyMs, unsafe, isReadOnly, mayCreate } = await inspectPostgres(settings, systemClock);
+    const found = `PostgreSQL ${version} at ${host}:${port} answers in ${latencyMs.toFixed(1)} ms`;
+    if (isReadOnly) return { name, verdict: 'broken', message: `${found}, but only reads: connect to the primary` };
+    if (!mayCreate) {
+      const message = `${found}, but ${user} may not create tables in the schema ${settings.schema}`;
+      return { name, verdict: 'broken', message };
+    }
+    if (unsafe.length > 0) {
+      const message = `${found}; a crash may lose commits, because ${unsafe.join(' and ')} is off`;
+      return { name, verdict: 'warning', message };
+    }
+    return { name, verdict: latencyMs < slowMs ? 'ok' : 'warning', message: found };
+  } catch (error) {
+    return { name, verdict: 'broken', message: error instanceof Error ? error.message : String(error) };
+  }
 }

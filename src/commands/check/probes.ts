@@ -1,0 +1,252 @@
+import type { Api } from '../../api/client.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
+import { projectExecutions, runningExecutions } from '../../api/endpoints/executions.ts';
+import { type Job, jobForecast, jobInfo, projectJobs } from '../../api/endpoints/jobs.ts';
+import { projects } from '../../api/endpoints/projects.ts';
+import { systemInfo } from '../../api/endpoints/system.ts';
+import { ApiError } from '../../api/errors.ts';
+import { createProjectList } from '../../api/project-list.ts';
+import type { Collector, ProjectCollector } from '../../collectors/collector.ts';
+import type { Watch } from '../../collectors/watch.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import { toExecutionSettings } from '../../daemon/server-settings.ts';
+import { toCount } from '../../domain/sizes.ts';
+import { planRoom } from '../../executions/series/series-plan.ts';
+import { systemClock } from '../../system-clock.ts';
+import { type Finding, findInProjects, type Probe } from './probe.ts';
+
+/** Builds the requests of the enabled collectors to a server, each once; of projects only the first few are asked. */
+export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
+  const { jobs } = config;
+  const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
+  const watch: Watch = {
+    projects: { read: list.read, labelsOf: server.projects.labelsOf },
+    // The list is asked for, and not each job for its average.
+    jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
+    hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
+  };
+
+  /** Asked for once: where that fails, it has failed for all that go project by project. */
+  let listed: Promise<readonly string[]> | undefined;
+  function readNames(api: Api): Promise<readonly string[]> {
+    listed ??= list.read(api).then((found) => found.map(({ name }) => name));
+    return listed;
+  }
+
+  /** Explains an empty list: a client cannot know whether projects are missing or hidden. */
+  function findNone(): Finding {
+    const isLeftOut = (list.visible() ?? 0) > 0;
+    return {
+      verdict: 'not asked',
+      note: isLeftOut
+        ? `\`servers[].projects\` leaves out all ${list.visible()} projects`
+        : 'no project is visible to these credentials',
+    };
+  }
+
+  function ofCollector(collector: ProjectCollector): Probe {
+    const { name, reads, covers, collect, collectAll } = collector;
+    const ofProjects = reads.filter(({ path }) => path.includes('{project}'));
+    return {
+      name,
+      reads,
+      ask: async (api) => {
+        if ((await collectAll(api, watch)) !== undefined) return undefined;
+        const supported = await Promise.all(ofProjects.map((read) => api.supports(read)));
+        if (!supported.includes(true)) {
+          return { verdict: 'too old', note: `the API version in use has no ${ofProjects[0]?.name ?? name}` };
+        }
+        const names = await readNames(api);
+        if (names.length === 0) return findNone();
+        const covered = names.filter((project) => covers(project, watch));
+        if (covered.length === 0) return { verdict: 'not asked', note: 'configuration chooses no project for it' };
+        return findInProjects(covered.slice(0, mostProjects), covered.length, (project) =>
+          collect(api, { name: project, of: covered.length }, watch),
+        );
+      },
+    };
+  }
+
+  async function findProjects(api: Api): Promise<Finding> {
+    await readNames(api);
+    if (list.visible() !== 0) return undefined;
+    const note = 'nothing is visible to these credentials: the server has no project, or they may read none';
+    return { verdict: 'nothing visible', note };
+  }
+
+  const settings = toExecutionSettings(server, config);
+  const roomOf = (count: number): JobRoom => {
+    const { jobs: room } = planRoom(settings, { projects: count, projectHistograms: 0 });
+    return { jobs: room, limitedBy: room >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };
+  };
+  const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
+
+  // System info is asked whatever is on: its answer shows whether this is the service at all.
+  const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
+  return [
+    ...uniqueByName(ofServer).map((endpoint) =>
+      endpoint.name === projects.name
+        ? { name: endpoint.name, reads: [projects], ask: findProjects }
+        : toProbe(endpoint),
+    ),
+    ...enabled.flatMap((collector) => {
+      if (collector.kind === 'executions') return ofExecutions;
+      if (collector.kind === 'expected-runs') return toScheduleProbes({ readNames, findNone });
+      return collector.kind === 'project' ? [ofCollector(collector)] : [];
+    }),
+  ];
+}
+
+/** Rights are given by patterns: what is well in a few projects is mostly well in all. */
+const mostProjects = 5;
+
+function toProbe(endpoint: Endpoint<unknown>): Probe {
+  return {
+    name: endpoint.name,
+    reads: [endpoint],
+    ask: async (api) => {
+      await api.get(endpoint);
+      return undefined;
+    },
+  };
+}
+
+/** Some endpoints are asked in two ways under one name. */
+function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
+  return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
+}
+
+type Options = {
+  readonly readNames: (api: Api) => Promise<readonly string[]>;
+  readonly findNone: () => Finding;
+};
+
+/**
+ * The schedule watch: whether the server tells when it starts jobs, asked of one scheduled job in each of a few
+ * projects.
+ */
+function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
+  async function find(api: Api): Promise<Finding> {
+    if (!(await api.supports(jobInfo))) {
+      return {
+        verdict: 'too old',
+        note: 'needs API 18: this server does not report next runs, so schedules are not watched',
+      };
+    }
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    const hasForecast = await api.supports(jobForecast);
+    let scheduled = 0;
+    const finding = await findInProjects(names.slice(0, maxListedProjects), names.length, async (project) => {
+      const jobs = (await api.get(projectJobs, { path: { project } })).filter(isOn);
+      scheduled += jobs.length;
+      const [first] = jobs;
+      if (first === undefined) return;
+      const path = { id: first.id };
+      if (hasForecast) await api.get(jobForecast, { path, query: { time: '1d', max: 1 } });
+      else await api.get(jobInfo, { path });
+    });
+    if (finding?.fault !== undefined) return finding;
+    const how = hasForecast ? '' : '; before API version 31 only the next run of each is known';
+    return { note: `${toCount(scheduled, 'scheduled job')}${how}; ${finding?.note}` };
+  }
+
+  return [{ name: jobForecast.name, reads: [projectJobs, jobForecast], ask: find }];
+}
+
+function isOn({ isScheduled, isEnabled, isScheduleEnabled }: Job): boolean {
+  return isScheduled === true && isEnabled === true && isScheduleEnabled === true;
+}
+
+const maxListedProjects = 5;
+
+type ExecutionProbes = {
+  /** Returns the room for jobs with their own series, by the number of projects. */
+  readonly roomOf: (projects: number) => JobRoom;
+  /** The watched projects; `findNone` explains an empty list. */
+  readonly readNames: (api: Api) => Promise<readonly string[]>;
+  readonly findNone: () => Finding;
+  readonly nowMs: () => number;
+};
+
+/** Room for jobs, and the option that bounds it. */
+type JobRoom = { readonly jobs: number; readonly limitedBy: string };
+
+/** The rounds over executions: what runs, and what ended within a day, project by project because rights differ. */
+function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProbes): readonly Probe[] {
+  async function findRunning(api: Api): Promise<Finding> {
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    const ask = (project: string) => api.get(runningExecutions, { path: { project }, query: { max: 1 } });
+    try {
+      await ask('*');
+    } catch (error) {
+      // Releases that take the `*` for a name are asked project by project by the rounds, too.
+      if (!(error instanceof ApiError) || error.details.isOfService !== true || error.kind === 'forbidden') throw error;
+    }
+    // The list of all leaves out in silence what may not be read.
+    return findInProjects(names.slice(0, maxReadProjects), names.length, ask);
+  }
+
+  async function findHistory(api: Api): Promise<Finding> {
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    const hidden: Count[] = [];
+    const finding = await findInProjects(names.slice(0, maxReadProjects), names.length, async (project) => {
+      const end = nowMs();
+      const query = { begin: end - dayMs, end, max: mostCompared };
+      const { total, items, oddRows } = await api.get(projectExecutions, { path: { project }, query });
+      const [counted, readable] = [Math.min(total, mostCompared), items.length + oddRows.length];
+      if (readable < counted) hidden.push({ project, counted, readable });
+    });
+    if (hidden.length === 0) return finding;
+    const note = [...toSentences(hidden), finding?.note].filter((part) => part !== undefined).join('; ');
+    return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
+  }
+
+  /** Every job may run one day. */
+  async function findRoom(api: Api): Promise<Finding> {
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    let jobs = 0;
+    const tried = names.slice(0, maxReadProjects);
+    const finding = await findInProjects(tried, names.length, async (project) => {
+      jobs += (await api.get(projectJobs, { path: { project } })).length;
+    });
+    if (finding?.fault !== undefined) return finding;
+    const { jobs: room, limitedBy } = roomOf(names.length);
+    const about = `${toCount(jobs, 'job')}, and room for ${toCount(room, 'job')} with series of their own`;
+    if (jobs <= room) return { note: `${about}; ${finding?.note}` };
+    const note = `${about}: ${toCount(jobs - room, 'job')} may be counted only in __other__; raise ${limitedBy}; ${finding?.note}`;
+    return { note, verdict: 'left out' };
+  }
+
+  return [
+    { name: 'job-series', reads: [projectJobs], ask: findRoom },
+    { name: runningExecutions.name, reads: [runningExecutions], ask: findRunning },
+    { name: projectExecutions.name, reads: [projectExecutions, projects], ask: findHistory },
+  ];
+}
+
+type Count = { readonly project: string; readonly counted: number; readonly readable: number };
+
+function toSentences(hidden: readonly Count[]): readonly string[] {
+  const whole = hidden.filter(({ readable }) => readable === 0);
+  const partly = hidden.filter(({ readable }) => readable > 0);
+  return [whole, partly].flatMap((projects) => {
+    if (projects.length === 0) return [];
+    let [counted, readable] = [0, 0];
+    for (const one of projects) {
+      counted += one.counted;
+      readable += one.readable;
+    }
+    return [
+      `history of ${projects.map(({ project }) => project).join(', ')}: ${counted} counted, ${readable} readable`,
+    ];
+  });
+}
+
+const dayMs = 86_400_000;
+const mostCompared = 200;
+/** More than of other things: rights to executions are given project by project. */
+const maxReadProjects = 25;
