@@ -13,7 +13,7 @@ import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
-import type { ProjectRows } from '../schedule/project-sweep.ts';
+import type { ProjectRows } from '../schedule/project-rows.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';

@@ -3,8 +3,7 @@ import type { Collector, OffReason } from '../collectors/collector.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
-import type { PollKey } from './outcome.ts';
-import { judge, type Outcome, toWord } from './outcome.ts';
+import { judge, type Outcome, type PollKey, toWord } from './outcome.ts';
 import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';
 

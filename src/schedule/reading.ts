@@ -1,14 +1,11 @@
 import type { Client } from '../api/client.ts';
 import type { ProjectList } from '../api/project-list.ts';
-import type { ProjectCollector, ServerCollector } from '../collectors/collector.ts';
 import type { Watch } from '../collectors/watch.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Memory } from '../domain/memory.ts';
 import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
 import type { Outcome, PollKey } from './outcome.ts';
-import type { ProjectRows } from './project-sweep.ts';
-import { createProjectSweep } from './project-sweep.ts';
+import type { ProjectRows } from './project-rows.ts';
 import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
 
@@ -45,70 +42,4 @@ export type ReadingOptions = {
 /** Computes how long a snapshot lives: three intervals, but never less than this, because one late poll is not an outage. */
 export function toValidityMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
-}
-
-type ServerReadingOptions = ReadingOptions & { readonly collector: ServerCollector };
-
-/** A collector that asks the server as a whole. */
-export function createServerReading(options: ServerReadingOptions): Reading {
-  const { key, collector, everyMs, timeoutMs, client, watch, publisher, clock } = options;
-  const memories = createMemories(options);
-
-  async function read(signal: AbortSignal): Promise<Outcome> {
-    const before = await memories.recall();
-    const lane = collector.vital ? 'vital' : 'normal';
-    const wholeMs = Math.max(everyMs, mostTimeouts * timeoutMs);
-    const api = client.within({ lane, forMs: timeoutMs, wholeMs, signal });
-    const collected = await collector.collect(api, watch, before, clock.now);
-    if (collected.off !== undefined) return { result: 'off', ...collected.off };
-    const { rows, memory, complaints, news } = collected;
-    const series = await publisher.publish(rows, toValidityMs(everyMs));
-    if (memory !== before) await memories.remember(memory);
-    if (news !== undefined) {
-      const { level, message, ...about } = news;
-      options.log[level]({ server: key.server, ...(key.member && { member: key.member }), ...about }, message);
-    }
-    return { result: 'success', series, complaints };
-  }
-
-  return { read, withdraw: publisher.withdraw };
-}
-
-/** A poll of several requests to a slow server may take longer than its interval, by no more than these. */
-const mostTimeouts = 3;
-
-/** Keeps the memory of a collector: read once, written when it changes. A failing disk costs the memory, not the numbers. */
-function createMemories({ key, state, log }: ServerReadingOptions) {
-  const { server, member, collector } = key;
-  const owner = { server: member === undefined ? server : `${server}/${member}`, collector };
-  let known: Memory | undefined;
-  return {
-    recall: async (): Promise<Memory> => {
-      try {
-        known ??= (await state.recall(owner)) ?? {};
-      } catch (error) {
-        log.error({ ...key, error }, 'kept collector state unreadable');
-        known = {};
-      }
-      return known;
-    },
-    remember: async (memory: Memory): Promise<void> => {
-      known = memory;
-      try {
-        await state.remember(owner, memory);
-      } catch (error) {
-        log.error({ ...key, error }, 'collector state not saved');
-      }
-    },
-  };
-}
-
-/** Creates the reading of a collector: as a whole, or project by project. */
-export function createCollectorReading(
-  collector: ServerCollector | ProjectCollector,
-  options: ReadingOptions,
-): Reading {
-  return collector.kind === 'project'
-    ? createProjectSweep({ ...options, collector })
-    : createServerReading({ ...options, collector });
 }

@@ -5,7 +5,7 @@ import { defineEndpoint } from '../../src/api/endpoint.ts';
 import { defineCollector } from '../../src/collectors/collector.ts';
 import type { Memory } from '../../src/domain/memory.ts';
 import { gauge } from '../../src/metrics/family.ts';
-import { createServerReading } from '../../src/schedule/reading.ts';
+import { createServerReading } from '../../src/schedule/collector-reading.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { describeFound } from '../complaint.ts';
-import type { ValueType } from './value-type.ts';
-import { checkValue, type Problem } from './value-type.ts';
+import { checkValue, type Problem, type ValueType } from './value-type.ts';
 
 /** Takes down what is wrong at a place within a value. */
 export type AddProblem = (problem: Pick<Problem, 'path' | 'message'> & Partial<Problem>) => void;
