@@ -60,4 +60,29 @@ describe('executions/slow-clocks', () => {
     }
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
   });
+
+  it('remembers a clock for as long as runs that began lately, or answers, show it, and writes this once a day', async () => {
+    const ledger = createMemoryLedger();
+    const cache = await openLedgerCache(ledger, 'prod');
+    await cache.update(async () => ({
+      facts: { ...cache.facts(), slowClocks: [50, 60, 70].map((hours) => ({ byMs: hours * hourMs, seenAtMs: nowMs })) },
+      idHours: [{ hour: 999, leastId: 60, greatestId: 70 }],
+    }));
+    const stuck = someRunning({ id: 71, startedAtMs: nowMs - 50 * hourMs });
+    const seen: (readonly [number, number])[] = [];
+    for (let hours = 0; hours < 20 * 24; hours += 1) {
+      const atMs = nowMs + hours * hourMs;
+      // It began half an hour ago, by a clock that is 60 hours behind.
+      const young = someRunning({ id: 73 + 2 * hours, startedAtMs: atMs - 60.5 * hourMs });
+      await cache.update(async () => ({
+        idHours: [{ hour: 1000 + hours, leastId: 72 + 2 * hours, greatestId: 72 + 2 * hours }],
+      }));
+      await noteSlowClocks(cache, { running: [stuck, young], serverTimes: [atMs - 70 * hourMs], nowMs: atMs });
+      for (const { byMs, seenAtMs } of cache.facts().slowClocks ?? [])
+        if (seenAtMs === atMs && hours > 0) seen.push([byMs / hourMs, hours]);
+    }
+    const everyDay = Array.from({ length: 19 }, (_, day) => 24 * (day + 1));
+    expect(seen).toEqual(everyDay.flatMap((hours) => [[60, hours] as const, [70, hours] as const]));
+    expect(cache.facts().slowClocks?.map(({ byMs }) => byMs / hourMs)).toEqual([60, 70]);
+  });
 });

@@ -2,7 +2,7 @@ import type { Execution } from '../../domain/execution.ts';
 import { createIdOrder } from '../counting/id-hours.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 
-/** A clock that is more than a day behind: what runs by it looks like an import. */
+/** A clock that is more than a day behind: what runs by it looks like an import. That it was seen is written once a day. */
 export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 
 /**
@@ -40,6 +40,10 @@ function toNoted(
   const note = (byMs: number): void => {
     next = [...next, { byMs, seenAtMs: nowMs }].slice(-mostClocks);
   };
+  const renew = (isInUse: (byMs: number) => boolean): void => {
+    const used = next.filter(({ byMs, seenAtMs }) => nowMs - seenAtMs >= dayMs && isInUse(byMs));
+    next = [...next.filter((clock) => !used.includes(clock)), ...used.map(({ byMs }) => ({ byMs, seenAtMs: nowMs }))];
+  };
   const { isImported } = createIdOrder(idHours, nowMs);
   for (const { id, startedAtMs } of starts) {
     const run = { id, startedAtMs, endedAtMs: startedAtMs };
@@ -48,15 +52,20 @@ function toNoted(
     const byMs = nowMs - startedAtMs;
     // A run that began hours before it was first seen does not show how far its clock is behind.
     if (!isOf(next.map((clock) => clock.byMs)) && isOf([byMs])) note(byMs);
+    // Nor does a run that began long ago show that its clock is in use.
+    renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOf([knownMs]));
   }
   const byMs = nowMs - Math.min(nowMs, ...serverTimes);
-  if (byMs > dayMs && next.every((clock) => Math.abs(clock.byMs - byMs) > closeMs)) note(byMs);
+  const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
+  if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);
+  renew(isClose);
   return next.length === slowClocks.length && next.every((clock, index) => clock === slowClocks[index])
     ? undefined
     : next;
 }
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 /** Rounds are seconds apart. */
 const closeMs = 600_000;
 /** As far back as passes over the past look, and a day more. */
