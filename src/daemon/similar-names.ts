@@ -2,9 +2,11 @@ import { didYouMean } from '../config/did-you-mean.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { WatchedServer } from './watch-server.ts';
 
-type Watched = ReadonlyMap<string, Pick<WatchedServer, 'scheduled'>>;
+type Watched = ReadonlyMap<string, Pick<WatchedServer, 'scheduled' | 'unseen'>>;
 
-/** Finds what was probably meant by the name of a server, or of a scheduled job on it, that is not known. */
+/**
+ * Says why a scheduled job may be missing, and finds what was probably meant by its name or that of a server that is not known.
+ */
 export function hintAtName(watched: Watched, server: string, job: string): string | undefined {
   const found = watched.get(server);
   if (found === undefined) return hint(server, [...watched.keys()]);
@@ -16,14 +18,17 @@ export function hintAtName(watched: Watched, server: string, job: string): strin
     if (near.length < mostCompared) near.push(path);
     if (scheduled.name.toLowerCase() === wanted) sameName.push(path);
   }
-  return sameName.length > 0 ? hint('', sameName) : hint(job, near);
+  const similar = sameName.length > 0 ? hint('', sameName) : hint(job, near);
+  const unseen = found.unseen(job.split('/')[0] ?? '');
+  return unseen === undefined ? similar : `${unseen}. ${similar ?? ''}`.trim();
 }
 
 function hint(word: string, names: readonly string[]): string | undefined {
   const known = [...new Set(names)];
   const rest = known.length > mostListed ? `, and ${known.length - mostListed} more` : '';
   const list = known.length === 0 ? undefined : `known: ${known.slice(0, mostListed).join(', ')}${rest}`;
-  return didYouMean(word, known) ?? list;
+  const text = didYouMean(word, known) ?? list;
+  return text && text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const mostListed = 5;

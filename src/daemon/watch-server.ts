@@ -25,6 +25,7 @@ import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../statu
 import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts';
 import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
+import { listUnreadable } from '../status/unreadable.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection, ConnectionMemory } from './connect.ts';
 import { listExposures } from './exposure.ts';
@@ -76,6 +77,8 @@ export type WatchedServer = {
   readonly ended: () => readonly EndedStatus[];
   /** Explains the last decision about each watched job that a path or an id names. */
   readonly why: ExpectedRuns['why'];
+  /** Says why a job of a project may be missing among the watched ones: its server or its credentials do not show it. */
+  readonly unseen: (project: string) => string | undefined;
   /** The watched scheduled jobs, as pages show them. */
   readonly scheduled: ExpectedRuns['scheduled'];
   /** A job by its path as `{project}/{group}/{name}`: its schedule, and its runs. */
@@ -144,6 +147,16 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, clock.now());
   };
+  const visibleProjects = projectList.visible;
+  const unseen = (project: string): string | undefined => {
+    if (expected === undefined) return notWatched;
+    const silent = silence();
+    if (silent !== undefined) return toSilenceText(silent);
+    const shown = executions && toWhatRuns(executions.status(), executionSettings);
+    const sight = { state: 'up', executions: shown, visibleProjects: visibleProjects() } as const;
+    const texts = listUnreadable(sight, project);
+    return texts.length === 0 ? undefined : `"${name}" does not show all executions: ${texts.join('; ')}`;
+  };
   return {
     connections: targets.all.map(({ connection }) => connection),
     polls: polls.map(({ scheduled }) => scheduled),
@@ -155,13 +168,14 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     silence,
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     ended,
-    why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence())),
+    why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence(), unseen(told.project))),
+    unseen,
     scheduled: () => expected?.scheduled() ?? [],
     schedule: (pause) => expected?.schedule(pause),
     job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
-    visibleProjects: projectList.visible,
+    visibleProjects,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
     handover: { projectRows, addresses: targets.all.map(({ address }) => address) },
     resume: async () => {
@@ -197,9 +211,12 @@ function sinceLastAnswer(
   return { ...seen, sinceMs: Math.min(seen.sinceMs, clock.now() - (notes.serverNowMs() - lastMs)) };
 }
 
-function toldInSilence(told: Why, silence: Silence | undefined): Why {
-  if (silence === undefined) return told;
-  return { ...told, sentence: `${toSilenceText(silence)}; what follows is as of then. ${told.sentence}` };
+const notWatched = 'Schedules are not watched: the collectors "schedule" and "executions" have to be on';
+
+function toldInSilence(told: Why, silence: Silence | undefined, unseen: string | undefined): Why {
+  if (unseen === undefined) return told;
+  const asOf = silence === undefined ? '' : '; what follows is as of then';
+  return { ...told, sentence: `${unseen}${asOf}. ${told.sentence}` };
 }
 
 function findTroubles(

@@ -155,7 +155,12 @@ function toListed({ server, port, notes }: ExpectedRunsOptions, job: WatchedJob)
 function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly WatchedJob[] {
   const byId = all.get(word);
   if (byId !== undefined) return [byId];
-  return [...all.values()].filter((job) => job.goneAtMs === undefined && toJobPath(job) === word);
+  const named = [...all.values()].filter((job) => toJobPath(job) === word);
+  const there = named.filter(({ goneAtMs }) => goneAtMs === undefined);
+  // What was listed under this name last is explained, too: a job that is hidden now has not been deleted.
+  return there.length > 0
+    ? there
+    : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
 }
 
 function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, group, name }: WatchedJob): WhyInput {

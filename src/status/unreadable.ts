@@ -3,11 +3,20 @@ import type { ExecutionsOfServer, ServerStatus } from './status.ts';
 
 type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'hidden'>;
 
-/** Sentences about the executions of a server that its credentials may not read. */
-export function listUnreadable({ executions, visibleProjects, state }: ServerStatus): readonly string[] {
+export type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'state'>;
+
+/** Sentences about the executions of a server, or of one of its projects, that its credentials may not read. */
+export function listUnreadable({ executions, visibleProjects, state }: Sight, only?: string): readonly string[] {
   if (state !== 'up') return [];
   if (visibleProjects === 0) return ['the credentials may not read any project: the project list is empty'];
-  return executions === undefined ? [] : [...listSentences(executions)];
+  if (executions === undefined) return [];
+  const { runningSight, runningDenied, hidden } = executions;
+  const isMeant = (project: string): boolean => only === undefined || project === only;
+  const meant = {
+    hidden: hidden.filter(({ project }) => isMeant(project)),
+    runningDenied: runningDenied.filter(isMeant),
+  };
+  return [...listSentences({ runningSight, ...meant })];
 }
 
 function* listSentences({ runningSight, runningDenied, hidden }: Unreadable): Generator<string> {

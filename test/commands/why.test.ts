@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { hintAtName } from '../../src/daemon/similar-names.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
@@ -29,6 +29,11 @@ const jobs: readonly Why[] = [
   { ...missed, id: 'j5', name: 'twin' },
 ];
 
+let unseen: string | undefined;
+afterEach(() => {
+  unseen = undefined;
+});
+
 async function ask(...words: readonly string[]) {
   const find = (server: string, job: string) =>
     server === 'prod'
@@ -36,7 +41,7 @@ async function ask(...words: readonly string[]) {
           [id, [project, group, name].filter((part) => part !== '').join('/')].includes(job),
         )
       : undefined;
-  const watched = new Map([['prod', { scheduled: () => jobs as never }]]);
+  const watched = new Map([['prod', { scheduled: () => jobs as never, unseen: () => unseen }]]);
   const { url } = await serve([whyRoute(find, (server, job) => hintAtName(watched, server, job))]);
   return runCli(['why', ...words, `--url=${url}`]);
 }
@@ -105,6 +110,13 @@ describe('commands/why', () => {
     ],
   ])('cannot tell where %s', async (_name, words, stderr) => {
     expect(await ask(...words)).toMatchObject({ code: 2, stderr });
+  });
+
+  it('says what the credentials do not show where a job is missing', async () => {
+    unseen = '"prod" does not show all executions: history of hr: 12 counted, 0 readable';
+    expect((await ask('prod', 'hr/payroll')).stderr).toMatch(
+      /^No watched scheduled job is named "hr\/payroll" on prod\. "prod" does not show all executions: history of hr: 12 counted, 0 readable\. Known: /,
+    );
   });
 
   it('takes an id, and prints JSON for programs', async () => {

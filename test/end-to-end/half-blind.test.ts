@@ -72,6 +72,10 @@ metrics: { hold_new_series: 0s }
         expect.stringMatching(/^unreadable: "prod" does not show all executions\. History of .*warehouse.*readable/),
       ]),
     );
+    const why = await fetch(`${daemon.url}/api/why?server=prod&job=warehouse/nightly/count`);
+    expect(await why.text()).toMatch(
+      /^No watched scheduled job is named "warehouse\/nightly\/count" on prod\. "prod" does not show all executions: history of warehouse: .*readable/,
+    );
   }, 120_000);
 });
 

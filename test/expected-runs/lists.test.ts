@@ -66,6 +66,17 @@ describe('expected-runs/lists', () => {
     ]);
   });
 
+  it('explains a job that is hidden as one that is not listed any longer', async () => {
+    const { control, minutes, find, token } = createHourly();
+    await minutes(70);
+    control.addToken({ token, policy: { jobs: ['other'] } });
+    await minutes(12);
+    expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'unknown', next_run: undefined });
+    expect(find('pay/nightly/settle')?.why.sentence).toMatch(
+      /The server no longer lists the job as scheduled: .*, or is hidden from the credentials \(seen 13:11 UTC\)\..* Next run: unknown\. Fix: if the job/,
+    );
+  });
+
   it('ends the series of a project at once that configuration leaves out', async () => {
     const leftOut = new Set<string>();
     const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });

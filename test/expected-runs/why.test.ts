@@ -47,7 +47,7 @@ describe('expected-runs/deciding/why', () => {
       { timetable: { source: 'forecast', askedAtMs: 0, untilMs: two + 86_400_000, confirmedMs: 0, timesMs: [two] } },
     ],
     [
-      'never',
+      'unknown',
       { goneAtMs: two, timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [] } },
     ],
   ] as const)('says that the next run is %s where no answer has one', (expected, fields) => {

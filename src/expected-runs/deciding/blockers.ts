@@ -15,6 +15,7 @@ export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocke
     ...block('executions_disabled', isSwitchedOff(project, 'executions_disabled') ? project?.fromMs : undefined),
     ...block('schedule_disabled', isSwitchedOff(project, 'schedule_disabled') ? project?.fromMs : undefined),
     ...block('hidden', job.hiddenMs),
+    ...block('gone', job.goneAtMs),
     ...job.off.flatMap(({ what, sinceMs, untilMs }) => block(what, untilMs === undefined ? sinceMs : undefined)),
   ];
 }
@@ -53,6 +54,12 @@ const words = {
     fact: 'its runs are hidden from the credentials, so missed runs are not reported',
     source: 'project-executions',
     fix: 'allow the credentials to read the job',
+  },
+  gone: {
+    reason: 'hidden',
+    fact: 'the server no longer lists the job as scheduled: it was changed or deleted, or is hidden from the credentials',
+    source: 'project-jobs',
+    fix: 'if the job still exists, allow the credentials to read it',
   },
   job: {
     reason: 'job_disabled',

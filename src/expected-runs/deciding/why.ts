@@ -69,7 +69,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources }: Wh
     project: job.project,
     group: job.group,
     name: job.name,
-    verdict: verdict === undefined || verdict.is === 'undecided' ? 'unknown' : verdict.is,
+    verdict: verdict === undefined || verdict.is === 'undecided' || job.goneAtMs !== undefined ? 'unknown' : verdict.is,
     expected: verdict && toIso(verdict.expectedMs),
     reason: verdict?.is === 'missed' ? verdict.reason : undefined,
     facts: facts.map(({ fact, atMs, source }) => ({ fact, at: toIso(atMs), source })),
@@ -113,7 +113,7 @@ const undecided = {
   edited: 'its schedule was changed around that time',
   unasked: 'nobody could ask for its schedule then, and it may have been changed since, or has too many times',
   unread: 'what ran then could not be read',
-  gone: 'the job was removed',
+  gone: 'the server did not list the job any longer',
   clock: 'a clock was set forward past that time',
   hidden: 'its runs are hidden from the credentials',
   switched: 'the job was switched off while the exporter was not watching',
@@ -134,7 +134,7 @@ function toLastRun(run: LastRun | undefined, nowMs: number): string {
 function toNext(job: WatchedJob, nowMs: number): string {
   const nextMs = nextTime(job, nowMs);
   if (nextMs !== undefined) return toTime(nextMs, nowMs);
-  if (job.goneAtMs !== undefined) return 'never';
+  if (job.goneAtMs !== undefined) return 'unknown';
   if (isOff(job)) return 'none while it is switched off';
   const untilMs = quietUntil(job, nowMs);
   return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;

@@ -24,7 +24,7 @@ export function whyRoute(find: FindWhy, hintAt: HintAt): Router {
     const found = find(server, job);
     const refuseUnknown = (text: string): void => {
       const hint = hintAt(server, job);
-      refuse(404, hint === undefined ? text : `${text} ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`);
+      refuse(404, hint === undefined ? text : `${text} ${hint}`);
     };
     const [first, ...others] = found ?? [];
     if (found === undefined) refuseUnknown(`No server is named ${JSON.stringify(server)}.`);
