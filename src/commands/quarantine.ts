@@ -71,7 +71,12 @@ type Listed = {
   readonly reason: string;
 };
 
-type Content = { readonly quarantined: readonly Listed[]; readonly traces: number };
+type Owned = { readonly server: string; readonly owner: string | null };
+type Content = {
+  readonly quarantined: readonly Listed[];
+  readonly traces: number;
+  readonly elsewhere?: readonly Owned[];
+};
 
 /** Reports whether it looks like an answer of the daemon. */
 function isOwn(action: Action, content: unknown): content is Content {
@@ -93,11 +98,24 @@ function isListed(trace: unknown): trace is Listed {
   );
 }
 
-function render(action: Action, { quarantined, traces }: Content): string {
-  if (action === 'list') return renderList(quarantined);
+function render(action: Action, { quarantined, traces, elsewhere = [] }: Content): string {
+  const rest = renderElsewhere(elsewhere);
+  if (action === 'list') return `${renderList(quarantined)}${rest}`;
   const verb = traces === 1 ? 'is' : 'are';
-  return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'queued again' : 'dropped'}\n`;
+  return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'queued again' : 'dropped'}\n${rest}`;
 }
+
+/** A line for each exporter that has traces of other servers. */
+function renderElsewhere(elsewhere: readonly Owned[]): string {
+  const lines = [...Map.groupBy(elsewhere, ({ owner }) => owner)].map(([owner, servers]) => {
+    const names = servers.slice(0, mostNamed).map(({ server }) => server);
+    const more = servers.length > names.length ? ` and ${servers.length - names.length} more` : '';
+    return `Not included: ${names.join(', ')}${more} (${owner === null ? 'no exporter watches it at the moment' : `see --url=${owner}`})\n`;
+  });
+  return lines.join('');
+}
+
+const mostNamed = 10;
 
 function renderList(traces: readonly Listed[]): string {
   if (traces.length === 0) return 'No trace is quarantined\n';

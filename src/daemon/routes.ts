@@ -128,6 +128,7 @@ function listRoutes(served: Served) {
   const hasPage = (name: string, id: number): boolean =>
     watching().traces?.hasPlan(name, id) === true || endedOf(name).some((one) => one.id === id);
   const quarantined = (): Traces['quarantined'] | undefined => watching().traces?.quarantined;
+  const elsewhere = (): readonly Elsewhere[] => listElsewhere(served);
   const turns = createPageTurns({
     clock: served.clock,
     nextTurn: createTurns(served.clock.nextTurn),
@@ -143,8 +144,8 @@ function listRoutes(served: Served) {
     createRoutes().use(turns.gate),
     ownerRoute({ servers: () => current().servers.map(({ name }) => name), watcherOf: served.watcherOf }),
     frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, turns }),
-    tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere: () => listElsewhere(served) }),
-    quarantineRoutes({ quarantined, lifecycle }),
+    tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere }),
+    quarantineRoutes({ quarantined, lifecycle, elsewhere }),
     toExecutionPage(served, { hasPage, endedOf }),
     toExecutionList(served, { endedOf, turns }),
     ...toJobPages(served, turns),

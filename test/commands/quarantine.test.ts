@@ -2,14 +2,20 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
+import type { Elsewhere } from '../../src/status/watcher.ts';
 import { serve } from '../http/serve.ts';
 import { quarantine } from '../http/some-status.ts';
 import { runCli } from './run-cli.ts';
 
-type Given = { readonly isOn?: boolean; readonly isEnabled?: boolean; readonly listed?: boolean };
+type Given = {
+  readonly isOn?: boolean;
+  readonly isEnabled?: boolean;
+  readonly listed?: boolean;
+  readonly elsewhere?: readonly Elsewhere[];
+};
 
 /** The routes of a daemon that has two traces quarantined. */
-async function startRoutes({ isOn = true, isEnabled = true, listed = true }: Given = {}) {
+async function startRoutes({ isOn = true, isEnabled = true, listed = true, elsewhere = [] }: Given = {}) {
   const done: string[] = [];
   const known = [
     quarantine(),
@@ -23,7 +29,9 @@ async function startRoutes({ isOn = true, isEnabled = true, listed = true }: Giv
   };
   const quarantined = { list: async () => (listed ? known : []), retry: act('retry'), drop: act('drop') };
   const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
-  const routes = [quarantineRoutes({ lifecycle, quarantined: () => (isOn ? quarantined : undefined) })];
+  const routes = [
+    quarantineRoutes({ lifecycle, quarantined: () => (isOn ? quarantined : undefined), elsewhere: () => elsewhere }),
+  ];
   const { url, port } = await serve(routes, { routePrefix: '/here' });
   return { url: `${url}/here`, port, done };
 }
@@ -60,6 +68,22 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
+  it('names the servers whose traces other exporters have, also where it lists nothing', async () => {
+    const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
+    const elsewhere = [
+      ...['shop', 'pay'].map((server) => ({ server, watcher })),
+      { server: 'lost', watcher: { is: 'nobody' } as const },
+    ];
+    const rest =
+      'Not included: shop, pay (see --url=http://mon-b:9720)\nNot included: lost (no exporter watches it at the moment)\n';
+    const { url } = await startRoutes({ listed: false, elsewhere });
+    expect((await runCli(['quarantine', 'list', `--url=${url}`])).stdout).toBe(`No trace is quarantined\n${rest}`);
+    expect((await runCli(['quarantine', 'drop', '--all', `--url=${url}`])).stdout).toBe(
+      `2 traces are dropped\n${rest}`,
+    );
+    expect((await runCli(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
+  });
+
   it('prints what the daemon answers with --json', async () => {
     const { url } = await startRoutes();
     const { stdout } = await runCli(['quarantine', 'list', '--json', `--url=${url}`]);
@@ -67,7 +91,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
       quarantined: [{ key: 'prod/4711' }, { key: 'another/5', bytes: 70_000 }],
     });
     expect((await runCli(['quarantine', 'drop', '--all', '--json', `--url=${url}`])).stdout).toBe(
-      '{\n  "traces": 2\n}\n',
+      '{\n  "traces": 2,\n  "elsewhere": []\n}\n',
     );
   });
 

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
+import type { Elsewhere } from '../../src/status/watcher.ts';
 import { serve } from './serve.ts';
 import { quarantine } from './some-status.ts';
 
-type Given = { readonly isOn?: boolean; readonly isEnabled?: boolean; readonly unknown?: readonly string[] };
+type Given = {
+  readonly isOn?: boolean;
+  readonly isEnabled?: boolean;
+  readonly unknown?: readonly string[];
+  readonly elsewhere?: readonly Elsewhere[];
+};
 
-async function start({ isOn = true, isEnabled = true, unknown = [] }: Given = {}) {
+async function start({ isOn = true, isEnabled = true, unknown = [], elsewhere = [] }: Given = {}) {
   const done: string[] = [];
   const act = (action: string) => async (which: readonly string[] | 'all') => {
     done.push(`${action} ${JSON.stringify(which)}`);
@@ -13,7 +19,9 @@ async function start({ isOn = true, isEnabled = true, unknown = [] }: Given = {}
   };
   const quarantined = { list: async () => [quarantine()], retry: act('retry'), drop: act('drop') };
   const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' };
-  const { url } = await serve([quarantineRoutes({ lifecycle, quarantined: () => (isOn ? quarantined : undefined) })]);
+  const { url } = await serve([
+    quarantineRoutes({ lifecycle, quarantined: () => (isOn ? quarantined : undefined), elsewhere: () => elsewhere }),
+  ]);
 
   async function post(action: string, body: string | object, headers: Readonly<Record<string, string>> = {}) {
     const isForm = typeof body === 'string';
@@ -47,13 +55,33 @@ describe('http/quarantine', () => {
           reason: 'HTTP 400: bad span',
         },
       ],
+      elsewhere: [],
     });
+  });
+
+  it('names the servers whose traces other exporters have', async () => {
+    const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
+    const elsewhere = [
+      { server: 'a/b', watcher },
+      { server: 'lost', watcher: { is: 'nobody' } },
+    ] as const;
+    const owners = [
+      { server: 'a/b', owner: 'http://mon-b:9720' },
+      { server: 'lost', owner: null },
+    ];
+    const { url, post } = await start({ elsewhere });
+    expect(await (await fetch(`${url}/api/quarantine`)).json()).toMatchObject({ elsewhere: owners });
+    expect(JSON.parse((await post('drop', { all: true })).body)).toEqual({ traces: 7, elsewhere: owners });
+    const { post: postUnknown } = await start({ elsewhere, unknown: ['a/b/7'] });
+    expect((await postUnknown('retry', { keys: ['a/b/7'] })).body).toBe(
+      'Nothing was changed because these are not quarantined: a/b/7. "a/b" is watched by another exporter: http://mon-b:9720, which has no web.external_url of its own\n',
+    );
   });
 
   it('sends again or drops those that are named, or all', async () => {
     const { done, post } = await start();
     expect(await post('retry', { keys: ['prod/4711'] })).toEqual({ status: 200, body: '{"traces":1}' });
-    expect(await post('drop', { all: true })).toEqual({ status: 200, body: '{"traces":7}' });
+    expect(await post('drop', { all: true })).toEqual({ status: 200, body: '{"traces":7,"elsewhere":[]}' });
     expect(done).toEqual(['retry ["prod/4711"]', 'drop "all"']);
   });
 

@@ -54,7 +54,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     const routes = [
       frontPageRoute({ metricsPath: '/metrics', status: read }),
       tracesPageRoute({ elsewhere: () => [], status: read, quarantined: () => quarantined, hasPage, lifecycle }),
-      quarantineRoutes({ quarantined: () => quarantined, lifecycle }),
+      quarantineRoutes({ quarantined: () => quarantined, lifecycle, elsewhere: () => [] }),
     ];
     const onError = (error: unknown): never => {
       throw error;

@@ -1,5 +1,6 @@
 import { json, type Request, type Response, type Router, urlencoded } from 'express';
 import type { QuarantineStatus } from '../../status/status.ts';
+import { type Elsewhere, toWatcherText } from '../../status/watcher.ts';
 import type { Handled, Which } from '../../tracing/deliver/quarantine.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
@@ -8,6 +9,8 @@ export type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
   /** Undefined where no traces are made. */
   readonly quarantined: () => QuarantineChanges | undefined;
+  /** Returns the servers whose traces another exporter sends, or none: theirs are neither listed nor changed here. */
+  readonly elsewhere: () => readonly Elsewhere[];
 };
 
 export type QuarantineChanges = {
@@ -17,13 +20,13 @@ export type QuarantineChanges = {
 };
 
 /** `GET /api/quarantine` lists; `POST /-/quarantine/retry` and `/-/quarantine/drop` do something about it. */
-export function quarantineRoutes({ lifecycle, quarantined }: QuarantineOptions): Router {
+export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: QuarantineOptions): Router {
   const router = createRoutes();
   router.get('/api/quarantine', async (_request, response) => {
     const changes = quarantined();
     response.set('cache-control', 'no-store');
     if (changes === undefined) sayOff(response);
-    else response.json({ quarantined: (await changes.list()).map(toJson) });
+    else response.json({ quarantined: (await changes.list()).map(toJson), elsewhere: elsewhere().map(toOwner) });
   });
   for (const [action, verb] of [
     ['retry', 'Send again'],
@@ -43,7 +46,7 @@ export function quarantineRoutes({ lifecycle, quarantined }: QuarantineOptions):
         response.set('cache-control', 'no-store');
         if (changes === undefined) sayOff(response);
         else if (which === undefined) sayHow(response);
-        else sendHandled(request, response, await changes[action](which));
+        else sendHandled(request, response, { which, elsewhere: elsewhere(), handled: await changes[action](which) });
       },
     );
   }
@@ -64,6 +67,10 @@ function toJson({ name, server, executionId, spans, size, atMs, reason }: Quaran
   };
 }
 
+function toOwner({ server, watcher }: Elsewhere) {
+  return { server, owner: watcher.is === 'other' ? watcher.address : null };
+}
+
 /** From JSON, `keys` or `all`; from a form, `key` as often as needed, or `all`. Never both. */
 function readWhich(body: unknown): Which | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
@@ -75,24 +82,36 @@ function readWhich(body: unknown): Which | undefined {
   return named.every((name) => typeof name === 'string') ? named : undefined;
 }
 
-function sendHandled(request: Request, response: Response, handled: Handled): void {
+type Done = { readonly which: Which; readonly elsewhere: readonly Elsewhere[]; readonly handled: Handled };
+
+function sendHandled(request: Request, response: Response, { which, elsewhere, handled }: Done): void {
   if ('unknown' in handled) {
     const names = handled.unknown.slice(0, mostNamed).join(', ');
     const rest = handled.unknown.length - mostNamed;
     const more = rest > 0 ? ` and ${rest} more` : '';
+    const owned = elsewhere.filter(({ server }) => handled.unknown.some((name) => toServer(name) === server));
+    const says = [
+      `Nothing was changed because these are not quarantined: ${names}${more}`,
+      ...owned.map(toWatcherText),
+    ];
     response
       .status(404)
       .type('text/plain')
-      .send(`Nothing was changed because these are not quarantined: ${names}${more}\n`);
+      .send(`${says.slice(0, mostNamed).join('. ')}\n`);
   } else if (request.is('application/json') === false) {
     // Back to the page with the form. Relative, because a proxy may serve us below another path.
     response.redirect(303, '../../traces');
   } else {
-    response.json({ traces: handled.traces });
+    response.json({ traces: handled.traces, ...(which === 'all' && { elsewhere: elsewhere.map(toOwner) }) });
   }
 }
 
 const mostNamed = 10;
+
+/** Names of servers may hold slashes. */
+function toServer(name: string): string {
+  return name.slice(0, name.lastIndexOf('/'));
+}
 
 function sayOff(response: Response): void {
   response.status(409).type('text/plain').send('Traces are off: the page /traces shows how to switch them on.\n');
