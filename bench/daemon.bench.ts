@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSimulator } from '../src/simulator/simulator.ts';
+import { startSimulator } from '../simulator/simulator.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { every } from '../src/simulator/scenarios/build.ts';
-import { type Simulator, startSimulator } from '../src/simulator/simulator.ts';
+import { every } from '../simulator/scenarios/build.ts';
+import { type Simulator, startSimulator } from '../simulator/simulator.ts';
 
 const seconds = Number(process.env['PAGES_SECONDS'] ?? 60);
 const clients = 60;

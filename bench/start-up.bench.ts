@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage } from '../scripts/build/package.ts';
-import { startSimulator } from '../src/simulator/simulator.ts';
+import { startSimulator } from '../simulator/simulator.ts';
 import { readMemoryMb } from './long/serving.ts';
 
 const runs = 7;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSimulator } from '../src/simulator/simulator.ts';
+import { startSimulator } from '../simulator/simulator.ts';
 import { eventually } from './support/eventually.ts';
 import { type ImageStore, openImageStore } from './support/image-store.ts';
 import { describeWithTools } from './support/tools.ts';

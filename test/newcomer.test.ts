@@ -3,8 +3,8 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../src/simulator/simulator.ts';
-import { strangerPolicy } from '../src/simulator/world/access.ts';
+import { type Simulator, startSimulator } from '../simulator/simulator.ts';
+import { strangerPolicy } from '../simulator/world/access.ts';
 import { type Child, startCli } from './support/child.ts';
 import { eventually } from './support/eventually.ts';
 import { type ImageStore, openImageStore } from './support/image-store.ts';

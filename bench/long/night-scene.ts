@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { command, work } from '../../src/simulator/scenarios/build.ts';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { type Door, openDoor } from './door.ts';
 
 export const token = 'a-read-only-token';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage } from '../../scripts/build/package.ts';
 import { findTool } from '../../scripts/tools.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { type ImageStore, openImageStore } from '../../test/support/image-store.ts';
 import {
   type Installation,

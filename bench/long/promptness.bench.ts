@@ -1,6 +1,6 @@
-import { createClock } from '../../src/simulator/clock.ts';
-import { work } from '../../src/simulator/scenarios/build.ts';
-import { createService } from '../../src/simulator/simulator.ts';
+import { createClock } from '../../simulator/clock.ts';
+import { work } from '../../simulator/scenarios/build.ts';
+import { createService } from '../../simulator/simulator.ts';
 import { configure, token } from '../../test/world/configured.ts';
 import { createDaemon } from '../../test/world/daemon.ts';
 import { createDice } from '../../test/world/dice.ts';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { type CutProxy, startCutProxy } from '../../test/support/cut-proxy.ts';

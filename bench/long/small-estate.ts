@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { work } from '../../src/simulator/scenarios/build.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { work } from '../../simulator/scenarios/build.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { readCpuMs, readMemoryMb, type Serving, startServe } from './serving.ts';
 
 export type Estate = {

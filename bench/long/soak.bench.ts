@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 60);
 /** Ids are kept for nine days, and jobs that are gone for thirty: in an hour 72 days pass, so that the second half forgets as much as it learns. */

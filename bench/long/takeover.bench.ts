@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool } from '../../scripts/tools.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { toSeries } from '../../test/end-to-end/scraped.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { startPostgres, writeReplicaConfig } from '../../test/support/postgres.ts';

@@ -51,7 +51,7 @@ export async function bundle({ top, folder }: { readonly top: string; readonly f
 
 /** The simulated server shows its templates as they are written, and is not loaded by a daemon that watches a real one. */
 function isEscaped(top: string, id: string): boolean {
-  return id.startsWith(join(top, 'src')) && !id.startsWith(join(top, 'src', 'simulator'));
+  return id.startsWith(join(top, 'src'));
 }
 
 /** Templates with a tag keep their text as it is written, so it is escaped before; no line is moved. */

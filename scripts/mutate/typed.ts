@@ -12,7 +12,7 @@ export function isRefusedByTypes(mutant: Change & { readonly file: string }, tex
   const copy = mkdtempSync(join(tmpdir(), 'automation-exporter-mutant-'));
   try {
     cpSync(join(top, 'src'), join(copy, 'src'), { recursive: true });
-    for (const name of ['alerts', 'dashboards', 'node_modules', 'package.json']) {
+    for (const name of ['alerts', 'dashboards', 'node_modules', 'package.json', 'simulator']) {
       symlinkSync(join(top, name), join(copy, name));
     }
     writeFileSync(join(copy, mutant.file), applyChange(text, mutant));

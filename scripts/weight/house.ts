@@ -46,7 +46,7 @@ export function readHouse(): House {
 export function measureHouse(files: readonly File[]): House {
   const code = files.filter(({ path }) => path.endsWith('.ts'));
   const source = code.filter(({ path }) => roomOf(path) !== undefined);
-  const simulator = code.filter(({ path }) => /^(?:src\/)?simulator\//.test(path));
+  const simulator = code.filter(({ path }) => path.startsWith('simulator/'));
   const product = source.filter((file) => !simulator.includes(file));
   const names = [...new Set(product.map(({ path }) => roomOf(path) ?? ''))].toSorted();
   return {

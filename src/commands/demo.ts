@@ -1,4 +1,4 @@
-import type { ExecutionPage } from '../simulator/traces/trace-sink.ts';
+import type { ExecutionPage } from '../../simulator/traces/trace-sink.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';

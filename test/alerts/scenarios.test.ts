@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allAlerts } from '../../alerts/generate.ts';
-import { scenarios } from '../../src/simulator/scenarios/scenario.ts';
+import { scenarios } from '../../simulator/scenarios/scenario.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { playScenario, type Scrapes, scrapeSeconds } from './cases/play-scenario.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Simulator } from '../../simulator/simulator.ts';
 import { toAccessPolicy } from '../../src/api/access-policy.ts';
 import { type Endpoint, toPath } from '../../src/api/endpoint.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
 import { ask, noon, settleId, startSmall } from '../simulator/caller.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findBannedPhrases, findRelativeComments, readTestNames, readUserTexts } from './english.ts';
-import { readSources } from './sources.ts';
+import { programs, readSources } from './sources.ts';
 
 describe('the English of this repository', () => {
   it('is plain in every text that users read', () => {
@@ -12,7 +12,7 @@ describe('the English of this repository', () => {
   });
 
   it('describes exported things by a verb or a noun', () => {
-    expect(findRelativeComments(readSources(['src']))).toEqual([]);
+    expect(findRelativeComments(readSources(programs))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSources, type Source } from './sources.ts';
+import { programs, readSources, type Source } from './sources.ts';
 
 type Phrase = { readonly banned: RegExp; readonly better: string };
 
@@ -46,7 +46,7 @@ const describedRooms: readonly string[] = [
   'src/collectors',
   'src/domain',
   'src/commands',
-  'src/simulator',
+  'simulator',
 ];
 
 const relativeStart = /^\/\*\* (What|Who|Whose|Where)\b.*\n(?:(?: \*.*)\n)*export\b|^ *\/\*\* (Whether)\b.*/gm;
@@ -100,8 +100,8 @@ export function readUserTexts(): readonly Source[] {
       .map((name) => `${folder}/${name}`),
   );
   return [
-    ...readSources(['src', 'alerts', 'dashboards']).map(({ path, text }) =>
-      path.startsWith('src/simulator/') ? { path, text: commentsOf(text) } : { path, text },
+    ...readSources([...programs, 'alerts', 'dashboards']).map(({ path, text }) =>
+      path.startsWith('simulator/') ? { path, text: commentsOf(text) } : { path, text },
     ),
     ...['README.md', 'CONTRIBUTING.md', 'src/README.md', ...documents].map((path) => ({
       path,

@@ -25,7 +25,7 @@ function fullFolders(sources: readonly Source[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   return [...counts].flatMap(([folder, count]) =>
-    folder.startsWith('src/') && count > maximumFiles && !longLists.includes(folder)
+    /^(?:src|simulator)\//.test(folder) && count > maximumFiles && !longLists.includes(folder)
       ? [`${folder} has ${count} files, more than ${maximumFiles}: give it floors.`]
       : [],
   );

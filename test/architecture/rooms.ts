@@ -3,7 +3,7 @@
  * no other package.
  */
 export type Room = {
-  /** A path below `src/`: a folder, or a file without its ending. The longest that fits a file is its room. */
+  /** A path below `src/`, or beside it: a folder, or a file without its ending. The longest that fits a file is its room. */
   readonly room: string;
   /** Rooms whose values it may use; a name stands for everything below it, and a room may always know itself. */
   readonly knows?: readonly string[];

@@ -5,6 +5,9 @@ export type Source = { readonly path: string; readonly text: string };
 
 export type Import = { readonly target: string; readonly typeOnly: boolean };
 
+/** The folders of what ships. */
+export const programs = ['src', 'simulator'];
+
 /** The TypeScript files below those of these folders that exist, by their path from the top of the repository. */
 export function readSources(folders: readonly string[]): readonly Source[] {
   const top = join(import.meta.dirname, '..', '..');

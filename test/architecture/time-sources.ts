@@ -5,7 +5,7 @@ const home = 'src/system-clock.ts';
 
 /** Places that may use the process's own time, and why; a folder ends with a slash. */
 export const exempt: readonly { readonly place: string; readonly because: string }[] = [
-  { place: 'src/simulator/', because: 'it stands for another machine' },
+  { place: 'simulator/', because: 'it stands for another machine' },
   { place: 'src/http/server/limits.ts', because: 'the time of sockets' },
   { place: 'src/http/server/server.ts', because: 'the time of sockets' },
   { place: 'src/http/access/users.ts', because: 'a key that nobody can guess' },

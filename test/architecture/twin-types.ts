@@ -9,7 +9,7 @@ type Shape = { readonly path: string; readonly name: string; readonly isExported
  */
 export function findTwinTypes(sources: readonly Source[]): readonly string[] {
   const shapes = new Map<string, Shape[]>();
-  for (const source of sources.filter(({ path }) => !path.startsWith('src/simulator/'))) {
+  for (const source of sources.filter(({ path }) => !path.startsWith('simulator/'))) {
     for (const shape of shapesOf(source)) shapes.set(shape.members, [...(shapes.get(shape.members) ?? []), shape]);
   }
   return [...shapes.values()].flatMap((twins) => {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
-import { strangerPolicy } from '../../src/simulator/world/access.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
+import { strangerPolicy } from '../../simulator/world/access.ts';
 import { type CliRun, runCli } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { runCli } from './run-cli.ts';
 
 const simulators: Simulator[] = [];

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildRules } from '../../alerts/generate.ts';
 import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
 import { panelQueries } from '../../dashboards/queries.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startAlertmanager, startPrometheus } from '../support/prometheus.ts';

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { playFault, type Series, soon, watchFaults, watchResources } from './fault-watch.ts';
 import { say } from './faulty-upstream.ts';
 

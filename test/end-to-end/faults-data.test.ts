@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 

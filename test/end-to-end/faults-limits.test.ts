@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { projectExecutions } from '../../src/api/endpoints/executions.ts';
 import { readWindow } from '../../src/api/paging.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { playFault, type Series, soon, watchFaults, watchResources } from './fault-watch.ts';
 import { say } from './faulty-upstream.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { startServer } from '../api/auth/guarded-server.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';

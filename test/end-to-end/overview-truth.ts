@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { dashboardJson } from '../../dashboards/generate.ts';
 import { panelQueries } from '../../dashboards/queries.ts';
-import type { Simulator, TrueExecution } from '../../src/simulator/simulator.ts';
+import type { Simulator, TrueExecution } from '../../simulator/simulator.ts';
 import type { Prometheus } from '../support/prometheus.ts';
 
 type Row = { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildRules } from '../../alerts/generate.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Control, type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Control, type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { toSecretForms } from '../../src/domain/secret-forms.ts';
-import { command, work } from '../../src/simulator/scenarios/build.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { runCli } from '../commands/run-cli.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import type { SelfTracing } from '../../src/daemon/self-tracing.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 

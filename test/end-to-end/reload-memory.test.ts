@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startChild } from '../support/child.ts';
 
 const script = fileURLToPath(new URL('../support/reloading-process.ts', import.meta.url));

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, accept, startSink } from '../tracing/deliver/sink.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';

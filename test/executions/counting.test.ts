@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { command, work } from '../../src/simulator/scenarios/build.ts';
+import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { StateError } from '../../src/state/state.ts';
 import { createMemoryLedger } from './memory-ledger.ts';

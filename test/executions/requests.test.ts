@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { work } from '../../src/simulator/scenarios/build.ts';
+import { work } from '../../simulator/scenarios/build.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
 
 const minuteMs = 60_000;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { work } from '../../src/simulator/scenarios/build.ts';
+import { work } from '../../simulator/scenarios/build.ts';
 import { createStoppable, stopScenes } from './hourly.ts';
 
 afterEach(stopScenes);

@@ -1,6 +1,6 @@
-import { command, work } from '../../src/simulator/scenarios/build.ts';
-import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import type { Simulator, SimulatorOptions } from '../../simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 
 export const noon = Date.UTC(2026, 0, 15, 12, 0, 0);
 export const settleId = '11111111-1111-4111-a111-111111111111';

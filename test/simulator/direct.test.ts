@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createClock } from '../../src/simulator/clock.ts';
-import { answerDirectly } from '../../src/simulator/direct.ts';
-import { createService, startSimulator } from '../../src/simulator/simulator.ts';
+import { createClock } from '../../simulator/clock.ts';
+import { answerDirectly } from '../../simulator/direct.ts';
+import { createService, startSimulator } from '../../simulator/simulator.ts';
 
 const options = { scenario: 'quiet-day', frozen: true, seed: 3 } as const;
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/simulator/faults.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { Fault } from '../../simulator/faults.ts';
+import type { Simulator } from '../../simulator/simulator.ts';
 import { ask, startEmpty } from './caller.ts';
 
 describe('simulator/faults', () => {

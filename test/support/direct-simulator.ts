@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { toListingMs } from '../../simulator/answers/answer.ts';
+import { createClock } from '../../simulator/clock.ts';
+import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../simulator/direct.ts';
+import type { Fault } from '../../simulator/faults.ts';
+import { createService, type Simulator, type SimulatorOptions } from '../../simulator/simulator.ts';
+import { tellTruth } from '../../simulator/truth.ts';
+import type { Member } from '../../simulator/world/member.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
-import { toListingMs } from '../../src/simulator/answers/answer.ts';
-import { createClock } from '../../src/simulator/clock.ts';
-import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../src/simulator/direct.ts';
-import type { Fault } from '../../src/simulator/faults.ts';
-import { createService, type Simulator, type SimulatorOptions } from '../../src/simulator/simulator.ts';
-import { tellTruth } from '../../src/simulator/truth.ts';
-import type { Member } from '../../src/simulator/world/member.ts';
 
 export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
   /** What was asked: paths and queries. */

@@ -1,5 +1,5 @@
-import type { Execution } from '../../src/simulator/world/execution.ts';
-import { endedAt, startedAt, toStatus } from '../../src/simulator/world/execution.ts';
+import type { Execution } from '../../simulator/world/execution.ts';
+import { endedAt, startedAt, toStatus } from '../../simulator/world/execution.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';

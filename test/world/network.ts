@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
+import { answerDirectly, type DirectAnswer } from '../../simulator/direct.ts';
+import type { Member } from '../../simulator/world/member.ts';
+import type { World as ServiceWorld } from '../../simulator/world/world.ts';
 import type { ToDispatcher } from '../../src/api/wire/transport.ts';
-import { answerDirectly, type DirectAnswer } from '../../src/simulator/direct.ts';
-import type { Member } from '../../src/simulator/world/member.ts';
-import type { World as ServiceWorld } from '../../src/simulator/world/world.ts';
 import type { Dice } from './dice.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { type Execution, endedAt } from '../../simulator/world/execution.ts';
 import type { Self } from '../../src/metrics/self.ts';
-import { type Execution, endedAt } from '../../src/simulator/world/execution.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { denseMs } from './card-kinds.ts';
 import { playCard } from './cards.ts';

@@ -1,6 +1,6 @@
-import { createClock } from '../../src/simulator/clock.ts';
-import { command, work } from '../../src/simulator/scenarios/build.ts';
-import { createService, type Service } from '../../src/simulator/simulator.ts';
+import { createClock } from '../../simulator/clock.ts';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import { createService, type Service } from '../../simulator/simulator.ts';
 import type { Collector } from './collector.ts';
 import { token } from './configured.ts';
 import type { Dice } from './dice.ts';

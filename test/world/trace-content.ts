@@ -1,6 +1,6 @@
-import { planOf } from '../../src/simulator/engine/outcome.ts';
-import { type Moment, momentOf, nodeMoment, progressOf } from '../../src/simulator/engine/progress.ts';
-import { type Execution, startedAt, toStatus } from '../../src/simulator/world/execution.ts';
+import { planOf } from '../../simulator/engine/outcome.ts';
+import { type Moment, momentOf, nodeMoment, progressOf } from '../../simulator/engine/progress.ts';
+import { type Execution, startedAt, toStatus } from '../../simulator/world/execution.ts';
 import type { ReadSpan, ReadTrace } from './read-traces.ts';
 import type { Scene } from './scene.ts';
 import { toJobLabels } from './totals.ts';

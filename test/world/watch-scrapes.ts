@@ -1,6 +1,6 @@
+import type { Execution } from '../../simulator/world/execution.ts';
+import type { Project } from '../../simulator/world/project.ts';
 import type { Self } from '../../src/metrics/self.ts';
-import type { Execution } from '../../src/simulator/world/execution.ts';
-import type { Project } from '../../src/simulator/world/project.ts';
 import { toWeather } from './network.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';

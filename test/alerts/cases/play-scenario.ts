@@ -1,6 +1,6 @@
+import { createClock } from '../../../simulator/clock.ts';
+import { createService } from '../../../simulator/simulator.ts';
 import { createReloadNotes } from '../../../src/daemon/generation.ts';
-import { createClock } from '../../../src/simulator/clock.ts';
-import { createService } from '../../../src/simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { createCollector } from '../../world/collector.ts';
 import { configure, token } from '../../world/configured.ts';

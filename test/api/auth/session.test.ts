@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../../simulator/simulator.ts';
 import { createSessionCredentials, createSessionMemory } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { systemClock } from '../../../src/system-clock.ts';
 import { createTestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';

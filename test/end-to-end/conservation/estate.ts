@@ -1,5 +1,5 @@
-import { command, work } from '../../../src/simulator/scenarios/build.ts';
-import type { Control } from '../../../src/simulator/simulator.ts';
+import { command, work } from '../../../simulator/scenarios/build.ts';
+import type { Control } from '../../../simulator/simulator.ts';
 
 /** A project with the ids of its jobs that may be seen. */
 export type Place = { readonly project: string; readonly jobs: readonly [string, ...string[]] };

@@ -1,4 +1,4 @@
-import type { TrueExecution } from '../../../src/simulator/simulator.ts';
+import type { TrueExecution } from '../../../simulator/simulator.ts';
 
 export type Contract = {
   /** The start of counting of projects that were there at the first start. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Simulator, startSimulator } from '../../../simulator/simulator.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
-import { type Simulator, startSimulator } from '../../../src/simulator/simulator.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { createWatch, type WatchOptions } from './composition.ts';

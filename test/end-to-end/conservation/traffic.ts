@@ -1,4 +1,4 @@
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import type { Estate } from './estate.ts';
 import type { Random } from './random.ts';
 

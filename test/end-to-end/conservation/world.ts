@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Simulator, type SimulatorRequest, startSimulator } from '../../../src/simulator/simulator.ts';
-import type { Policy } from '../../../src/simulator/world/access.ts';
+import { type Simulator, type SimulatorRequest, startSimulator } from '../../../simulator/simulator.ts';
+import type { Policy } from '../../../simulator/world/access.ts';
 import type { TracingOrder } from '../delivery/tracing.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { createEstate, type Estate } from './estate.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { runTraced, type TracedRun } from './traced-world.ts';
 
 type Trouble = (control: Simulator['control']) => void;

@@ -1,4 +1,4 @@
-import type { TrueExecution } from '../../../src/simulator/simulator.ts';
+import type { TrueExecution } from '../../../simulator/simulator.ts';
 import type { QuarantinedTrace } from '../../../src/state/spool.ts';
 import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Simulator, startSimulator } from '../../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../../simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { eventually } from '../../support/eventually.ts';
 import { accept, startSink } from '../../tracing/deliver/sink.ts';

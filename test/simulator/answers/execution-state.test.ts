@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { command, work } from '../../../src/simulator/scenarios/build.ts';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
-import type { Step } from '../../../src/simulator/world/work.ts';
+import { command, work } from '../../../simulator/scenarios/build.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
+import type { Step } from '../../../simulator/world/work.ts';
 import { ask, startEmpty } from '../caller.ts';
 
 describe('simulator/answers/execution-state', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { command, work } from '../../../src/simulator/scenarios/build.ts';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { command, work } from '../../../simulator/scenarios/build.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { createDirectSimulator } from '../../support/direct-simulator.ts';
 import { ask, asService, noon, settleId, startEmpty, startSmall } from '../caller.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { strangerPolicy } from '../../../src/simulator/world/access.ts';
+import { strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, startEmpty, startSmall } from '../caller.ts';
 
 const day = 86_400_000;

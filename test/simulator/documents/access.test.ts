@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
-import { type Policy, strangerPolicy } from '../../../src/simulator/world/access.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
+import { type Policy, strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
 /** Callers in the order of the columns; what is not said they may read. */

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { noon, settleId } from '../caller.ts';
 import { errorOf, including, type Row, testRows } from './row.ts';
 

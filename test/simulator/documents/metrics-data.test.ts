@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SimulatorOptions } from '../../../src/simulator/simulator.ts';
+import type { SimulatorOptions } from '../../../simulator/simulator.ts';
 import { ask, asService, startSmall } from '../caller.ts';
 import { anyNumber } from './row.ts';
 

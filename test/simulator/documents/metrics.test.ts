@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { type Row, testRows } from './row.ts';
 
 const metricsOn = ({ control }: Simulator) => control.switchMetrics(true);

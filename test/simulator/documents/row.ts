@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.ts';
 import { ask, startSmall } from '../caller.ts';
 
 export type DialectName = 'rundeck' | 'service';

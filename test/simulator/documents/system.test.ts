@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { anyNumber, anyText, anyUuid, type Row, testRows } from './row.ts';
 
 const noonTime = { epoch: 1768478400000, unit: 'ms', datetime: '2026-01-15T12:00:00Z' };

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { noon } from '../caller.ts';
 import { anyUuid, errorOf, type Row, testRows } from './row.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createQueue } from '../../../src/simulator/engine/queue.ts';
-import { createRandom } from '../../../src/simulator/random.ts';
+import { createQueue } from '../../../simulator/engine/queue.ts';
+import { createRandom } from '../../../simulator/random.ts';
 
 describe('simulator/engine/queue', () => {
   it('gives things out in the order of time, and of arrival within one instant', () => {

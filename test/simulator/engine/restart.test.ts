@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { every } from '../../../src/simulator/scenarios/build.ts';
+import { every } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob } from '../caller.ts';
 
 describe('simulator/engine/restart', () => {

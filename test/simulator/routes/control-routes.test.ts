@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startSmall } from '../caller.ts';
 
 describe('simulator/routes/control-routes', () => {

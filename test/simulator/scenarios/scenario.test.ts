@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { scenarios } from '../../../src/simulator/scenarios/scenario.ts';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { scenarios } from '../../../simulator/scenarios/scenario.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
+import { startSimulator } from '../../../simulator/simulator.ts';
 import { ask } from '../caller.ts';
 
 const minute = 60_000;

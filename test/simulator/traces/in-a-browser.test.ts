@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../../src/simulator/simulator.ts';
+import { type Simulator, startSimulator } from '../../../simulator/simulator.ts';
 import { type Browser, startBrowser } from '../../support/browser.ts';
 import { describeWithTools } from '../../support/tools.ts';
 import { encode, planned, startMs, traceId } from './some-spans.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRequest } from '../../../src/simulator/traces/read-request.ts';
+import { readRequest } from '../../../simulator/traces/read-request.ts';
 import { encode, planned, startMs, traceId } from './some-spans.ts';
 
 const root = planned({

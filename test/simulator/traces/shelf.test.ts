@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createShelf } from '../../../src/simulator/traces/shelf.ts';
+import { createShelf } from '../../../simulator/traces/shelf.ts';
 import { startMs, sunk } from './some-spans.ts';
 
 const limits = { traces: 3, bytes: 1000 };

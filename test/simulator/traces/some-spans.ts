@@ -1,4 +1,4 @@
-import type { SunkSpan } from '../../../src/simulator/traces/read-request.ts';
+import type { SunkSpan } from '../../../simulator/traces/read-request.ts';
 import { encodeTrace } from '../../../src/tracing/deliver/encode.ts';
 import type { Span, Trace } from '../../../src/tracing/plan/span.ts';
 

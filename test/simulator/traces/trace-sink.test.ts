@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startEmpty } from '../caller.ts';
 import { encode, planned, startMs, traceId } from './some-spans.ts';
 

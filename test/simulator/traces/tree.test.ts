@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toRows } from '../../../src/simulator/traces/tree.ts';
+import { toRows } from '../../../simulator/traces/tree.ts';
 import { startMs, sunk } from './some-spans.ts';
 
 function draw(...spans: Parameters<typeof toRows>): string {

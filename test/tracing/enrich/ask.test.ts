@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { startSimulator } from '../../../simulator/simulator.ts';
 import { askForExecution } from '../../../src/tracing/enrich/ask.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 

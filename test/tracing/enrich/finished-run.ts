@@ -1,4 +1,4 @@
-import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { startSimulator } from '../../../simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { StateError } from '../../../src/state/state.ts';
 import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
