@@ -133,8 +133,8 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     schedule: (pause) => {
       const { server } = options;
-      const nowMs = notes.serverNowMs();
-      return toServerSchedule({ server, jobs: jobs.all.values(), hours: jobs.hours(), nowMs, ahead }, pause);
+      const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead };
+      return toServerSchedule({ server, jobs: jobs.all.values(), ...read }, pause);
     },
     hours: jobs.hours,
     exceededMs: () => exceededMs,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { addToHours, type HourOfTimes, lastHours } from '../../src/expected-runs/deciding/hours.ts';
 import { type JobStart, planHoursAhead } from '../../src/expected-runs/deciding/hours-ahead.ts';
+import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import type { Judged, Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
 
@@ -170,7 +171,7 @@ describe('expected-runs/showing/server-schedule', () => {
       confirmedMs: at(6),
     };
     const open = job({ timetable: { source: 'forecast', ...times } });
-    const of = { server: 'prod', jobs: [open], hours: [], nowMs: at(11, 30), ahead: undefined };
+    const of = { server: 'prod', jobs: [open], hours: [], nowMs: at(11, 30), ahead: undefined, sources: new Map() };
     const { hours } = await toServerSchedule(of, noPause);
     expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 1]);
   });
@@ -192,10 +193,18 @@ describe('expected-runs/showing/server-schedule', () => {
     const off = job({ id: 'j2', verdicts: [missed], off: [{ what: 'job', sinceMs: at(1), seenAtMs: at(1) }] });
     const gone = job({ id: 'j3', verdicts: [missed], goneAtMs: at(2) });
     const jobs = [busy, off, gone];
-    const shown = await toServerSchedule({ server: 'prod', jobs, hours: [], nowMs, ahead: undefined }, noPause);
-    expect({ ...shown, hours: shown.hours.length }).toEqual({
+    const seen = { fromMs: at(9), throughMs: nowMs };
+    const sources = new Map([
+      [sourceKeys.mode(), [{ value: 'passive', ...seen }]],
+      [sourceKeys.project(busy.project), [{ value: 'schedule_disabled', ...seen }]],
+    ]);
+    const input = { server: 'prod', jobs, hours: [], nowMs, ahead: undefined, sources };
+    const shown = await toServerSchedule(input, noPause);
+    const passive = { reason: 'passive', fact: { fact: 'the server is passive', atMs: at(9) } };
+    expect({ ...shown, hours: shown.hours.length }).toMatchObject({
       server: 'prod',
       nowMs,
+      blockers: [passive],
       jobCount: 2,
       offCount: 1,
       hours: 13,
@@ -205,7 +214,7 @@ describe('expected-runs/showing/server-schedule', () => {
         { job: busy, verdict: late },
       ],
       notableCount: 2,
-      next: [{ job: busy, atMs: at(13) }],
+      next: [{ job: busy, atMs: at(13), blockers: [passive, { reason: 'schedule_disabled' }] }],
       ahead: undefined,
     });
   });

@@ -75,6 +75,21 @@ describe('http/schedule', () => {
     expect((await read('/schedule/other', schedules)).status).toBe(404);
   });
 
+  it('says that a passive server starts nothing, wherever it names starts', async () => {
+    const fact = { fact: 'the server is passive', atMs: atMs - 3_600_000, source: 'execution-mode' };
+    const blockers = [{ reason: 'passive', fact, fix: 'set the execution mode of the server to active' }] as const;
+    const { next, ...rest } = someSchedule();
+    const schedule = { ...rest, blockers, next: next.map((start) => ({ ...start, blockers })) };
+    const lines = toText((await read('/schedule', { prod: schedule })).body).split('\n');
+    expect(lines).toContain(
+      '– No schedule starts a job: the server is passive (seen 02:19 UTC). Fix: set the execution mode of the server to active.',
+    );
+    expect(lines).toContain('– the server is passive: none of these starts as long as that lasts.');
+    expect(lines.at(-1)).toBe('search/index | 04:19 UTC | – the server is passive');
+    const all = toText((await read('/schedule', { prod: schedule, test: undefined })).body);
+    expect(all).toContain('prod | 3 | ✗ 10 | – the server is passive | ! 07:00 UTC');
+  });
+
   it('renders 5,000 jobs on less than 300 kB', async () => {
     const missed: Verdict = { is: 'missed', expectedMs: atMs - 60_000, reason: 'passive', facts: [] };
     const timesMs = Array.from({ length: 500 }, (_, index) => atMs + index * 60_000);
@@ -95,7 +110,10 @@ describe('http/schedule', () => {
       }),
     );
     const { ahead } = someSchedule();
-    const schedule = await toServerSchedule({ server: 'prod', jobs, hours: [], nowMs: atMs, ahead }, noPause);
+    const schedule = await toServerSchedule(
+      { server: 'prod', jobs, hours: [], nowMs: atMs, ahead, sources: new Map() },
+      noPause,
+    );
     const { body } = await read('/schedule/prod', { prod: schedule });
     expect(body.length).toBeLessThan(300_000);
     expect(body).toContain('These are the newest 100 of 100000.');

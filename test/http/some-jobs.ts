@@ -97,6 +97,7 @@ export function someSchedule(longWord = 'index'): ServerSchedule {
   return {
     server: 'prod',
     nowMs: atMs,
+    blockers: [],
     jobCount: 3,
     offCount: 1,
     hours: Array.from({ length: 13 }, (_, place) => {
@@ -123,8 +124,8 @@ export function someSchedule(longWord = 'index'): ServerSchedule {
     ],
     notableCount: 2,
     next: [
-      { job: settle, atMs: atMs + 600_000 },
-      { job: index, atMs: atMs + hourMs },
+      { job: settle, atMs: atMs + 600_000, blockers: [] },
+      { job: index, atMs: atMs + hourMs, blockers: [] },
     ],
     ahead: {
       atMs,

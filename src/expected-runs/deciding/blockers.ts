@@ -8,16 +8,21 @@ export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: F
 
 /** Finds everything that was read last and keeps a job from being started by its schedule. */
 export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocker[] {
-  const mode = lastValue(ofOwner(sources, sourceKeys.mode, job.ownerUuid));
   const project = lastValue(timelineOf(sources, sourceKeys.project(job.project)));
   return [
-    ...block('passive', mode?.value === 'passive' ? mode.fromMs : undefined),
+    ...findServerBlockers(sources, job.ownerUuid),
     ...block('executions_disabled', isSwitchedOff(project, 'executions_disabled') ? project?.fromMs : undefined),
     ...block('schedule_disabled', isSwitchedOff(project, 'schedule_disabled') ? project?.fromMs : undefined),
     ...block('hidden', job.hiddenMs),
     ...block('gone', job.goneAtMs),
     ...job.off.flatMap(({ what, sinceMs, untilMs }) => block(what, untilMs === undefined ? sinceMs : undefined)),
   ];
+}
+
+/** Finds what keeps all schedules of a server, or of one of its members, from starting jobs. */
+export function findServerBlockers(sources: Sources, ownerUuid?: string): readonly Blocker[] {
+  const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid));
+  return block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);
 }
 
 function isSwitchedOff(project: Span | undefined, mode: string): boolean {

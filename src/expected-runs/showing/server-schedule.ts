@@ -1,7 +1,9 @@
 import type { JobNames } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
+import { type Blocker, findBlockers, findServerBlockers } from '../deciding/blockers.ts';
 import { type HourOfTimes, hourMs, isLate, lastHours, toHour } from '../deciding/hours.ts';
 import type { HourAhead } from '../deciding/hours-ahead.ts';
+import type { Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** The next 24 hours as they were computed last. */
@@ -15,6 +17,8 @@ export type Ahead = {
 export type ServerSchedule = {
   readonly server: string;
   readonly nowMs: number;
+  /** What keeps all schedules of the server from starting jobs now. */
+  readonly blockers: readonly Blocker[];
   /** The jobs that are watched, and those of them that are off. */
   readonly jobCount: number;
   readonly offCount: number;
@@ -36,7 +40,8 @@ export type ServerSchedule = {
 };
 
 export type TimeOfJob = { readonly job: JobNames; readonly verdict: Verdict };
-export type NextStart = { readonly job: JobNames; readonly atMs: number };
+/** A start to come, and what keeps the schedule of its job from starting it now. */
+export type NextStart = { readonly job: JobNames; readonly atMs: number; readonly blockers: readonly Blocker[] };
 
 type Input = {
   readonly server: string;
@@ -44,17 +49,18 @@ type Input = {
   readonly hours: readonly HourOfTimes[];
   readonly nowMs: number;
   readonly ahead: Ahead | undefined;
+  readonly sources: Sources;
 };
 
 /** Collects what the page of a server's timetable shows: no more than a person reads, however many jobs there are. */
 export async function toServerSchedule(
-  { server, jobs, hours, nowMs, ahead }: Input,
+  { server, jobs, hours, nowMs, ahead, sources }: Input,
   pause: Pause,
 ): Promise<ServerSchedule> {
   const fromMs = toHour(nowMs) - 12 * hourMs;
   const counts = { jobs: 0, off: 0, notable: 0, open: new Map<number, number>() };
   const notable: TimeOfJob[] = [];
-  const next: NextStart[] = [];
+  const next: Start[] = [];
   for (const job of jobs) {
     await pause();
     if (job.goneAtMs !== undefined) continue;
@@ -75,13 +81,17 @@ export async function toServerSchedule(
   return {
     server,
     nowMs,
+    blockers: findServerBlockers(sources),
     jobCount: counts.jobs,
     offCount: counts.off,
     hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: counts.open.get(hour.startMs) ?? 0 })),
     openCount: [...counts.open.values()].reduce((sum, count) => sum + count, 0),
     notable: notable.sort(byTime).slice(0, mostNotable),
     notableCount: counts.notable,
-    next: next.sort(byStart).slice(0, mostNext),
+    next: next
+      .sort(byStart)
+      .slice(0, mostNext)
+      .map(({ job, atMs }) => ({ job, atMs, blockers: findBlockers(job, sources) })),
     ahead,
   };
 }
@@ -90,7 +100,9 @@ function byTime(one: TimeOfJob, other: TimeOfJob): number {
   return other.verdict.expectedMs - one.verdict.expectedMs;
 }
 
-function byStart(one: NextStart, other: NextStart): number {
+type Start = { readonly job: WatchedJob; readonly atMs: number };
+
+function byStart(one: Start, other: Start): number {
   return one.atMs - other.atMs;
 }
 

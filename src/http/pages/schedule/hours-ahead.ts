@@ -6,9 +6,10 @@ import type { ServerSchedule } from '../../../expected-runs/showing/server-sched
 import { toJobAddress } from '../addresses.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
+import { toFacts } from '../jobs/job-page.ts';
 
 /** Draws the next 24 hours: how many runs are expected at once against the threads, and which jobs collide. */
-export function renderAhead({ server, ahead, nowMs }: ServerSchedule, root: string): Html {
+export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, root: string): Html {
   const title = html`<section>
 <h2>Next 24 hours</h2>
 `;
@@ -31,7 +32,8 @@ export function renderAhead({ server, ahead, nowMs }: ServerSchedule, root: stri
     line: threads,
     least: 1,
   });
-  return html`${title}${chart}${renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
+  const none = html`<p><span class="off">– ${toFacts(blockers)}: none of these starts as long as that lasts.</span></p>\n`;
+  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
 </section>
 `;
 }

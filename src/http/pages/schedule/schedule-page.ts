@@ -6,6 +6,7 @@ import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-run
 import { createRoutes } from '../../server/routes.ts';
 import { toExecutionAddress, toJobAddress, toScheduleAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
+import { toFacts } from '../jobs/job-page.ts';
 import { renderVerdict } from '../jobs/verdict-strip.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
@@ -74,9 +75,19 @@ function renderRow(name: string, { schedule, isSilent, root }: Row): Html {
   const [next] = schedule.next;
   return html`<tr>${link}<td data-is="Jobs" class="number">${schedule.jobCount}</td><td data-is="Missed in 12 h">${
     missed === 0 ? (!isSilent ? 'none' : 'none known') : html`<strong class="bad">✗ ${missed}</strong>`
-  }</td><td data-is="Next start" class="brief">${next === undefined ? 'none' : toWait(next.atMs, schedule.nowMs)}</td><td data-is="More runs than threads" class="brief">${
+  }</td><td data-is="Next start" class="brief">${renderStart(next, schedule)}</td><td data-is="More runs than threads" class="brief">${
     exceeded === undefined ? 'not expected' : html`<span class="off">! ${toTime(exceeded.atMs, schedule.nowMs)}</span>`
   }</td></tr>\n`;
+}
+
+/** Says when the next job starts, or what keeps all of them from it. */
+function renderStart(next: NextStart | undefined, { blockers, nowMs }: ServerSchedule): Html | string {
+  if (blockers.length > 0) return renderObstacles(blockers);
+  return next === undefined ? 'none' : toWait(next.atMs, nowMs);
+}
+
+function renderObstacles(blockers: NextStart['blockers']): Html {
+  return html`<span class="off">– ${toFacts(blockers)}</span>`;
 }
 
 function sumMissed({ hours }: ServerSchedule): number {
@@ -91,7 +102,7 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
 <p>Its schedules are not watched: the collectors <code>schedule</code> and <code>executions</code> have to be on.</p>
 `;
   }
-  const { jobCount, offCount, nowMs } = schedule;
+  const { jobCount, offCount, nowMs, blockers } = schedule;
   if (jobCount === 0) {
     return html`${title}
 <p>No scheduled job is watched yet. The <a href="${root}">status page</a> shows what the collector <code>schedule</code> reports.</p>
@@ -100,7 +111,15 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
   const off = offCount === 0 ? '' : `, ${offCount} of them off`;
   return html`${title}
 <p class="note"><a href="${root}jobs?server=${encodeURIComponent(server.toWellFormed())}">${toCount(jobCount, 'scheduled job')}</a>${off}. By the server's clock it is ${toTime(nowMs, nowMs)}.</p>
-${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
+${renderBlocked(blockers, nowMs)}${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
+}
+
+/** What holds for all that follows comes first. */
+function renderBlocked(blockers: ServerSchedule['blockers'], nowMs: number): readonly Html[] {
+  return blockers.map(
+    ({ fact: { fact, atMs }, fix }) =>
+      html`<p class="silence"><span class="off">– No schedule starts a job: ${fact} (seen ${toTime(atMs, nowMs)}). Fix: ${fix}.</span></p>\n`,
+  );
 }
 
 function renderNotable({ server, notable, notableCount, nowMs }: ServerSchedule, root: string): Html | undefined {
@@ -135,14 +154,14 @@ function renderJob(job: NextStart['job'], server: string, root: string): Html {
 function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html | undefined {
   if (next.length === 0) return undefined;
   const rows = next.map(
-    ({ job, atMs }) =>
-      html`<tr>${renderJob(job, server, root)}<td data-is="Starts" class="brief">${toTime(atMs, nowMs)}</td><td class="brief">${toWait(atMs, nowMs)}</td></tr>\n`,
+    ({ job, atMs, blockers }) =>
+      html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(atMs, nowMs)}</td><td data-is="Starts">${blockers.length === 0 ? toWait(atMs, nowMs) : renderObstacles(blockers)}</td></tr>\n`,
   );
   return html`<section>
 <h2>Starts next</h2>
 <p class="note">The next start of each job, at most 50.</p>
 <table>
-<thead><tr><th>Job</th><th>Expected</th><th>In</th></tr></thead>
+<thead><tr><th>Job</th><th>Expected</th><th>Starts</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 </section>
