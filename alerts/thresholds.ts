@@ -191,6 +191,7 @@ export const defaultThresholds: Thresholds = {
   // Twice the longest that an idle project waits for its turn.
   executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
+  // As long as an idle project waits for its turn, so that a second reading agrees.
   executionsHiddenFor: '15m',
   importsWindow: formatDuration(executionLimits.importsWindowMs),
   executionsImportedFor: '1h',
