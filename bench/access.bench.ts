@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { parseBcryptHash } from '../src/config/values/web-values.ts';
+import { systemClock } from '../src/domain/system-clock.ts';
 import { createAccess } from '../src/http/access/access.ts';
 import { metricsRoute } from '../src/http/routes/metrics.ts';
 import { createHttpServer, type HttpServer } from '../src/http/server/server.ts';
-import { systemClock } from '../src/system-clock.ts';
 
 const rounds = 9;
 const scrapes = 1500;

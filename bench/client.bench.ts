@@ -5,7 +5,7 @@ import { createClient } from '../src/api/client.ts';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import { logStorage } from '../src/api/endpoints/log-storage.ts';
 import { createTransport } from '../src/api/wire/transport.ts';
-import { systemClock } from '../src/system-clock.ts';
+import { systemClock } from '../src/domain/system-clock.ts';
 
 const requests = 1000;
 const atOnce = 4;

@@ -5,13 +5,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import type { Execution } from '../src/domain/execution.ts';
+import { systemClock } from '../src/domain/system-clock.ts';
 import { createCountExecutions } from '../src/executions/ledger/count-executions.ts';
 import { type LedgerCache, openLedgerCache } from '../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../src/executions/ledger/project-state.ts';
 import { defaultBuckets } from '../src/executions/settings.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
 import type { State } from '../src/state/state.ts';
-import { systemClock } from '../src/system-clock.ts';
 
 const known = 1_000_000;
 const flood = 100_000;

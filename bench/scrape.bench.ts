@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
 import { Counter, Registry } from 'prom-client';
+import { systemClock } from '../src/domain/system-clock.ts';
 import { metricsRoute } from '../src/http/routes/metrics.ts';
 import { createHttpServer } from '../src/http/server/server.ts';
 import { createExposition } from '../src/metrics/exposition.ts';
@@ -14,7 +15,6 @@ import { contentTypes } from '../src/metrics/format.ts';
 import { renderSegments } from '../src/metrics/segment.ts';
 import { createSelf } from '../src/metrics/self.ts';
 import { createSnapshots } from '../src/metrics/snapshot.ts';
-import { systemClock } from '../src/system-clock.ts';
 import { fakeClock } from '../test/support/fake-clock.ts';
 import { collectorCount, createRows, publishRows } from './scrape-series.ts';
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool } from '../scripts/tools.ts';
+import { systemClock } from '../src/domain/system-clock.ts';
 import { openPostgresState } from '../src/state/postgres/open-postgres.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
 import type { State } from '../src/state/state.ts';
-import { systemClock } from '../src/system-clock.ts';
 import { startPostgres, toSettings } from '../test/support/postgres.ts';
 
 const commits = 500;

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { toSecretForms } from './domain/secret-forms.ts';
+import { toSecretForms } from './domain/secret.ts';
 import { toVisibleLines } from './domain/visible-text.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

@@ -1,6 +1,24 @@
-import { BudgetTimeout, type Lane } from './budget.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Breaker } from './breaker.ts';
+import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
 import { notAsked } from './errors.ts';
-import type { RequesterOptions, Scope } from './requester.ts';
+
+/** On whose behalf and until when something is asked. */
+export type Scope = {
+  readonly lane: Lane;
+  /** The time that each request may wait for its turn, and then the time for all its tries. */
+  readonly forMs: number;
+  /** When all requests of the scope have to be over; absent where nothing limits them together. */
+  readonly untilTicks?: number | undefined;
+  readonly signal: AbortSignal | undefined;
+};
+
+type AdmissionOptions = {
+  readonly budget: Budget;
+  readonly breaker: Breaker;
+  readonly clock: Pick<Clock, 'ticks'>;
+  readonly observe: { readonly waited: (seconds: number) => void };
+};
 
 /** Resolves to the function that gives the place back; throws an error that says why the request was not sent. */
 export type Admission = (
@@ -10,11 +28,7 @@ export type Admission = (
 ) => Promise<() => void>;
 
 /** The turn to send a request; from then on the breaker knows of it, so that no two are the probe. */
-export function createAdmission(
-  options: Pick<RequesterOptions, 'budget' | 'breaker' | 'clock' | 'observe'>,
-): Admission {
-  const { budget, breaker, clock, observe } = options;
-
+export function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions): Admission {
   function refuseWhilePaused(apiEndpoint: string, deadlineTicks: number): void {
     const pausedMs = budget.pausedMs();
     if (pausedMs === 0 || clock.ticks() + pausedMs <= deadlineTicks) return;

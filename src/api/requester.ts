@@ -1,9 +1,9 @@
 import { type Clock, sleep } from '../domain/clock.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, type Scope } from './admission.ts';
 import { type LargeAnswers, readReply } from './answers/large-answers.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
-import type { Budget, Lane } from './budget.ts';
+import type { Budget } from './budget.ts';
 import type { Contact } from './contact.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ErrorKind, notAsked } from './errors.ts';
@@ -34,16 +34,6 @@ export type RequestObserver = {
   readonly inFlight: (requests: number) => void;
   /** Called with the number of texts that were cut in an answer. */
   readonly cut?: (apiEndpoint: string, texts: number) => void;
-};
-
-/** On whose behalf and until when something is asked. */
-export type Scope = {
-  readonly lane: Lane;
-  /** The time that each request may wait for its turn, and then the time for all its tries. */
-  readonly forMs: number;
-  /** When all requests of the scope have to be over; absent where nothing limits them together. */
-  readonly untilTicks?: number | undefined;
-  readonly signal: AbortSignal | undefined;
 };
 
 export type Timed<Answer> = {

@@ -1,7 +1,7 @@
 import { formatRights } from '../api/access-policy.ts';
 import type { Api } from '../api/client.ts';
 import { executionMode, systemInfo } from '../api/endpoints/system.ts';
-import { type ExecutionMode, executionModes } from '../domain/execution-mode.ts';
+import { type ExecutionMode, executionModes } from '../domain/execution.ts';
 import type { Memory } from '../domain/memory.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import { defineCollector, type News } from './collector.ts';

@@ -2,7 +2,7 @@ import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import type { Api } from '../api/client.ts';
 import type { ServerConfig } from '../config/config.ts';
 import { connectServer } from '../daemon/connect.ts';
-import { systemClock } from '../system-clock.ts';
+import { systemClock } from '../domain/system-clock.ts';
 
 /** Asks a server over connections of its own, which end with the answer. */
 export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => Promise<Answer>): Promise<Answer> {

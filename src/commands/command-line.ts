@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { collectors } from '../collectors/index.ts';
-import { formatComplaint } from '../config/complaint.ts';
 import { parseArguments } from '../config/read/command-line.ts';
-import { toPackageFolder } from '../package-folder.ts';
+import { formatComplaint } from '../domain/complaint.ts';
+import { toPackageFolder } from '../domain/package-folder.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { commandFlags, commandWords } from './command-table.ts';
 

@@ -1,5 +1,5 @@
-import { formatComplaint } from '../config/complaint.ts';
 import type { Arguments } from '../config/read/command-line.ts';
+import { formatComplaint } from '../domain/complaint.ts';
 import type { Progress } from './progress.ts';
 
 /** The input of a command from the command line. */

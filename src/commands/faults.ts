@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { toPackageFolder } from '../package-folder.ts';
+import { toPackageFolder } from '../domain/package-folder.ts';
 
 /** Ends the process with one sentence after an unexpected error, but not when nobody reads its output any more. */
 export function endOnFaults(): void {

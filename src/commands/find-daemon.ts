@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { readSecretFile, type Secret, SecretError } from '../config/secret.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
+import { readSecretFile, type Secret, SecretError } from '../domain/secret.ts';
 import { areArgumentsFine, type CommandContext } from './command.ts';
 import { loadOrComplain } from './load.ts';
 

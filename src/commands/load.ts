@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
 import { collectors } from '../collectors/index.ts';
-import { formatComplaint } from '../config/complaint.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
-import { checkInterval } from '../schedule/interval.ts';
+import { formatComplaint } from '../domain/complaint.ts';
+import { checkInterval } from '../domain/interval.ts';
 import type { CommandContext } from './command.ts';
 import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { toCount } from '../domain/sizes.ts';
+import { systemClock } from '../domain/system-clock.ts';
 import { StateError } from '../state/state.ts';
-import { systemClock } from '../system-clock.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { toPostgresSettings } from './shared-state.ts';

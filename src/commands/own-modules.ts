@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { isBundle, toPackageFolder } from '../package-folder.ts';
+import { isBundle, toPackageFolder } from '../domain/package-folder.ts';
 
 /**
  * Refuses code from anywhere but the exporter itself and the folder that holds its packages. Some packages look for others that

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { isBundle } from '../package-folder.ts';
+import { isBundle } from '../domain/package-folder.ts';
 
 /** Flags of Node that have an effect only when a process begins. */
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];

@@ -1,7 +1,7 @@
-import { formatComplaint } from '../config/complaint.ts';
 import type { Config } from '../config/config.ts';
-import { type ReloadedConfig, type ReloadOutcome, reloadConfig } from '../config/reload.ts';
+import { type ReloadedConfig, reloadConfig } from '../config/reload.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
+import { formatComplaint, type ReloadOutcome } from '../domain/complaint.ts';
 import type { Log } from '../log.ts';
 import type { Loaded } from './load.ts';
 

@@ -5,7 +5,7 @@ import { ApiError } from '../api/errors.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../daemon/connect.ts';
 import { toTraceSettings } from '../daemon/trace-settings.ts';
-import { systemClock } from '../system-clock.ts';
+import { systemClock } from '../domain/system-clock.ts';
 import { createWait } from '../tracing/deliver/pause.ts';
 import { askForExecution } from '../tracing/enrich/ask.ts';
 import { type ReplayFormat, replaySource } from '../tracing/enrich/replay.ts';

@@ -1,7 +1,6 @@
 import { collectors } from '../collectors/index.ts';
 import type { FamilyFacts } from '../config/declare/options.ts';
 import type { TakenLabels } from '../config/read/label-rules.ts';
-import type { Family } from '../metrics/family.ts';
 
 /** The metric families of watched servers, as configuration has to know them. */
 export function listFamilies(): readonly FamilyFacts[] {
@@ -39,7 +38,13 @@ export const ownLabels = [
 // Targets own the first ones, and the format of the exposition the last two.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
-function toFacts({ name, type, labels, stateLabel, bucketsFrom }: Family): FamilyFacts {
+function toFacts({
+  name,
+  type,
+  labels,
+  stateLabel,
+  bucketsFrom,
+}: (typeof collectors)[number]['metrics'][string]): FamilyFacts {
   return {
     name,
     type,

@@ -1,9 +1,9 @@
 import { type App, createApp } from '../daemon/daemon.ts';
 import { describeNames, describeOpenness, listFileExposures } from '../daemon/exposure.ts';
 import type { SelfTracing } from '../daemon/self-tracing.ts';
+import { systemClock } from '../domain/system-clock.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
-import { systemClock } from '../system-clock.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { explainFault } from './faults.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { toTlsConnect } from '../api/wire/tls-material.ts';
 import type { Config } from '../config/config.ts';
-import { readSecretFile } from '../config/secret.ts';
+import { readSecretFile } from '../domain/secret.ts';
+import { systemClock } from '../domain/system-clock.ts';
 import type { Login, PostgresSettings } from '../state/postgres/connections.ts';
 import type { Replica, SharedState } from '../state/shared-state.ts';
 import { StateError } from '../state/state.ts';
-import { systemClock } from '../system-clock.ts';
 
 type PostgresConfig = Config['state']['postgres'];
 

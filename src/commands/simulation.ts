@@ -1,7 +1,7 @@
 import { findRelease } from '../../simulator/release.ts';
 import { findScenario } from '../../simulator/scenarios/scenario.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
-import { formatComplaint } from '../config/complaint.ts';
+import { formatComplaint } from '../domain/complaint.ts';
 import type { CommandContext } from './command.ts';
 
 export type SimulationPlan = SimulatorOptions & { readonly port: number };

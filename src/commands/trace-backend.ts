@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
-import { type Complaint, formatComplaint, quote } from '../config/complaint.ts';
+import { type Complaint, formatComplaint, quote } from '../domain/complaint.ts';
 import { findFileVariables, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
 import type { CommandContext } from './command.ts';
 

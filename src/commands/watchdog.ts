@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { systemClock } from '../domain/system-clock.ts';
 import type { Log } from '../log.ts';
-import type { systemClock } from '../system-clock.ts';
 
 type WatchdogOptions = {
   readonly log: Log;

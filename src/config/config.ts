@@ -1,8 +1,8 @@
+import type { WebConfig } from '../domain/web-config.ts';
 import type { FixedSettings, Settings } from './declare/option.ts';
 import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './declare/options.ts';
 import type { TlsTexts } from './read/server-rules.ts';
 import type { LabelPair } from './values/labels.ts';
-import type { WebConfig } from './web-config.ts';
 
 /** Everything the daemon was told, read once and checked once. */
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {

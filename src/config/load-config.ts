@@ -1,4 +1,6 @@
-import { type Complaint, createComplaints } from './complaint.ts';
+import { type Complaint, createComplaints } from '../domain/complaint.ts';
+import type { ReadFile } from '../domain/secret.ts';
+import type { WebConfig } from '../domain/web-config.ts';
 import type { Config } from './config.ts';
 import { listGeneralLeaves, listLaunchLeaves } from './declare/catalogue.ts';
 import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './declare/options.ts';
@@ -20,9 +22,7 @@ import { type Resolved, resolveAll, type Sources } from './read/resolve.ts';
 import type { TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
 import type { WebConfigOptions } from './read/web-config.ts';
-import type { ReadFile } from './secret.ts';
 import { isInShard } from './values/number.ts';
-import type { WebConfig } from './web-config.ts';
 
 export type LoadOptions = {
   readonly arguments: Pick<Arguments, 'flags' | 'problems'>;

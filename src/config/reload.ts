@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Complaint } from './complaint.ts';
+import type { Complaint } from '../domain/complaint.ts';
+import type { WebConfig } from '../domain/web-config.ts';
 import type { Config } from './config.ts';
 import { listGeneralLeaves } from './declare/catalogue.ts';
 import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
-import type { WebConfig } from './web-config.ts';
-
-/** The result of a reload, in sentences for the person who asked for it. */
-export type ReloadOutcome =
-  | { readonly ok: true; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly complaints: readonly string[] };
 
 /** The new configuration, or all complaints about it; then the running one stays in force. */
 export type ReloadedConfig =

@@ -1,7 +1,10 @@
-import type { Served } from './routes.ts';
+import type { Config } from '../config/config.ts';
+import type { ReloadNotes } from './generation.ts';
+
+type Sources = { readonly current: () => Config; readonly reloads: Pick<ReloadNotes, 'waiting'> };
 
 /** Renders the configuration once for each reload. */
-export function toConfigText({ current, reloads }: Pick<Served, 'current' | 'reloads'>): () => Promise<string> {
+export function toConfigText({ current, reloads }: Sources): () => Promise<string> {
   let of: readonly unknown[] = [];
   let text = Promise.resolve('');
   // Imported by the first reader: who configures by variables needs no YAML.

@@ -14,9 +14,9 @@ import { createFileLook, type Refreshable } from '../api/file-look.ts';
 import { findTlsProblems, type TlsMaterial, type TlsOptions, type TlsPart } from '../api/wire/tls-material.ts';
 import { createTransport, type RenewableTransport, type ToDispatcher } from '../api/wire/transport.ts';
 import type { ServerConfig } from '../config/config.ts';
-import { describeReadError } from '../config/read-error.ts';
 import type { Clock } from '../domain/clock.ts';
-import { toSecretForms } from '../domain/secret-forms.ts';
+import { describeReadError } from '../domain/read-error.ts';
+import { toSecretForms } from '../domain/secret.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
 /** The state of an address and of the session that is open there: data that outlives a connection. */

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
-import type { ReloadOutcome } from '../config/reload.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { ReloadOutcome } from '../domain/complaint.ts';
+import { systemClock } from '../domain/system-clock.ts';
 import type { Log } from '../log.ts';
 import { createExposition, type Exposition } from '../metrics/exposition.ts';
 import { createSelf } from '../metrics/self.ts';
@@ -10,7 +11,6 @@ import { createSnapshots } from '../metrics/snapshot.ts';
 import type { Replica as ReplicaName, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import { toWatcher } from '../status/watcher.ts';
-import { systemClock } from '../system-clock.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { createKeptPlans } from '../tracing/enrich/kept-plans.ts';
 import {

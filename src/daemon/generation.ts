@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
-import type { ReloadOutcome } from '../config/reload.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { ReloadOutcome } from '../domain/complaint.ts';
 import { forgetSeries } from '../metrics/forget.ts';
 import type { Self } from '../metrics/self.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
@@ -10,8 +10,9 @@ import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
 import { forgetTraces } from './instruments.ts';
+import type { WatchOptions } from './server-targets.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
-import { type WatchedServer, type WatchOptions, watchServer } from './watch-server.ts';
+import { type WatchedServer, watchServer } from './watch-server.ts';
 
 /** The servers and traces of one configuration. */
 export type Watching = {

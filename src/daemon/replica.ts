@@ -9,8 +9,8 @@ import type { State } from '../state/state.ts';
 import type { DatabaseStatus, LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
 import { createLeaseNotes, listUnits } from './instruments.ts';
+import type { WatchOptions } from './server-targets.ts';
 import type { Traces } from './trace-pipeline.ts';
-import type { WatchOptions } from './watch-server.ts';
 
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;

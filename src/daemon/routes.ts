@@ -2,6 +2,7 @@ import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { ReloadOutcome } from '../domain/complaint.ts';
 import { type Pause, sortInPieces } from '../domain/pause.ts';
 import { endings } from '../executions/counting/naming.ts';
 import type { ScheduledJob } from '../expected-runs/showing/scheduled-job.ts';
@@ -38,10 +39,8 @@ import { createTurns } from '../metrics/forget.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import type { State } from '../state/state.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
-import type { EndedExecution, EndedStatus, LeaseStatus, Status } from '../status/status.ts';
-import type { Elsewhere, Watcher } from '../status/watcher.ts';
+import type { Elsewhere, EndedExecution, EndedStatus, LeaseStatus, Status, Watcher } from '../status/status.ts';
 import { toConfigText } from './config-text.ts';
-import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import { hintAtName } from './similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -55,7 +54,7 @@ export type Served = {
   readonly clock: Clock;
   readonly readFile: (path: string) => Promise<string>;
   readonly exposition: Exposition;
-  readonly reload: AppOptions['reload'];
+  readonly reload: (() => Promise<ReloadOutcome>) | undefined;
   readonly reloads: Omit<ReloadNotes, 'note'>;
   /** The configuration in force. */
   readonly current: () => Config;

@@ -22,8 +22,14 @@ import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';
 import { toRoundObserver } from './instruments.ts';
 import { toDetail, toExpectedRunsSettings } from './server-settings.ts';
-import { createHidesMembers, type Target, type Targets, toKey } from './server-targets.ts';
-import type { Handover, WatchOptions } from './watch-server.ts';
+import {
+  type Address,
+  createHidesMembers,
+  type Target,
+  type Targets,
+  toKey,
+  type WatchOptions,
+} from './server-targets.ts';
 
 /** The polls of one server. */
 export type ServerPolls = {
@@ -40,6 +46,13 @@ export type ServerPolls = {
 
 /** A poll as the scheduler sees it, and what reads for it. */
 export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
+
+/** Data that one generation of a server hands to the next. A reference to the old generation would keep all of it in memory. */
+export type Handover = {
+  /** The rows that were read project by project, by poll. */
+  readonly projectRows: ReadonlyMap<string, ProjectRows>;
+  readonly addresses: readonly Address[];
+};
 
 export type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly server: ServerConfig;

@@ -1,12 +1,38 @@
-import { toShareOfServer } from '../api/answers/large-answers.ts';
+import { type LargeAnswers, toShareOfServer } from '../api/answers/large-answers.ts';
 import type { ServerFacts } from '../api/contact.ts';
-import type { ServerConfig } from '../config/config.ts';
+import type { ToDispatcher } from '../api/wire/transport.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
 import { type Ear, listenTo } from '../expected-runs/listen.ts';
 import type { Log } from '../log.ts';
+import type { Self } from '../metrics/self.ts';
+import type { Snapshots } from '../metrics/snapshot.ts';
 import { createVitality, type Seen, type Vitality } from '../schedule/vitality.ts';
+import type { State } from '../state/state.ts';
 import { type Connection, type ConnectionMemory, connectServer, createConnectionMemory } from './connect.ts';
 import { toClientObserver } from './instruments.ts';
-import type { WatchOptions } from './watch-server.ts';
+import type { SelfTracing } from './self-tracing.ts';
+import type { Traces } from './trace-pipeline.ts';
+
+export type WatchOptions = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly onSecret: (value: string) => void;
+  /** Reads files again that may have changed. */
+  readonly readFile?: ((path: string) => Promise<string>) | undefined;
+  readonly state: State;
+  readonly snapshots: Snapshots;
+  readonly self: Self;
+  /** Absent where no traces are made. */
+  readonly traces?: Traces | undefined;
+  readonly selfTracing?: SelfTracing | undefined;
+  /** Carries the requests, if not connections of our own. */
+  readonly toDispatcher?: ToDispatcher | undefined;
+  readonly largeAnswers?: LargeAnswers | undefined;
+  /** Returns the state of an address before a reload, whichever server it belonged to. */
+  readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
+};
 
 /** An address that is asked, and the way to it: faults of one way say nothing of another. */
 export type Address = { readonly url: string; readonly way: unknown; readonly memory: ConnectionMemory };

@@ -1,4 +1,4 @@
-import { didYouMean } from '../config/did-you-mean.ts';
+import { didYouMean } from '../domain/complaint.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { WatchedServer } from './watch-server.ts';
 

@@ -1,22 +1,15 @@
-import type { LargeAnswers } from '../api/answers/large-answers.ts';
 import type { ServerFacts } from '../api/contact.ts';
 import { createProjectList } from '../api/project-list.ts';
-import type { ToDispatcher } from '../api/wire/transport.ts';
-import type { Config, ServerConfig } from '../config/config.ts';
+import type { ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts';
-import type { Log } from '../log.ts';
-import type { Self } from '../metrics/self.ts';
-import type { Snapshots } from '../metrics/snapshot.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
-import type { ProjectRows } from '../schedule/project-rows.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
-import type { State } from '../state/state.ts';
 import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, listEnded, listRunning, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
@@ -27,33 +20,11 @@ import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
 import { listUnreadable } from '../status/unreadable.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
-import type { Connection, ConnectionMemory } from './connect.ts';
+import type { Connection } from './connect.ts';
 import { listExposures } from './exposure.ts';
-import type { SelfTracing } from './self-tracing.ts';
-import { createServerPolls, type ServerPolls } from './server-polls.ts';
+import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
 import { toExecutionSettings, toExpectedRunsSettings } from './server-settings.ts';
-import { type Address, connectTargets, type Targets, toKey } from './server-targets.ts';
-import type { Traces } from './trace-pipeline.ts';
-
-export type WatchOptions = {
-  readonly config: Config;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly onSecret: (value: string) => void;
-  /** Reads files again that may have changed. */
-  readonly readFile?: ((path: string) => Promise<string>) | undefined;
-  readonly state: State;
-  readonly snapshots: Snapshots;
-  readonly self: Self;
-  /** Absent where no traces are made. */
-  readonly traces?: Traces | undefined;
-  readonly selfTracing?: SelfTracing | undefined;
-  /** Carries the requests, if not connections of our own. */
-  readonly toDispatcher?: ToDispatcher | undefined;
-  readonly largeAnswers?: LargeAnswers | undefined;
-  /** Returns the state of an address before a reload, whichever server it belonged to. */
-  readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
-};
+import { connectTargets, type Targets, toKey, type WatchOptions } from './server-targets.ts';
 
 export type WatchedServer = {
   readonly connections: readonly Connection[];
@@ -95,13 +66,6 @@ export type WatchedServer = {
   readonly handover: Handover;
   /** Shows that again, by the rules of now. */
   readonly resume: () => Promise<void>;
-};
-
-/** Data that one generation of a server hands to the next. A reference to the old generation would keep all of it in memory. */
-export type Handover = {
-  /** The rows that were read project by project, by poll. */
-  readonly projectRows: ReadonlyMap<string, ProjectRows>;
-  readonly addresses: readonly Address[];
 };
 
 /**

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createFileLook } from '../api/file-look.ts';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
-import { createComplaints, formatComplaint } from '../config/complaint.ts';
 import type { Config } from '../config/config.ts';
 import { readWebConfig } from '../config/read/web-config.ts';
 import { needsRestart } from '../config/reload.ts';
-import type { WebConfig } from '../config/web-config.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
+import { createComplaints, formatComplaint } from '../domain/complaint.ts';
+import type { WebConfig } from '../domain/web-config.ts';
 import { type Access, createAccess } from '../http/access/access.ts';
 import type { Log } from '../log.ts';
 

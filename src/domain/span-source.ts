@@ -1,6 +1,5 @@
 import type { Execution } from './execution.ts';
-import type { ExecutionState } from './step-state.ts';
-import type { WorkflowStep } from './workflow.ts';
+import type { ExecutionState, WorkflowStep } from './step-state.ts';
 
 /** An execution with what only its trace needs. */
 export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {

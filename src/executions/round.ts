@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts';
 import type { Window } from '../api/paging.ts';
-import { runLimited } from '../domain/run-limited.ts';
+import { runLimited } from '../domain/pause.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
 import type { ProjectState } from './ledger/project-state.ts';
 import { noteSlowClocks } from './ledger/slow-clocks.ts';

@@ -1,6 +1,6 @@
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { Finished } from './counting/reconcile.ts';
-import type { Totals } from './counting/totals.ts';
+import type { Totals } from './counting/series-slots.ts';
 import { createExemplars, type Exemplars, type TracedRun } from './series/exemplars.ts';
 
 /** Executions call it: it adds documents to the counting transaction and is notified after the commit. */

@@ -6,9 +6,8 @@ import {
   type Leases,
   UnfinishedCopyError,
 } from '../state/shared-state.ts';
-import { createReach } from './reach.ts';
 import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, toPatienceMs } from './tenure.ts';
-import { createTenures, type Tenures, type TenuresOptions } from './tenures.ts';
+import { createReach, createTenures, type ReachObserver, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
  * The reasons for which a replica stops acting for a unit: it was fenced; its lease was not renewed in time; a commit was not
@@ -35,9 +34,7 @@ export type OwnershipOptions = {
   readonly observe: OwnershipObserver;
 };
 
-export type OwnershipObserver = {
-  /** Called after each answer of the database, or its lack. */
-  readonly reached: (isReached: boolean, error?: unknown) => void;
+export type OwnershipObserver = ReachObserver & {
   /** Called with all leases each time that the database has listed them. */
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;

@@ -1,6 +1,6 @@
 import { parse } from 'node-cron';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { findNextMs, type TimesOfDay, toCronExpression } from './interval.ts';
+import { findNextMs, type TimesOfDay, toCronExpression } from '../domain/interval.ts';
 
 export type TimedPoll = {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../domain/clock.ts';
 import type { Memory } from '../domain/memory.ts';
-import { systemClock } from '../system-clock.ts';
+import { systemClock } from '../domain/system-clock.ts';
 import { toChecksum } from './checksum.ts';
 import { isDamage } from './explain-fault.ts';
 import { migrate } from './migrations.ts';

@@ -20,8 +20,8 @@ import type {
   Status,
   TargetStatus,
   TracesStatus,
+  Watcher,
 } from './status.ts';
-import type { Watcher } from './watcher.ts';
 
 type Address = { readonly name: string; readonly url: string };
 

@@ -2,7 +2,16 @@ import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
 import type { Trouble } from './problem-kinds.ts';
-import type { Watcher } from './watcher.ts';
+
+/** The exporter that watches a server now, where several share their servers. */
+export type Watcher =
+  | { readonly is: 'us' }
+  /** `page` is where browsers open its pages; undefined where its address leads them nowhere, or back to us. */
+  | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
+  | { readonly is: 'nobody' };
+
+/** A server that another exporter watches, or none: nothing is known of it here. */
+export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /**
  * The state of a server as its vital polls see it: does it answer, and does it accept the credentials? `elsewhere` is a server

@@ -1,16 +1,6 @@
 import { toCount } from '../domain/sizes.ts';
 import { isWell } from './problem-kinds.ts';
-import type { LeaseStatus, ServerStatus } from './status.ts';
-
-/** The exporter that watches a server now, where several share their servers. */
-export type Watcher =
-  | { readonly is: 'us' }
-  /** `page` is where browsers open its pages; undefined where its address leads them nowhere, or back to us. */
-  | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
-  | { readonly is: 'nobody' };
-
-/** A server that another exporter watches, or none: nothing is known of it here. */
-export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
+import type { Elsewhere, LeaseStatus, ServerStatus, Watcher } from './status.ts';
 
 /** The addresses of this exporter: the configured one, and that on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };

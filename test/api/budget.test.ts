@@ -7,7 +7,7 @@ import {
   type Lane,
   lanes,
 } from '../../src/api/budget.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { fc } from '../support/property.ts';
 
 beforeEach(() => {

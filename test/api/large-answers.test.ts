@@ -6,7 +6,7 @@ import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectNodes } from '../../src/api/endpoints/nodes.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient } from '../support/client.ts';
 import { startServer } from './auth/guarded-server.ts';
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { startGuardedServer, startServer } from './auth/guarded-server.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { createTransport } from '../../src/api/wire/transport.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 describe('api/transport over TLS', () => {

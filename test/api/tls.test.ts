@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 const endings: (() => Promise<void>)[] = [];

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TransportAnswer, type TransportOptions } from '../../src/api/wire/transport.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRawServer } from '../support/raw-server.ts';
 

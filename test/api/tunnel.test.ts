@@ -6,7 +6,7 @@ import { executionMode } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
 import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 

@@ -21,9 +21,10 @@ export const rooms: readonly Room[] = [
   { room: 'simulator', types: ['node:net'], packages: ['express', 'yaml', 'node:http'] },
 
   { room: 'domain', pure: true },
-  { room: 'system-clock' },
-  { room: 'package-folder' },
-  { room: 'log', knows: ['domain/secret-forms', 'domain/visible-text'], packages: ['pino'] },
+  { room: 'domain/read-error' },
+  { room: 'domain/system-clock' },
+  { room: 'domain/package-folder' },
+  { room: 'log', knows: ['domain'], packages: ['pino'] },
 
   { room: 'metrics/family', pure: true },
   { room: 'metrics', types: ['prom-client'] },
@@ -46,7 +47,7 @@ export const rooms: readonly Room[] = [
 
   { room: 'state', types: ['node:sqlite'] },
   { room: 'state/postgres', knows: ['state', 'domain/clock'], packages: ['pg', 'node:tls'] },
-  { room: 'state/sqlite', knows: ['state', 'system-clock'], packages: ['node:sqlite'] },
+  { room: 'state/sqlite', knows: ['state', 'domain/system-clock'], packages: ['node:sqlite'] },
   { room: 'state/commit-file', packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-open', knows: ['state', 'domain/directory-danger'], packages: ['node:sqlite'] },
@@ -55,51 +56,45 @@ export const rooms: readonly Room[] = [
   { room: 'ownership', knows: ['domain', 'state/shared-state', 'state/state'] },
   { room: 'ownership/tenure', pure: true },
 
-  { room: 'config/complaint' },
-  { room: 'config/did-you-mean' },
-  { room: 'config/read-error' },
-  { room: 'config/secret', knows: ['config/read-error'] },
   // node:net tells addresses from names.
   {
     room: 'config/values',
-    knows: ['config/complaint', 'config/did-you-mean'],
+    knows: ['domain'],
     types: ['config'],
     packages: ['zod', 'node:net'],
   },
   { room: 'config/patterns', knows: ['config/values'] },
   {
     room: 'config/declare',
-    knows: ['config/complaint', 'config/did-you-mean', 'config/values', 'config/patterns'],
+    knows: ['domain', 'config/values', 'config/patterns'],
     types: ['config'],
   },
   {
     room: 'config/read',
-    knows: [
-      'config/complaint',
-      'config/did-you-mean',
-      'config/secret',
-      'config/read-error',
-      'config/values',
-      'config/patterns',
-      'config/declare',
-    ],
+    knows: ['domain', 'config/values', 'config/patterns', 'config/declare'],
     types: ['config'],
     packages: ['yaml'],
   },
   {
     room: 'config/show',
-    knows: ['config/secret', 'config/values', 'config/declare'],
+    knows: ['domain', 'config/values', 'config/declare'],
     types: ['config'],
     packages: ['yaml'],
   },
-  { room: 'config' },
+  { room: 'config', knows: ['domain'] },
 
   {
     room: 'collectors',
     knows: ['domain', 'metrics/family', 'api/access-policy', 'api/endpoints', 'api/errors', 'api/paging'],
     pure: true,
   },
-  { room: 'collectors/index', knows: ['collectors', 'executions/collector', 'expected-runs/collector'] },
+  {
+    room: 'collectors/executions',
+    knows: ['api/endpoints', 'executions/series/families', 'executions/settings'],
+    pure: true,
+  },
+  { room: 'collectors/schedule', knows: ['api/endpoints', 'expected-runs/showing/families'], pure: true },
+  { room: 'collectors/index', knows: ['collectors'] },
 
   { room: 'executions/counting', knows: ['domain'], types: ['executions/ledger'], pure: true },
   {
@@ -122,7 +117,7 @@ export const rooms: readonly Room[] = [
   },
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
-  { room: 'executions', knows: ['domain', 'api/endpoints'] },
+  { room: 'executions', knows: ['domain'] },
 
   { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
@@ -134,7 +129,7 @@ export const rooms: readonly Room[] = [
   // After read.
   {
     room: 'tracing/deliver',
-    knows: ['tracing/plan', 'config/secret', 'config/complaint', 'api/retry', 'api/wire'],
+    knows: ['tracing/plan', 'domain', 'api/retry', 'api/wire'],
     packages: ['@opentelemetry/*'],
   },
   {
@@ -143,8 +138,7 @@ export const rooms: readonly Room[] = [
   },
 
   { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'] },
-  { room: 'schedule/interval' },
-  { room: 'schedule/poll-times', knows: ['schedule/interval'], packages: ['node-cron'] },
+  { room: 'schedule/poll-times', knows: ['domain'], packages: ['node-cron'] },
 
   {
     room: 'status',
@@ -166,7 +160,7 @@ export const rooms: readonly Room[] = [
   { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',
-    knows: ['package-folder', 'http/access', 'domain/pause'],
+    knows: ['domain', 'http/access'],
     types: ['node:http', 'node:https'],
     packages: ['express', 'node:net'],
   },
@@ -201,7 +195,6 @@ export const rooms: readonly Room[] = [
       'schedule',
       'state',
       'status',
-      'system-clock',
       'tracing',
     ],
   },
@@ -209,21 +202,14 @@ export const rooms: readonly Room[] = [
     room: 'commands',
     knows: [
       'daemon',
-      'domain/clock',
-      'system-clock',
+      'domain',
       'config',
       'collectors',
       'api',
       'executions/series/series-plan',
       'simulator',
       'log',
-      'package-folder',
-      'domain/ages',
-      'domain/visible-text',
-      'domain/sizes',
-      'schedule/interval',
       'state/state',
-      'domain/directory-danger',
       'state/sqlite-open',
       'state/postgres',
       'tracing/plan/traceparent',

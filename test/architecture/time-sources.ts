@@ -1,7 +1,7 @@
 import type { Source } from './sources.ts';
 
 /** The one implementation of the port `domain/clock.ts`. */
-const home = 'src/system-clock.ts';
+const home = 'src/domain/system-clock.ts';
 
 /** Places that may use the process's own time, and why; a folder ends with a slash. */
 export const exempt: readonly { readonly place: string; readonly because: string }[] = [

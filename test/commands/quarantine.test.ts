@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
-import type { Elsewhere } from '../../src/status/watcher.ts';
+import type { Elsewhere } from '../../src/status/status.ts';
 import { serve } from '../http/serve.ts';
 import { quarantine } from '../http/some-status.ts';
 import { runCli } from './run-cli.ts';

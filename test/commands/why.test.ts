@@ -3,7 +3,7 @@ import { hintAtName } from '../../src/daemon/similar-names.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { whyRoute } from '../../src/http/routes/why.ts';
-import type { Watcher } from '../../src/status/watcher.ts';
+import type { Watcher } from '../../src/status/status.ts';
 import { serve } from '../http/serve.ts';
 import { runCli } from './run-cli.ts';
 

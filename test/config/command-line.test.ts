@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatComplaint } from '../../src/config/complaint.ts';
 import { type CommandLine, parseArguments } from '../../src/config/read/command-line.ts';
+import { formatComplaint } from '../../src/domain/complaint.ts';
 import { collectors } from './fixtures.ts';
 
 const commandLine: CommandLine = {

@@ -1,7 +1,7 @@
-import { formatComplaint } from '../../src/config/complaint.ts';
 import type { CollectorDefaults, FamilyFacts } from '../../src/config/declare/options.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { formatComplaint } from '../../src/domain/complaint.ts';
 
 export const collectors: readonly CollectorDefaults[] = [
   { name: 'execution-mode', every: '15s', on: true, help: 'Execution mode' },

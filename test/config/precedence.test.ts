@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatComplaint } from '../../src/config/complaint.ts';
+import { formatComplaint } from '../../src/domain/complaint.ts';
 import { complain, load, loadIn } from './fixtures.ts';
 
 const server = 'servers:\n  - { name: prod, url: https://prod.example.org, token_file: /run/token, timeout: 5s }\n';

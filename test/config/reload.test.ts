@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatComplaint } from '../../src/config/complaint.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
+import { formatComplaint } from '../../src/domain/complaint.ts';
 import { load, loadIn } from './fixtures.ts';
 
 const before = `servers:

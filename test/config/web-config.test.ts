@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findTlsProblems } from '../../src/api/wire/tls-material.ts';
-import type { WebConfig } from '../../src/config/web-config.ts';
+import type { WebConfig } from '../../src/domain/web-config.ts';
 import { complain, load } from './fixtures.ts';
 
 const hash = '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';

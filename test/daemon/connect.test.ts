@@ -13,7 +13,7 @@ import { executionMode } from '../../src/api/endpoints/system.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { connectServer } from '../../src/daemon/connect.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { startGuardedServer, startServer } from '../api/auth/guarded-server.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { eventually } from '../support/eventually.ts';

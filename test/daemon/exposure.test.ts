@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import type { WebTls } from '../../src/config/web-config.ts';
 import { describeNames, describeOpenness, listExposures, listFileExposures } from '../../src/daemon/exposure.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { WebTls } from '../../src/domain/web-config.ts';
 
 type Given = Parameters<typeof listExposures>[0];
 

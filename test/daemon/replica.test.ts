@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReplica } from '../../src/daemon/replica.ts';
 import { createTraces, type Delivery } from '../../src/daemon/trace-pipeline.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Lease, SharedState } from '../../src/state/shared-state.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { load } from '../config/fixtures.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
-import { toSecretForms } from '../../src/domain/secret-forms.ts';
+import { toSecretForms } from '../../src/domain/secret.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';

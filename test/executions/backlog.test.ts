@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/api/paging.ts';
 import {
+  type ProjectState,
   readThroughMs,
+  toNewProject,
   toNextWindow,
   withNewestRead,
   withNewestReadBehind,
   withPastRead,
   withThrough,
-} from '../../src/executions/ledger/backlog.ts';
-import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+} from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/backlog', () => {
   it('is read up to now where nothing is left', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
-import { type Cell, type Totals, toCellKey } from '../../src/executions/counting/totals.ts';
+import { createSeriesSlots, type Totals } from '../../src/executions/counting/series-slots.ts';
+import { type Cell, toCellKey } from '../../src/executions/counting/totals.ts';
 import { createExemplars, type TracedRun } from '../../src/executions/series/exemplars.ts';
 import { someRun } from './some-execution.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Measured, type MeasureRules, measure } from '../../src/executions/counting/measure.ts';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
-import { createSeriesSlots, type Room } from '../../src/executions/counting/series-slots.ts';
-import { type Totals, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
+import { createSeriesSlots, type Room, type Totals } from '../../src/executions/counting/series-slots.ts';
+import { toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/measure', () => {

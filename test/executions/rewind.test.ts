@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LedgerCache, type LedgerFacts, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { type LedgerCache, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import type { LedgerFacts } from '../../src/executions/ledger/ledger-documents.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { isInRestoreGap } from '../../src/executions/ledger/restore-gap.ts';
 import { createRewind } from '../../src/executions/ledger/rewind.ts';

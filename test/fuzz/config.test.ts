@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
-import { formatComplaint } from '../../src/config/complaint.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
-import { checkInterval } from '../../src/schedule/interval.ts';
+import { formatComplaint } from '../../src/domain/complaint.ts';
+import { checkInterval } from '../../src/domain/interval.ts';
 import { fc } from '../support/property.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
 

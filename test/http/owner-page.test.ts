@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { createRoutes } from '../../src/http/server/routes.ts';
-import type { Watcher } from '../../src/status/watcher.ts';
+import type { Watcher } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 

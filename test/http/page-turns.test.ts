@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { json } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Pause } from '../../src/domain/pause.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { usualLimits } from '../../src/http/server/limits.ts';
 import { createPageTurns } from '../../src/http/server/page-turns.ts';
 import { createRoutes } from '../../src/http/server/routes.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from './serve.ts';
 

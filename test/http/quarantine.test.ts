@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
-import type { Elsewhere } from '../../src/status/watcher.ts';
+import type { Elsewhere } from '../../src/status/status.ts';
 import { serve } from './serve.ts';
 import { quarantine } from './some-status.ts';
 

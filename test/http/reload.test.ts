@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReloadOutcome } from '../../src/config/reload.ts';
+import type { ReloadOutcome } from '../../src/domain/complaint.ts';
 import { reloadRoute } from '../../src/http/routes/reload.ts';
 import type { Asked } from '../../src/http/server/lifecycle.ts';
 import { type Served, serve } from './serve.ts';

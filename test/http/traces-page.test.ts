@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
-import type { QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
-import type { Elsewhere } from '../../src/status/watcher.ts';
+import type { Elsewhere, QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
 import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import type { Outcome } from '../../src/schedule/outcome.ts';
 import type { LastPoll, Poll } from '../../src/schedule/poll.ts';
 import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
 import type { Seen } from '../../src/schedule/vitality.ts';
-import { systemClock } from '../../src/system-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date('2024-05-20T10:00:00.500Z') });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { describeContract, type Engine } from './contract.ts';

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createOwnedStates } from '../../src/ownership/owned-states.ts';
 import { moveState } from '../../src/state/postgres/move-state.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SpooledTrace } from '../../src/state/spool.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createConnections } from '../../src/state/postgres/connections.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { toSettings } from '../support/postgres.ts';
 
 it('survives a database that ends in the moment in which it takes a connection', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import {
   createConnections,
   type Login,
@@ -8,7 +9,6 @@ import {
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SharedState } from '../../src/state/shared-state.ts';
 import { type State, StateError } from '../../src/state/state.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { type Certificates, createCertificates } from '../api/certificates.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import { FencedError, type SharedState, UnansweredError } from '../../src/state/shared-state.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { startChild } from '../support/child.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SharedState } from '../../src/state/shared-state.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';

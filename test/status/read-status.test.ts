@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerFacts } from '../../src/api/contact.ts';
+import { executionsCollector } from '../../src/collectors/executions.ts';
 import type { Memory } from '../../src/domain/memory.ts';
-import { executionsCollector } from '../../src/executions/collector.ts';
 import type { Outcome, PollKey } from '../../src/schedule/outcome.ts';
 import type { PollStatus } from '../../src/schedule/scheduler.ts';
 import type { Seen } from '../../src/schedule/vitality.ts';

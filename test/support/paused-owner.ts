@@ -1,7 +1,7 @@
+import { systemClock } from '../../src/domain/system-clock.ts';
 import { createConnections } from '../../src/state/postgres/connections.ts';
 import { createOwnedUnit } from '../../src/state/postgres/owned-unit.ts';
 import { createPostgresLeases } from '../../src/state/postgres/postgres-leases.ts';
-import { systemClock } from '../../src/system-clock.ts';
 import { toSettings } from './postgres.ts';
 
 /**

@@ -1,5 +1,4 @@
 import type { Clock } from '../../domain/clock.ts';
-import { createGate } from '../../domain/gate.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
 import type { LargeBody, TransportAnswer } from '../wire/transport.ts';
@@ -121,4 +120,33 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   if (typeof code !== 'string' || !code.startsWith('Z_')) return error;
   const says = `the compressed answer is damaged (${code})`;
   return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
+}
+
+/** Lets a few in at once; the others wait, who came first before who came later. */
+type Gate = {
+  /** Resolves to the function that leaves again; it may be called more than once. */
+  readonly enter: () => Promise<() => void>;
+};
+
+function createGate(places: number): Gate {
+  const waiting: (() => void)[] = [];
+  let free = places;
+
+  function leave(): void {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  return {
+    enter: async () => {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      let isIn = true;
+      return () => {
+        if (isIn) leave();
+        isIn = false;
+      };
+    },
+  };
 }

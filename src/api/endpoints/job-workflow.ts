@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkflowStep } from '../../domain/workflow.ts';
+import type { WorkflowStep } from '../../domain/step-state.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 

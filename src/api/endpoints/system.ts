@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toExecutionMode } from '../../domain/execution-mode.ts';
+import { toExecutionMode } from '../../domain/execution.ts';
 import type { Dialect } from '../dialect.ts';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
 import { flag, number, section, text, timestampMs } from '../lenient.ts';

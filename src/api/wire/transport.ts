@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../domain/clock.ts';
 import { inflateWhole, toInflated, toText, wholeBytes } from '../answers/inflate.ts';
-import type { LargeAnswers } from '../answers/large-answers.ts';
 import { usualBytes } from '../endpoint.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
@@ -15,7 +14,7 @@ export type TransportOptions = {
   readonly timeoutMs: number;
   readonly concurrency?: number;
   /** Room for answers that are larger than usual; without it none may be. */
-  readonly largeAnswers?: Pick<LargeAnswers, 'enter'> | undefined;
+  readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
   readonly clock: Pick<Clock, 'after'>;

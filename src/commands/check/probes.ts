@@ -11,8 +11,8 @@ import type { Watch } from '../../collectors/watch.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { toExecutionSettings } from '../../daemon/server-settings.ts';
 import { toCount } from '../../domain/sizes.ts';
+import { systemClock } from '../../domain/system-clock.ts';
 import { planRoom } from '../../executions/series/series-plan.ts';
-import { systemClock } from '../../system-clock.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 /** Builds the requests of the enabled collectors to a server, each once; of projects only the first few are asked. */

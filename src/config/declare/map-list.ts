@@ -1,5 +1,4 @@
-import { describeFound } from '../complaint.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { describeFound, didYouMean } from '../../domain/complaint.ts';
 import { type AddProblem, isMap, readPart, structured, toInputSchema } from '../values/structure.ts';
 import type { ValueType } from '../values/value-type.ts';
 import { type NameOfKind, toSettingName } from './option.ts';

@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { Kind, ValueType } from '../values/value-type.ts';
 
 const mark = Symbol('option');

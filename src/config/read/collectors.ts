@@ -1,4 +1,4 @@
-import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
+import { type Complaints, didYouMean, type Place, toInnerPlace } from '../../domain/complaint.ts';
 import type { CollectorConfig, Config, FamilyConfig } from '../config.ts';
 import { listCollectorLeaves, listFamilyLeaves } from '../declare/catalogue.ts';
 import {
@@ -9,7 +9,6 @@ import {
   familyOptions,
 } from '../declare/options.ts';
 import { toSettings } from '../declare/settings.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { formatDuration } from '../values/duration.ts';
 import { origins, type Resolved, resolveAll, type Sources } from './resolve.ts';
 

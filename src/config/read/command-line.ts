@@ -1,7 +1,6 @@
-import { type Complaint, createComplaints, quote } from '../complaint.ts';
+import { type Complaint, createComplaints, didYouMean, quote } from '../../domain/complaint.ts';
 import { environmentPrefix, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
-import { didYouMean } from '../did-you-mean.ts';
 
 /** The commands and flags of the command line that are not options of the configuration. */
 export type CommandLine = {

@@ -1,7 +1,7 @@
-import { type Complaints, quote } from '../complaint.ts';
+import { type Complaints, quote } from '../../domain/complaint.ts';
+import { describeReadError } from '../../domain/read-error.ts';
+import type { ReadFile } from '../../domain/secret.ts';
 import type { CollectorDefaults, FamilyFacts } from '../declare/options.ts';
-import { describeReadError } from '../read-error.ts';
-import type { ReadFile } from '../secret.ts';
 import { parseYaml } from './document.ts';
 import { type FileValues, readFileValues } from './file-values.ts';
 

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
-import { type Complaints, type Place, quote } from '../complaint.ts';
+import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
 
 /** A part of the file with its place; keys and items are already free of aliases and duplicates. */
 export type DocumentNode =

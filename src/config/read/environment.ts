@@ -1,7 +1,6 @@
-import { type Complaints, quote } from '../complaint.ts';
+import { type Complaints, didYouMean, quote } from '../../domain/complaint.ts';
 import { environmentPrefix, type Leaf, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
-import { didYouMean } from '../did-you-mean.ts';
 
 /** Our variables by name; an empty one counts as not set, as compose files leave them. */
 export function readEnvironment(

@@ -1,4 +1,11 @@
-import { type Complaints, describeFound, formatInnerPath, type Place } from '../complaint.ts';
+import {
+  type Complaints,
+  describeFound,
+  didYouMean,
+  findNearest,
+  formatInnerPath,
+  type Place,
+} from '../../domain/complaint.ts';
 import { isOption, type OptionTree } from '../declare/option.ts';
 import {
   type CollectorDefaults,
@@ -8,7 +15,6 @@ import {
   generalOptions,
   serverOptions,
 } from '../declare/options.ts';
-import { didYouMean, findNearest } from '../did-you-mean.ts';
 import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
 
 /** The contents of the file, by path: values of options, and the places of servers. */

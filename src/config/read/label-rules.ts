@@ -1,4 +1,4 @@
-import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
+import { type Complaints, type Place, toInnerPlace } from '../../domain/complaint.ts';
 import type { ServerConfig } from '../config.ts';
 
 /** The names of labels that configuration cannot add, because series or their targets have them already. */

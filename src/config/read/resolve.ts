@@ -1,4 +1,4 @@
-import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
+import { type Complaints, type Place, toInnerPlace } from '../../domain/complaint.ts';
 import type { Leaf } from '../declare/catalogue.ts';
 import { checkValue } from '../values/value-type.ts';
 import type { FileValue } from './file-values.ts';

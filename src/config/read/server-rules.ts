@@ -1,8 +1,8 @@
-import type { Complaints, Place } from '../complaint.ts';
+import type { Complaints, Place } from '../../domain/complaint.ts';
+import { describePath, describeReadError } from '../../domain/read-error.ts';
+import { type ReadFile, Secret } from '../../domain/secret.ts';
 import type { Leaf } from '../declare/catalogue.ts';
 import { serverOptions } from '../declare/options.ts';
-import { describePath, describeReadError } from '../read-error.ts';
-import { type ReadFile, Secret } from '../secret.ts';
 import type { Resolved } from './resolve.ts';
 
 /** One server, with all its options resolved, for the rules between them. */

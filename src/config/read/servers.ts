@@ -1,11 +1,11 @@
-import type { Complaints, Place } from '../complaint.ts';
+import type { Complaints, Place } from '../../domain/complaint.ts';
+import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from '../../domain/secret.ts';
 import type { ServerConfig } from '../config.ts';
 import { type Leaf, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { Settings } from '../declare/option.ts';
 import { serverOptions } from '../declare/options.ts';
 import { toSettings } from '../declare/settings.ts';
 import { toChoice, toLabelChoice } from '../patterns/include-exclude.ts';
-import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from '../secret.ts';
 import { listServerVariables } from './environment.ts';
 import type { FileValues } from './file-values.ts';
 import { checkLabels, type TakenLabels } from './label-rules.ts';

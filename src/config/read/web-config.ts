@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
-import { type Complaints, type Place, quote } from '../complaint.ts';
+import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
+import { describePath, describeReadError } from '../../domain/read-error.ts';
+import { Secret } from '../../domain/secret.ts';
+import type { ClientAuth, TlsVersion, WebConfig, WebTls } from '../../domain/web-config.ts';
 import { listWebFileLeaves } from '../declare/catalogue.ts';
 import type { Settings } from '../declare/option.ts';
 import { toSettings } from '../declare/settings.ts';
 import { cipherSuites, curves, webFileOptions } from '../declare/web-file-options.ts';
-import { describePath, describeReadError } from '../read-error.ts';
-import { Secret } from '../secret.ts';
-import type { ClientAuth, TlsVersion, WebConfig, WebTls } from '../web-config.ts';
 import { parseYaml } from './document.ts';
 import { readTreeValues } from './file-values.ts';
 import { resolveAll } from './resolve.ts';

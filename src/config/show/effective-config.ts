@@ -1,8 +1,8 @@
 import { Document, isMap } from 'yaml';
+import { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { toSettingName } from '../declare/option.ts';
 import { serverOptions } from '../declare/options.ts';
-import { Secret } from '../secret.ts';
 import { readKey, toEffectiveSettings } from './effective-settings.ts';
 
 /** The configuration in force as YAML that loads again; of a secret it shows only where it comes from. */

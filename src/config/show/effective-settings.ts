@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { isOption, type Option, type OptionTree, toSettingName } from '../declare/option.ts';
 import {
@@ -8,7 +9,6 @@ import {
   generalOptions,
   serverOptions,
 } from '../declare/options.ts';
-import { Secret } from '../secret.ts';
 
 /** Converts the configuration in force to the keys and values of its file; of a secret it has only the path of its file. */
 export function toEffectiveSettings(config: Config): Nested {

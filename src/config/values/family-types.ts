@@ -1,4 +1,4 @@
-import { describeFound } from '../complaint.ts';
+import { describeFound } from '../../domain/complaint.ts';
 import { structured } from './structure.ts';
 import type { ValueType } from './value-type.ts';
 

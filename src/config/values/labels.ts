@@ -1,4 +1,4 @@
-import { describeFound } from '../complaint.ts';
+import { describeFound } from '../../domain/complaint.ts';
 import { type AddProblem, isMap, structured } from './structure.ts';
 import type { ValueType } from './value-type.ts';
 

@@ -1,5 +1,4 @@
-import { describeFound } from '../complaint.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { describeFound, didYouMean } from '../../domain/complaint.ts';
 import { type AddProblem, isMap, structured } from './structure.ts';
 import type { ValueType } from './value-type.ts';
 

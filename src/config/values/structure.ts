@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { describeFound } from '../complaint.ts';
+import { describeFound } from '../../domain/complaint.ts';
 import { checkValue, type Problem, type ValueType } from './value-type.ts';
 
 /** Takes down what is wrong at a place within a value. */

@@ -1,4 +1,4 @@
-import { describeFound } from '../complaint.ts';
+import { describeFound } from '../../domain/complaint.ts';
 import type { Parsed } from './duration.ts';
 import { structured } from './structure.ts';
 import { parsedText, path, text, type ValueType } from './value-type.ts';

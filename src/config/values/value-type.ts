@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { describeFound } from '../complaint.ts';
-import { didYouMean } from '../did-you-mean.ts';
-import type { SecretForm } from '../secret.ts';
+import { describeFound, didYouMean } from '../../domain/complaint.ts';
+import type { SecretForm } from '../../domain/secret.ts';
 import { formatDuration, type Parsed, parseDuration } from './duration.ts';
 
 export type Kind = 'plain' | 'duration' | 'secret';

@@ -1,5 +1,5 @@
-import { describeFound, quote } from '../complaint.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { describeFound, didYouMean, quote } from '../../domain/complaint.ts';
+import type { BcryptHash } from '../../domain/web-config.ts';
 import { isMap, readPart, structured } from './structure.ts';
 import { choice, parsedText, type ValueType } from './value-type.ts';
 
@@ -110,9 +110,6 @@ export const basicAuthUsers: ValueType<ReadonlyMap<string, BcryptHash>, 'plain'>
     jsonSchema: { type: 'object', additionalProperties: { type: 'string' } },
   },
 );
-
-/** A hash of a password, as `htpasswd -B` and others write it. */
-export type BcryptHash = { readonly cost: number; readonly salt: Uint8Array; readonly digest: Uint8Array };
 
 /** Reads `$2y$10$…`, also `$2a$` and `$2b$`; undefined for anything else. */
 export function parseBcryptHash(text: string): BcryptHash | undefined {

@@ -2,8 +2,8 @@ import type { JobNames } from '../../domain/job-path.ts';
 import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
 import type { Finished } from './reconcile.ts';
-import { type Claims, isNoJob, toNodeKey } from './series-slots.ts';
-import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
+import { type Claims, isNoJob, type Totals, toNodeKey } from './series-slots.ts';
+import { type Cell, type CellKind, type JobFacts, toCellKey, toJobKey } from './totals.ts';
 
 export type MeasureRules = {
   /** Upper bounds of duration buckets, in seconds, ascending. */

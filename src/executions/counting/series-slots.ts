@@ -29,6 +29,13 @@ export type SeriesSlots = {
   readonly refused: () => Room;
 };
 
+/** Everything that was counted of one server; replaced cell by cell after each commit. */
+export type Totals = {
+  readonly cells: Map<string, Cell>;
+  readonly jobs: Map<string, JobFacts>;
+  readonly slots: SeriesSlots;
+};
+
 export type Claims = {
   /** Reports whether it has a place, or gets one as long as there is room. */
   readonly has: (kind: SlotKind, key: string) => boolean;

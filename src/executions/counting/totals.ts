@@ -1,5 +1,4 @@
 import type { Ending } from './naming.ts';
-import type { SeriesSlots } from './series-slots.ts';
 
 /** The kinds of cells: finished runs by job and by trigger, their durations, the nodes they ran on, and the nodes that failed. */
 export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
@@ -47,13 +46,6 @@ export type JobFacts = {
   readonly goneSinceMs?: number | undefined;
   /** The slots that it gave back: these series are kept but not shown, and its runs count as those of other jobs. */
   readonly leftOut?: 'all' | 'durations' | undefined;
-};
-
-/** Everything that was counted of one server; replaced cell by cell after each commit. */
-export type Totals = {
-  readonly cells: Map<string, Cell>;
-  readonly jobs: Map<string, JobFacts>;
-  readonly slots: SeriesSlots;
 };
 
 export function toCellKey(kind: CellKind, labels: readonly string[]): string {

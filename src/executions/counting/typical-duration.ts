@@ -1,4 +1,5 @@
-import { type Totals, toCellKey, toJobKey } from './totals.ts';
+import type { Totals } from './series-slots.ts';
+import { toCellKey, toJobKey } from './totals.ts';
 
 /**
  * Computes the duration in ms that three of four successful runs of a job did not exceed, from its histogram; where it has

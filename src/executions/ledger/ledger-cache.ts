@@ -1,58 +1,10 @@
-import type { Window } from '../../api/paging.ts';
-import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
+import type { Ledger } from '../../state/ledger.ts';
 import type { IdHour } from '../counting/id-hours.ts';
-import { type Claims, createSeriesSlots } from '../counting/series-slots.ts';
-import { type Cell, type JobFacts, type Totals, toCellKey, toJobKey } from '../counting/totals.ts';
-import { planDocuments, readContents } from './ledger-documents.ts';
+import { createSeriesSlots, type Totals } from '../counting/series-slots.ts';
+import { type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
+import { type LedgerChange, type LedgerFacts, planDocuments, readContents } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 import { type RecentRun, toNewest } from './recent-runs.ts';
-import type { SlowClock } from './slow-clocks.ts';
-
-/** Facts about the executions of a server as a whole. */
-export type LedgerFacts = {
-  /** The number of times that ids started again. */
-  readonly epoch: number;
-  readonly epochStartedAtMs: number;
-  /** One-time runs that were seen waiting, by their ids, until they are over. */
-  readonly oneTimeIds?: readonly number[] | undefined;
-  /** The server's time at the last list of its projects: what is new in the next one began since. */
-  readonly listedAtMs?: number | undefined;
-  /** After a restored copy: up to when all has to be read before anything is shown. */
-  readonly gapUntilMs?: number | undefined;
-  /** The times that never were, because the server's clock was set ahead last: late ends may be dated before them. */
-  readonly leap?: Window | undefined;
-  /** The server's clock minus ours, as it was when it last changed. */
-  readonly skewMs?: number | undefined;
-  /** How far clocks were behind that were seen to be more than a day behind, and when. */
-  readonly slowClocks?: readonly SlowClock[] | undefined;
-  /** How far a clock had come that was more than a day ahead. */
-  readonly reachedMs?: number | undefined;
-  /** The bounds that the buckets of durations were counted by. */
-  readonly buckets?: readonly number[] | undefined;
-};
-
-export type LedgerChange = {
-  readonly facts?: LedgerFacts;
-  readonly states?: readonly ProjectState[];
-  readonly entries?: readonly LedgerEntry[];
-  readonly cells?: readonly Cell[];
-  readonly jobs?: readonly JobFacts[];
-  /** The slots that these cells and jobs take. */
-  readonly claims?: Claims;
-  readonly idHours?: readonly IdHour[];
-  /** The later of the server's time and ours: hours after it are forgotten where others change. */
-  readonly latestMs?: number;
-  /** True if the hours before are of ids that are no longer given. */
-  readonly hasNewEpoch?: boolean;
-  readonly recent?: readonly RecentRun[];
-  /** Documents that others keep about the same executions. */
-  readonly alongside?: readonly LedgerDocument[];
-  readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
-  /** A project to forget. */
-  readonly forget?: string;
-  /** Jobs to forget, by their keys. */
-  readonly forgetJobs?: readonly string[];
-};
 
 /** The contents of the ledger, in memory: changed only by committed changes. */
 export type LedgerCache = {

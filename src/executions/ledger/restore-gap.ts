@@ -1,5 +1,6 @@
 import { toGreatestId } from '../counting/id-hours.ts';
-import type { LedgerCache, LedgerFacts } from './ledger-cache.ts';
+import type { LedgerCache } from './ledger-cache.ts';
+import type { LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
 export type RestoreGap = {

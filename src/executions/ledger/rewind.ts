@@ -1,7 +1,7 @@
 import type { ServerTime } from '../reading/server-clock.ts';
-import { readThroughMs } from './backlog.ts';
-import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
-import { type ProjectState, rewind, rewindAbsent, rewindUnseen } from './project-state.ts';
+import type { LedgerCache } from './ledger-cache.ts';
+import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
+import { type ProjectState, readThroughMs, rewind, rewindAbsent, rewindUnseen } from './project-state.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 
 /** The server's time, and ours at that moment. */

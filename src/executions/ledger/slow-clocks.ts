@@ -1,9 +1,7 @@
 import type { Execution } from '../../domain/execution.ts';
 import { createIdOrder } from '../counting/id-hours.ts';
 import type { LedgerCache } from './ledger-cache.ts';
-
-/** A clock that is more than a day behind: what runs by it looks like an import. That it was seen is written once a day. */
-export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
+import type { SlowClock } from './ledger-documents.ts';
 
 /**
  * Keeps how far clocks are behind. What runs was not imported: a start more than a day before that of a lower id is of such a

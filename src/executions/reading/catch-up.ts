@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
-import { runLimited } from '../../domain/run-limited.ts';
-import { toNextWindow } from '../ledger/backlog.ts';
+import { runLimited } from '../../domain/pause.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
+import { toNextWindow } from '../ledger/project-state.ts';
 import type { Activities } from './activities.ts';
 import { isCaughtUpWith } from './plan-reads.ts';
 import type { ProjectReading } from './project-reading.ts';

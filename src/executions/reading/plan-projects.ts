@@ -1,4 +1,4 @@
-import type { LedgerChange, LedgerFacts } from '../ledger/ledger-cache.ts';
+import type { LedgerChange, LedgerFacts } from '../ledger/ledger-documents.ts';
 import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
 
 type ListingInput = {

@@ -1,6 +1,5 @@
 import type { Window } from '../../api/paging.ts';
-import { readThroughMs } from '../ledger/backlog.ts';
-import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
+import { type ProjectActivity, type ProjectState, readThroughMs } from '../ledger/project-state.ts';
 
 /** Why a project is read: it is active, the rotation has come to it, something ended somewhere, or it may have come back. */
 export type Purpose = 'live' | 'rotation' | 'search' | 'probe';

@@ -2,17 +2,19 @@ import type { Api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Finished } from '../counting/reconcile.ts';
+import type { CountRequest } from '../ledger/count-executions.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import {
   from,
+  type Hold,
+  type ProjectState,
   readThroughMs,
+  resume,
   toNextWindow,
   withNewestRead,
   withNewestReadBehind,
   withPastRead,
-} from '../ledger/backlog.ts';
-import type { CountRequest } from '../ledger/count-executions.ts';
-import type { LedgerCache } from '../ledger/ledger-cache.ts';
-import { type Hold, type ProjectState, resume } from '../ledger/project-state.ts';
+} from '../ledger/project-state.ts';
 import { isInRestoreGap } from '../ledger/restore-gap.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';

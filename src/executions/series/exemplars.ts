@@ -1,7 +1,8 @@
 import type { Exemplar } from '../../metrics/family.ts';
 import { type Ending, otherJobs, toEnding, toJobName } from '../counting/naming.ts';
 import type { Finished } from '../counting/reconcile.ts';
-import { type Cell, type Totals, toCellKey } from '../counting/totals.ts';
+import type { Totals } from '../counting/series-slots.ts';
+import { type Cell, toCellKey } from '../counting/totals.ts';
 
 /** A counted run whose trace is made. */
 export type TracedRun = {

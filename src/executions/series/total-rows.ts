@@ -1,7 +1,7 @@
 import type { Row } from '../../metrics/family.ts';
 import { otherJobs, toJobPath } from '../counting/naming.ts';
-import { isNoJob, type SeriesSlots, toNodeKey } from '../counting/series-slots.ts';
-import { type Cell, type JobFacts, type Totals, toJobKey } from '../counting/totals.ts';
+import { isNoJob, type SeriesSlots, type Totals, toNodeKey } from '../counting/series-slots.ts';
+import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { Sight } from '../reading/visibility.ts';
 import type { ExecutionSettings } from '../settings.ts';

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { WebConfig, WebTls } from '../../config/web-config.ts';
+import type { WebConfig, WebTls } from '../../domain/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
 import { readCertificate, refuseCertificate, type Shown } from './client-certificate.ts';
 import { toNetwork } from './client-network.ts';

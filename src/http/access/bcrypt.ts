@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { BcryptHash } from '../../config/values/web-values.ts';
+import type { BcryptHash } from '../../domain/web-config.ts';
 import { computeStart } from './blowfish-start.ts';
 
 export type Bcrypt = {

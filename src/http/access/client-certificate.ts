@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import type { WebTls } from '../../config/web-config.ts';
+import type { WebTls } from '../../domain/web-config.ts';
 
 type Wanted = Pick<WebTls, 'clientAuth' | 'allowedSans'>;
 /** The certificate of a client: nothing, or its names and whether a known authority signed it. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import type { SecureContextOptions, TlsOptions } from 'node:tls';
-import type { WebTls } from '../../config/web-config.ts';
+import type { WebTls } from '../../domain/web-config.ts';
 
 /** Options of a server that are fixed when it starts. Clients without a good certificate are refused later, in words. */
 export function toTlsOptions(tls: WebTls, handshakeMs: number): TlsOptions {

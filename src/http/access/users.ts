@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { BcryptHash } from '../../config/values/web-values.ts';
+import type { BcryptHash } from '../../domain/web-config.ts';
 import type { Bcrypt } from './bcrypt.ts';
 
 /** The verdict on a request: busy if too many others wait for theirs. */

@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
-import { type Elsewhere, toWatcherText, type Watcher } from '../../status/watcher.ts';
+import type { Elsewhere, Watcher } from '../../status/status.ts';
+import { toWatcherText } from '../../status/watcher.ts';
 import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
 import { renderPage } from './page.ts';

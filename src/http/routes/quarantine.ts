@@ -1,6 +1,6 @@
 import { json, type Request, type Response, type Router, urlencoded } from 'express';
-import type { QuarantineStatus } from '../../status/status.ts';
-import { type Elsewhere, toWatcherText } from '../../status/watcher.ts';
+import type { Elsewhere, QuarantineStatus } from '../../status/status.ts';
+import { toWatcherText } from '../../status/watcher.ts';
 import type { Handled, Which } from '../../tracing/deliver/quarantine.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';

@@ -1,5 +1,5 @@
 import type { Response, Router } from 'express';
-import type { ReloadOutcome } from '../../config/reload.ts';
+import type { ReloadOutcome } from '../../domain/complaint.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 

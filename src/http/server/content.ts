@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { toPackageFolder } from '../../package-folder.ts';
+import { toPackageFolder } from '../../domain/package-folder.ts';
 
 /** The files that ship with the daemon, by name: read once, so that a request cannot reach anything else. */
 export type Content = {

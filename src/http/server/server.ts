@@ -3,7 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
-import type { WebTls } from '../../config/web-config.ts';
+import type { WebTls } from '../../domain/web-config.ts';
 import type { Access } from '../access/access.ts';
 import { toSecureContext, toTlsOptions } from '../access/tls-server.ts';
 import { checkHost } from './hosts.ts';

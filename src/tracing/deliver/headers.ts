@@ -1,5 +1,5 @@
-import type { Complaint } from '../../config/complaint.ts';
-import { Secret } from '../../config/secret.ts';
+import type { Complaint } from '../../domain/complaint.ts';
+import { Secret } from '../../domain/secret.ts';
 
 /** A header of every request; names are in lower case, values never shown. */
 export type SentHeader = { readonly name: string; readonly value: Secret };

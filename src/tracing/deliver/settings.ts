@@ -1,4 +1,4 @@
-import { type Complaint, quote } from '../../config/complaint.ts';
+import { type Complaint, quote } from '../../domain/complaint.ts';
 import { parseHeaders, type SentHeader } from './headers.ts';
 
 /** The address and the way by which traces are sent, from the `OTEL_EXPORTER_OTLP_*` variables. */

@@ -1,4 +1,4 @@
-import type { WorkflowStep } from '../../domain/workflow.ts';
+import type { WorkflowStep } from '../../domain/step-state.ts';
 
 type Steps = readonly WorkflowStep[] | undefined;
 

@@ -1,5 +1,4 @@
-import type { StepState } from '../../domain/step-state.ts';
-import type { WorkflowStep } from '../../domain/workflow.ts';
+import type { StepState, WorkflowStep } from '../../domain/step-state.ts';
 import { parseStepContext } from './step-context.ts';
 
 /** The steps of a job by their number, where they are still those that ran. */

@@ -3,7 +3,7 @@ import { startSimulator } from '../../../simulator/simulator.ts';
 import { createSessionCredentials, createSessionMemory } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
-import { systemClock } from '../../../src/system-clock.ts';
+import { systemClock } from '../../../src/domain/system-clock.ts';
 import { createTestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fakeClock } from '../../support/fake-clock.ts';

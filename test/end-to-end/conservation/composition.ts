@@ -3,6 +3,7 @@ import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
 import type { Joined } from '../../../src/daemon/trace-pipeline.ts';
+import { systemClock } from '../../../src/domain/system-clock.ts';
 import { createExecutions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';
@@ -10,7 +11,6 @@ import { type CommitHook, createTracePort } from '../../../src/executions/trace-
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
-import { systemClock } from '../../../src/system-clock.ts';
 import { createHandClock, type HandClock } from './hand-clock.ts';
 import { readTokenFile } from './token-file.ts';
 

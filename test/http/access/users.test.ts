@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BcryptHash } from '../../../src/config/values/web-values.ts';
+import type { BcryptHash } from '../../../src/domain/web-config.ts';
 import { type Admission, createUsers } from '../../../src/http/access/users.ts';
 
 type Compared = { readonly password: string; readonly cost: number; readonly leastCost: number };

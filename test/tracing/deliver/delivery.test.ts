@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/system-clock.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
-import { systemClock } from '../../../src/system-clock.ts';
 import { createWait } from '../../../src/tracing/deliver/pause.ts';
 import { createPost } from '../../../src/tracing/deliver/post.ts';
 import { createSender } from '../../../src/tracing/deliver/sender.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { formatComplaint } from '../../../src/config/complaint.ts';
+import { formatComplaint } from '../../../src/domain/complaint.ts';
 import { secretsOf } from '../../../src/tracing/deliver/secrets.ts';
 import { readOtlpSettings } from '../../../src/tracing/deliver/settings.ts';
 

@@ -1,6 +1,7 @@
-import type { HiddenHistory } from '../../../executions/reading/visibility.ts';
 import type { ServerStatus } from '../../../status/status.ts';
 import { type Html, html } from '../html.ts';
+
+type HiddenHistory = NonNullable<ServerStatus['executions']>['hidden'][number];
 
 /** Per project, which executions are not shown. */
 export function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {

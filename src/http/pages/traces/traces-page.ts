@@ -1,8 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toTime } from '../../../domain/ages.ts';
 import { toCount, toSize } from '../../../domain/sizes.ts';
-import type { DeliveryStatus, QuarantineStatus, Status, TracesStatus } from '../../../status/status.ts';
-import type { Elsewhere } from '../../../status/watcher.ts';
+import type { DeliveryStatus, Elsewhere, QuarantineStatus, Status, TracesStatus } from '../../../status/status.ts';
 import type { Lifecycle } from '../../server/lifecycle.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toDurationMs } from '../../src/domain/duration-text.ts';
+import { toDurationMs } from '../../src/api/endpoints/executions-metrics.ts';
 
 describe('domain/duration-text', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
 import { projects } from '../api/endpoints/projects.ts';
-import type { ExecutionsCollector } from '../collectors/collector.ts';
-import { executionFamilies } from './series/families.ts';
-import { defaultMaxSeries } from './settings.ts';
+import { executionFamilies } from '../executions/series/families.ts';
+import { defaultMaxSeries } from '../executions/settings.ts';
+import type { ExecutionsCollector } from './collector.ts';
 
 /** Shows the running executions, and counts every finished one once. */
 export const executionsCollector: ExecutionsCollector = {

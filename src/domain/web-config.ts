@@ -1,5 +1,4 @@
 import type { Secret } from './secret.ts';
-import type { BcryptHash } from './values/web-values.ts';
 
 /** The content of the file of `web.config_file`: who may ask us, and how. */
 export type WebConfig = {
@@ -10,6 +9,9 @@ export type WebConfig = {
   readonly users: ReadonlyMap<string, BcryptHash>;
   readonly rateLimit: { readonly everyMs: number; readonly burst: number } | undefined;
 };
+
+/** A hash of a password, as `htpasswd -B` and others write it. */
+export type BcryptHash = { readonly cost: number; readonly salt: Uint8Array; readonly digest: Uint8Array };
 
 /** Our side of TLS, in the words of OpenSSL; certificates and keys in PEM. */
 export type WebTls = {

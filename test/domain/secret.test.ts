@@ -1,6 +1,6 @@
 import { format, inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readSecretFile, Secret, SecretError, toEnvironmentSecret } from '../../src/config/secret.ts';
+import { readSecretFile, Secret, SecretError, toEnvironmentSecret } from '../../src/domain/secret.ts';
 
 const canary = 'canary-4711';
 const secret = new Secret(canary, { file: '/run/token' });

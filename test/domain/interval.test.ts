@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkInterval, findNextMs, toCronExpression } from '../../src/schedule/interval.ts';
+import { checkInterval, findNextMs, toCronExpression } from '../../src/domain/interval.ts';
 
 describe('schedule/interval', () => {
   it.each([

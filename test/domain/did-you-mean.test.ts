@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean } from '../../src/config/did-you-mean.ts';
+import { didYouMean } from '../../src/domain/complaint.ts';
 
 const known = ['listen_address', 'telemetry_path', 'external_url', 'url', 'name'];
 

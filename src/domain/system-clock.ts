@@ -1,4 +1,4 @@
-import type { Clock } from './domain/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** The clocks, timers and chance of this process. Each is looked up when it is used, because tests replace them. */
 export const systemClock: Clock = {
