@@ -1,5 +1,6 @@
 import { collectors } from '../collectors/index.ts';
-import { toFileHelp, toHelp, toWebFileHelp } from '../config/show/help.ts';
+import { type CollectorDefaults, generalOptions, usualMaxSeries } from '../config/declare/options.ts';
+import { type HelpRow, toFileHelp, toHelp, toWebFileHelp } from '../config/show/help.ts';
 import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
 import { createSelf } from '../metrics/self.ts';
 
@@ -8,7 +9,7 @@ export function renderMetricReference(): string {
   const self = createSelf({ version: '', nodeVersion: '' });
   const sections: ReferenceSection[] = collectors.map(({ name, help, every, on, metrics }) => ({
     title: `Collector \`${name}\``,
-    text: `${help}. Every ${every}, ${on ? 'on' : 'off'} unless configured otherwise.`,
+    text: `${help}. Interval ${every}; ${on ? 'on' : 'off'} by default.`,
     families: Object.values(metrics),
   }));
   const own = {
@@ -16,36 +17,76 @@ export function renderMetricReference(): string {
     text: ownText,
     families: toOwnFamilies(self.registry),
   };
-  return `${introduction}\n${renderReference([...sections, own])}`;
+  return `${metricIntroduction}\n${renderReference([...sections, own])}`;
 }
 
-const introduction = `# Metrics
+const metricIntroduction = `# Metrics
 
-Every series of a watched server carries the label \`server\`, its configured name. A value that a server does not report has no series: there is
-never an invented 0. Text 0.0.4 and OpenMetrics 1.0 are served from the same values, by \`Accept\`.
+Every series of a watched server has the label \`server\`, the configured name of the server. A value that the server does not report has no
+series, never a 0. Brackets name the source: the API path, or the field of its response.
 `;
 
-const ownText = 'In addition, the exporter serves `process_*` and `nodejs_*` metrics of its own process.';
+const ownText = 'The exporter also serves `process_*` and `nodejs_*` metrics of its own process.';
 
-/** Every option, as Markdown. */
+/** Every option, as Markdown: a table for each section of the file, and a row for each collector. */
 export function renderOptionReference(): string {
-  const rows = toHelp(collectors).map(({ path, flag, env, default: fallback, help, reload }) => {
-    const cells = [path, flag, env, fallback].map((cell) => (cell === undefined || cell === '' ? '' : toCode(cell)));
-    return `| ${[...cells, escapeCell(help), reload === 'restart' ? 'restart' : ''].join(' | ')} |`;
+  const rows = toHelp([]);
+  const sections = sectionNames.map((section) => {
+    const of = rows.filter(({ path = '' }) => path.split(/[.[]/)[0] === section);
+    const hasFlags = of.some(({ flag }) => flag !== undefined);
+    const columns = ['option', ...(hasFlags ? ['flag'] : []), 'default', 'what'];
+    const cells = of.map((row) => [toCode(row.path), ...(hasFlags ? [toCode(row.flag)] : []), ...toMeaning(row)]);
+    return `## ${section}\n\n${toTable(columns, cells)}`;
   });
-  const fileRows = toFileHelp().map(
-    ({ path, default: fallback = '', help }) =>
-      `| ${toCode(path ?? '')} | ${fallback === '' ? '' : toCode(fallback)} | ${escapeCell(help)} |`,
-  );
-  const webRows = toWebFileHelp().map(
-    ({ path, default: fallback, help }) =>
-      `| ${toCode(path)} | ${fallback === '' ? '' : toCode(fallback)} | ${escapeCell(help)} |`,
-  );
-  return `${optionIntroduction}\n${rows.join('\n')}\n\n${fileIntroduction}\n${fileRows.join('\n')}\n\n${webIntroduction}\n${webRows.join('\n')}\n`;
+  const launch = rows.filter(({ path, flag }) => path === undefined && flag !== undefined);
+  return [
+    optionIntroduction,
+    toTable(
+      ['flag', 'default', 'what'],
+      launch.map((row) => [toCode(row.flag), ...toMeaning(row)]),
+    ),
+    ...sections,
+    `${collectorIntroduction}\n${toTable(['collector', 'on', 'every', 'max_series', 'what'], collectors.map(toCollectorCells))}`,
+    `${familyIntroduction}\n${toTable(
+      ['option', 'default', 'what'],
+      toFileHelp().map((row) => [toCode(row.path), ...toMeaning(row)]),
+    )}`,
+    `${webIntroduction}\n${toTable(
+      ['field', 'default', 'what'],
+      toWebFileHelp().map((row) => [toCode(row.path), ...toMeaning(row)]),
+    )}`,
+  ].join('\n');
 }
 
-function toCode(text: string): string {
-  return `\`${escapeCell(text)}\``;
+const sectionNames = ['servers', ...Object.keys(generalOptions)];
+
+function toMeaning({
+  default: fallback,
+  help,
+  reload,
+}: Pick<HelpRow, 'default' | 'help'> & Partial<HelpRow>): string[] {
+  return [toCode(fallback), escapeCell(`${reload === 'restart' ? '*(restart)* ' : ''}${help}`)];
+}
+
+function toCollectorCells({
+  name,
+  on,
+  every,
+  maxSeries = usualMaxSeries,
+  help,
+  projects,
+}: CollectorDefaults): string[] {
+  const more = projects === undefined ? '' : ` \`projects\`: ${projects}`;
+  return [toCode(name), on ? 'yes' : 'no', every, String(maxSeries), escapeCell(`${help}.${more}`)];
+}
+
+function toTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |\n`);
+  return `| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}\n${lines.join('')}`;
+}
+
+function toCode(text = ''): string {
+  return text === '' ? '' : `\`${escapeCell(text)}\``;
 }
 
 function escapeCell(text: string): string {
@@ -54,23 +95,34 @@ function escapeCell(text: string): string {
 
 const optionIntroduction = `# Configuration
 
-Flags take precedence over environment variables, and variables over the file. Variables of servers configure a single server.
-A reload (\`POST /-/reload\` or SIGHUP) applies all changes except options marked \`restart\`. For these, the previous value stays in
-effect, and the change is reported in the response, in the log and at the top of \`/config\`.
+Most installations set \`servers\`, \`web.external_url\` and \`state.dir\`; [README](../README.md#watch-your-server) has an example. \`config --schema\` prints a
+JSON Schema for editors.
 
-| in the file | flag | variable | default | what | takes effect with |
-|---|---|---|---|---|---|`;
+**Names.** An option of the file such as \`web.listen_address\` is also the flag \`--web.listen-address\` and the variable
+\`AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS\`: the prefix, then the name of the flag in capitals, with \`_\` for each dot and hyphen. \`servers[].url\` is
+\`AUTOMATION_EXPORTER_URL\` where there is one server, and has no flag. A variable without \`_FILE\`, such as \`AUTOMATION_EXPORTER_TOKEN\`, holds the
+secret itself.
 
-const fileIntroduction = `## Only in the file
+**Precedence.** Flags, then variables, then the file.
 
-\`<family>\` is the name of a metric family.
+**Reload.** \`POST /-/reload\` or SIGHUP applies every change except those marked *(restart)*. For these the previous value stays in effect; the response, the log
+and \`/config\` name them.
 
-| in the file | default | what |
-|---|---|---|`;
+## Flags without an option in the file
+`;
+
+const collectorIntroduction = `## collectors
+
+\`collectors.NAME.enabled\`, \`.every\` and \`.max_series\` (per server); as flags \`--[no-]collector.NAME\`, \`--collector.NAME.every=DURATION\` and
+\`--collector.NAME.max-series=NUMBER\`.
+`;
+
+const familyIntroduction = `## Metric families
+
+\`<family>\` is the name of a metric family. Only the file has these options.
+`;
 
 const webIntroduction = `## The web configuration
 
-The file of \`--web.config.file\`: [web-configuration.md](web-configuration.md) explains it.
-
-| field | default | description |
-|---|---|---|`;
+The file of \`--web.config.file\`; see [web-configuration.md](web-configuration.md).
+`;

@@ -196,10 +196,12 @@ export function defineCollectorOptions({ projects, ...collector }: CollectorDefa
   return projects === undefined ? options : { ...options, projects: option(patternList, [], projects) };
 }
 
+export const usualMaxSeries = 10_000;
+
 type PollOptions = ReturnType<typeof definePollOptions>;
 type CollectorOptions = PollOptions & { readonly projects?: Option<Patterns, 'plain'> };
 
-function definePollOptions({ name, on, every, help, maxSeries = 10_000 }: Omit<CollectorDefaults, 'projects'>) {
+function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }: Omit<CollectorDefaults, 'projects'>) {
   return {
     enabled: option(boolean, on, `${help}.`),
     every: option(duration({ min: '1s' }), every, `Interval between polls of ${name}.`),
