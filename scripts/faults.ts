@@ -1,83 +1,89 @@
 import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Everything that must be able to go wrong, in the order of its number. */
-export const faults: readonly string[] = [
-  'The server refuses connections when the exporter starts',
-  'The server goes away while it is watched',
-  'The server hangs before it answers',
-  'The server sends its answer a byte at a time',
-  'The answer is cut short',
-  'A login page comes as an answer with 200',
-  'The answer is invalid, empty, null or of the wrong shape',
-  'The answer is huge',
-  'The answer is a compression bomb',
-  'The server asks to be left alone for a long time (429)',
-  'The token is rotated, or revoked',
-  'The server is passive, and says so with 503',
-  'Metrics are switched off in the server (404)',
-  'The server does not know the API version',
-  'The server redirects to another host',
-  'Half of the answers fail',
-  'Pages shift while they are read',
-  'An execution is shorter than the interval',
-  'Clocks differ, or are set back',
-  'Ids of executions go on, or start again, after a restart of the server',
-  'Certificates or name resolution fail',
-  'The process is killed, again and again',
-  'The process is told to end during a scrape and a delivery',
-  'The disk is full',
-  'The state is cut short, damaged, of a newer release, or used by another process',
-  'The process is held up',
-  'A reload finds a wrong configuration',
-  'A certificate is renewed on disk',
-  'The trace backend is away for hours',
-  'The trace backend hangs',
-  'The trace backend asks for patience (503 with Retry-After)',
-  'The trace backend refuses one trace',
-  'The trace backend takes a request in part',
-  'The trace backend takes a request, and its answer is lost',
-  'Fifty scrapers stop reading',
-  'Both formats are scraped at once',
-  'There are very many job names, or very long ones',
-  'Names hold what has a meaning elsewhere',
-  'One execution has 100 steps on 200 nodes',
-  'One job has 100,000 executions in an hour',
+/** Each fault that must do no lasting harm, and what the exporter does then; the place in the list is its row. */
+export const faults: readonly (readonly [fault: string, outcome: string])[] = [
+  ['The server refuses connections at the start', 'Reports it as down, and polls it once it responds'],
+  ['The server stops while it is watched', 'Keeps the counters, and continues when the server is back'],
+  ['The server accepts a request and never responds', 'Stops at the timeout; only vital polls continue'],
+  ['The server sends its response a byte at a time', 'One deadline covers the whole response'],
+  ['A response is cut short', 'The poll fails; no part of the response is used'],
+  [
+    'A login page arrives with status 200',
+    'Reports rejected credentials; another HTML page is an error of kind `html`',
+  ],
+  ['A response is invalid, empty, null or of the wrong shape', 'The poll fails with kind `decode` or `empty`'],
+  ['A response is huge', 'Stops reading at the limit; only this collector fails'],
+  ['A response is a compression bomb', 'Stops inflating at the limit; only this collector fails'],
+  ['The server answers 429 with a long Retry-After', 'Waits as asked, at most five minutes'],
+  ['The token is rotated or revoked', 'Reads the file again; reports rejected credentials until a token works'],
+  ['A passive server reports its mode with 503', 'Reads the mode; the poll succeeds'],
+  ['Metrics are disabled on the server (404)', 'The collector is off; nothing fails'],
+  ['The server does not know the API version', 'Uses the newest common version, or reports that there is none'],
+  ['The server redirects to another host', 'Sends nothing to that host'],
+  ['Every second response fails', 'Retries; every poll succeeds'],
+  ['Pages of a list shift while they are read', 'Reads every row'],
+  ['An execution is shorter than the interval', 'Counts it once'],
+  ['Clocks differ, or the server clock is set back', 'Measures the skew; polls and counters continue'],
+  ['The server restarts; its ids continue or start again', 'Counts every execution once'],
+  ['A certificate or name resolution fails', 'Names the error, and recovers after the repair'],
+  ['The process is killed repeatedly', 'Loses nothing and counts nothing twice'],
+  ['The process is stopped during a scrape and a delivery', 'Finishes in time and loses nothing'],
+  ['The disk is full', 'Counting stops, scrapes continue; counts everything once there is room'],
+  [
+    'The state is truncated, damaged, newer, removed or in use',
+    'Restores the backup, or refuses to start; counts nothing twice',
+  ],
+  ['The process is suspended', 'Continues, reports for how long, and reports no server as down'],
+  ['A reload finds an invalid configuration', 'Keeps the previous one'],
+  ['A certificate file is replaced', 'Uses a valid one without a failed scrape; keeps the old one otherwise'],
+  [
+    'The trace backend is away for hours',
+    'Counts everything; memory and disk stay bounded; skipped traces are counted',
+  ],
+  ['The trace backend accepts a request and never responds', 'Delivers every trace later'],
+  ['The trace backend answers 503 with Retry-After', 'Delivers every trace later'],
+  ['The trace backend rejects one trace', 'Quarantines and reports it; a retry delivers it after the repair'],
+  ['The trace backend accepts part of a request', 'Delivers every trace'],
+  ['The response of the trace backend is lost', 'Delivers every trace, perhaps twice with the same ids'],
+  ['Fifty scrapers stop reading', 'Disconnects slow clients; memory stays bounded, and polls continue'],
+  ['Fifty scrapers use both formats at once', 'The server gets no extra request, and formats do not mix'],
+  ['There are too many job names, or very long ones', 'A scrape stays below 20 MB; every execution is counted'],
+  ['Names contain special characters', 'Labels contain them unchanged'],
+  ['An execution has 100 steps on 200 nodes', 'Its trace keeps to the limits, and contains all failures'],
+  ['A job has 100,000 executions in an hour', 'Counts each of them once'],
 ];
 
 const root = new URL('../', import.meta.url);
 
-/** The titles of the tests by the number of the fault that they are named after. */
+/** The files of the tests by the number of the fault that a test is named after. */
 export function readFaultTests(): ReadonlyMap<number, readonly string[]> {
   const found = new Map<number, string[]>();
-  for (const file of globSync('test/**/*.ts', { cwd: fileURLToPath(root) }).sort()) {
-    for (const [, quote = '', title = ''] of readFileSync(new URL(file, root), 'utf8').matchAll(titles)) {
-      const text = quote === '`' ? title.replaceAll(/\$\{[^}]*\}/g, '') : title;
-      for (const [, row] of text.matchAll(/faults\/row-(\d+)/g)) {
-        found.set(Number(row), [...(found.get(Number(row)) ?? []), text]);
-      }
+  for (const file of globSync('test/**/*.test.ts', { cwd: fileURLToPath(root) }).sort()) {
+    const rows = readFileSync(new URL(file, root), 'utf8').matchAll(/faults\/row-(\d+):/g);
+    for (const row of new Set([...rows].map(([, number]) => Number(number)))) {
+      found.set(row, [...(found.get(row) ?? []), file]);
     }
   }
   return found;
 }
 
-const titles = /(['`])((?:(?!\1).)*faults\/row-\d+(?:(?!\1).)*)\1/g;
-
-/** The faults and the tests that play them, as a page. */
+/** The faults, what the exporter does, and the tests, as a page. */
 export function renderFaults(): string {
   const tests = readFaultTests();
-  const rows = faults.map((fault, index) => {
-    const of = (tests.get(index + 1) ?? []).map((title) => title.replaceAll('|', '\\|'));
-    return `| ${index + 1} | ${fault} | ${of.join('<br>')} |`;
+  const rows = faults.map(([fault, outcome], index) => {
+    const links = (tests.get(index + 1) ?? []).map((file) => `[${basename(file, '.test.ts')}](../${file})`);
+    return `| ${index + 1} | ${fault} | ${outcome} | ${links.join(' ')} |`;
   });
   return `${head}${rows.join('\n')}\n`;
 }
 
 const head = `# Faults
 
-Everything that must be able to go wrong without lasting harm, and the tests that play it. A test is named after its row:
-\`npm exec -- vitest run -t 'faults/row-27:'\` runs those of row 27. This table is generated: \`npm run generate\`.
+Faults that do no lasting harm, and the tests that prove it. \`npm exec -- vitest run -t 'faults/row-27:'\` runs the tests of row 27. This table is
+generated.
 
-| row | what goes wrong | tests |
-|---|---|---|
+| row | fault | what the exporter does | tests |
+|---|---|---|---|
 `;
