@@ -42,7 +42,7 @@ export function jobScheduleRow(): QuestionRow {
         id: 303,
         title: 'Missed runs by cause, over an hour',
         description:
-          'Expected times within the hour before each point at which nothing ran, by the first cause that held.',
+          'Expected times within the hour before each point at which nothing ran, by cause.',
         emptyReason: 'Empty unless a schedule starts the job.',
         unit: 'short',
         width: 8,

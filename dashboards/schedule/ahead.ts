@@ -11,7 +11,7 @@ export function aheadRow(): QuestionRow {
         id: 651,
         title: 'Runs expected at once, and threads',
         description:
-          'Most runs at once that schedules let expect within the next hour and day, against the threads of the scheduler.',
+          'Peak number of concurrent runs expected within the next hour and day, against the threads of the scheduler.',
         emptyReason: 'Empty until schedules were read.',
         unit: 'short',
         width: 12,

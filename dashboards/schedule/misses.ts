@@ -72,8 +72,7 @@ export function missesRow(): QuestionRow {
       timeSeries({
         id: 631,
         title: 'Missed runs by cause, over an hour',
-        description:
-          'Expected times within the hour before each point at which nothing ran, by the first cause that held.',
+        description: 'Expected times within the hour before each point at which nothing ran, by cause.',
         emptyReason: noJobs,
         unit: 'short',
         width: 12,

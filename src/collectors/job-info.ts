@@ -11,7 +11,7 @@ type JobFacts = Job & { readonly averageDurationMs: number | undefined };
 /** Shows the settings of each job, and its average duration unless executions already report it. */
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
-  help: 'Job ids and whether jobs are scheduled and enabled; average durations that executions have not told for an hour. Scheduled jobs come first, limited to jobs with their own series',
+  help: 'Job ids and whether jobs are scheduled and enabled; average durations of jobs that have not run for an hour. Scheduled jobs come first, limited to jobs with their own series',
   every: '15m',
   on: true,
   reads: [projectJobs, jobInfo],

@@ -11,7 +11,7 @@ export const scheduleFamilies = {
   ),
   missed: counter(
     'automation_schedule_missed_total',
-    'Expected times at which the schedule of a job started nothing, by the first cause that held [job/forecast, project/*/executions].',
+    'Expected times at which the schedule of a job started nothing, by cause [job/forecast, project/*/executions].',
     ...job,
     'reason',
   ),
@@ -43,7 +43,7 @@ export const scheduleFamilies = {
   ),
   expectedRunning: gauge(
     'automation_scheduler_expected_running',
-    'Most runs at once that the schedules let expect within the horizon, those that run now included [job/forecast].',
+    'Peak number of concurrent runs expected within the horizon, including current ones [job/forecast].',
     'horizon',
   ),
   expectedSaturation: gauge(
