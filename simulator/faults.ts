@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { NextFunction, Request, Response } from 'express';
+import * as z from 'zod';
 import { exchangeOf, html, send } from './routes/exchange.ts';
 
 export const faultKinds = [
@@ -18,23 +19,28 @@ export const faultKinds = [
 ] as const;
 
 /** Something that goes wrong on the way: for paths that match, a number of times or until cleared. */
-export type Fault = {
-  readonly kind: (typeof faultKinds)[number];
-  /** A regular expression over the path; everything when absent. */
-  readonly path?: string;
-  readonly times?: number;
-  /** For `status`; 500 when absent. */
-  readonly status?: number;
-  readonly retryAfter?: string;
-  /** Delay of `slow`, and the pause between the bytes of `drip`. */
-  readonly ms?: number;
-  readonly bytes?: number;
-  readonly location?: string;
-  /** Replaces the body of `garbage`, `html` and `status`. */
-  readonly body?: string;
-  /** Only every n-th matching request, for example 2 for half of them. */
-  readonly everyNth?: number;
-};
+export const faultSchema = z
+  .strictObject({
+    kind: z.enum(faultKinds),
+    /** A regular expression over the path; everything when absent. */
+    path: z.string(),
+    times: z.number(),
+    /** For `status`; 500 when absent. */
+    status: z.number(),
+    retryAfter: z.string(),
+    /** Delay of `slow`, and the pause between the bytes of `drip`. */
+    ms: z.number(),
+    bytes: z.number(),
+    location: z.string(),
+    /** Replaces the body of `garbage`, `html` and `status`. */
+    body: z.string(),
+    /** Only every n-th matching request, for example 2 for half of them. */
+    everyNth: z.number(),
+  })
+  .exactPartial()
+  .required({ kind: true });
+
+export type Fault = Readonly<z.infer<typeof faultSchema>>;
 
 export type Faults = {
   add(fault: Fault): () => void;
@@ -44,7 +50,7 @@ export type Faults = {
   stop(): void;
 };
 
-export function createRoundFaults(): Faults {
+export function createFaults(): Faults {
   let entries: Entry[] = [];
   const timers = new Set<NodeJS.Timeout>();
   const later = (ms: number, act: () => void) => {

@@ -7,7 +7,7 @@ import type { Control } from './control.ts';
 import { createControl } from './control.ts';
 import { type DialectName, dialects } from './dialect.ts';
 import { advance } from './engine/engine.ts';
-import { createRoundFaults, type Faults } from './faults.ts';
+import { createFaults, type Faults } from './faults.ts';
 import { findRelease } from './release.ts';
 import type { SimulatorRequest } from './request-log.ts';
 import { createRequestLog } from './request-log.ts';
@@ -136,7 +136,7 @@ export function createService(options: SimulatorOptions, clock: Clock): Service 
     Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
   }
   const play = () => advance(world, clock.now());
-  const faults = createRoundFaults();
+  const faults = createFaults();
   const control = createControl(world, faults, play);
   control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
   scenario.build(world, liveMs);

@@ -96,8 +96,14 @@ describe('architecture/imports', () => {
     expect(
       judge('simulator/routes/system.ts', `import type { SystemInfo } from '../../src/api/endpoints/system.ts';`),
     ).toEqual([
-      'simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may know only express, yaml, node:http and the types of node:net.',
+      'simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may know only express, yaml, zod, node:http and the types of node:net.',
     ]);
+  });
+
+  it('lets only the command that starts the simulator know it', () => {
+    const text = `import type { Simulator } from '../../simulator/simulator.ts';`;
+    expect(judge('src/commands/demo.ts', text)).toHaveLength(1);
+    expect(judge('src/commands/simulation.ts', text)).toEqual([]);
   });
 
   it('tells the types of a room from its values', () => {

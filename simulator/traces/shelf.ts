@@ -11,7 +11,6 @@ export type Shelf = {
   readonly keep: (spans: readonly SunkSpan[]) => void;
   /** Those that began last come first. */
   readonly list: () => readonly KeptTrace[];
-  readonly find: (traceId: string) => KeptTrace | undefined;
 };
 
 export type ShelfLimits = { readonly traces: number; readonly bytes: number };
@@ -46,7 +45,6 @@ export function createShelf(limits: ShelfLimits): Shelf {
       }
     },
     list,
-    find: (traceId) => traces.get(traceId),
   };
 }
 

@@ -1,20 +1,20 @@
 import { type ErrorRequestHandler, type RequestHandler, Router, raw } from 'express';
-import { renderList, renderMissing, renderTrace } from './pages.ts';
+import { type Markup, page, renderPage } from '../page.ts';
 import { readRequest } from './read-request.ts';
 import { createShelf, type KeptTrace } from './shelf.ts';
 
 /** The page of an execution in what watches this service; undefined where there is none. */
 export type ExecutionPage = (server: string, executionId: string) => string | undefined;
 
-/** A collector of traces for people without one: takes OTLP in protobuf, keeps the last traces, and shows them. */
+/** A trace backend for people without one: takes OTLP in protobuf, keeps the last traces, and lists them. */
 export function createTraceSink(executionPage: ExecutionPage = () => undefined): Router {
   const shelf = createShelf(limits);
   const router = Router();
   router.use(['/v1/traces', '/simulator/traces'], setHeaders);
-  router.post('/v1/traces', raw({ type: protobuf, limit: mostBytes }), (request, response) => {
+  router.post('/v1/traces', raw({ type: protobuf, limit: maxBytes }), (request, response) => {
     const body: unknown = request.body;
     if (!Buffer.isBuffer(body)) {
-      const hint = `This collector takes ${protobuf} alone: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.\n`;
+      const hint = `This trace backend takes ${protobuf} alone: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.\n`;
       response.status(415).type('text/plain').send(hint);
       return;
     }
@@ -23,26 +23,51 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
     response.type(protobuf).end();
   });
   router.get('/simulator/traces', (_request, response) => {
-    response.send(renderList(shelf.list().slice(0, mostListed), shelf.list().length));
-  });
-  router.get('/simulator/traces/:id', (request, response) => {
-    const trace = shelf.find(request.params.id);
-    if (trace === undefined) response.status(404).send(renderMissing(limits.traces));
-    else response.send(renderTrace(trace, toExecutionPage(trace, executionPage)));
+    response.send(renderList(shelf.list(), executionPage));
   });
   router.use(refuse);
   return router;
 }
 
 const protobuf = 'application/x-protobuf';
-const mostBytes = 8 * 2 ** 20;
+const maxBytes = 8 * 2 ** 20;
 const limits = { traces: 1000, bytes: 16 * 2 ** 20 };
-const mostListed = 200;
+const maxListed = 200;
 
-function toExecutionPage({ root: { resource } }: KeptTrace, executionPage: ExecutionPage): string | undefined {
-  const server = resource.get('automation.server.name');
-  const executionId = resource.get('cicd.pipeline.run.id');
-  return server === undefined || executionId === undefined ? undefined : executionPage(server, executionId);
+function renderList(traces: readonly KeptTrace[], executionPage: ExecutionPage): string {
+  const listed = traces.slice(0, maxListed);
+  const table = page`<table>
+<thead><tr><th>Execution</th><th>Began</th><th class="count">Took</th><th class="count">Spans</th><th>Result</th></tr></thead>
+<tbody>${listed.map((trace) => renderRow(trace, executionPage))}</tbody>
+</table>`;
+  const none = page`<p>None has come yet. The trace of an execution comes when it has ended and its steps were read; load this page again in a moment.</p>`;
+  return renderPage(
+    'The last traces',
+    page`<p class="dim">Each execution is one OpenTelemetry trace. These ${listed.length} of ${traces.length} began last; the exporter shows what is in them.</p>
+${traces.length === 0 ? none : table}`,
+  );
+}
+
+/** Its anchor is the trace id: links to a trace lead to its row. */
+function renderRow({ traceId, root, spans }: KeptTrace, executionPage: ExecutionPage): Markup {
+  const server = root.resource.get('automation.server.name');
+  const id = root.resource.get('cicd.pipeline.run.id');
+  const result = root.attributes.get('cicd.pipeline.result') ?? '';
+  const link = server === undefined || id === undefined ? undefined : executionPage(server, id);
+  const name = page`${root.name} <span class="dim">${id === undefined ? traceId : `#${id}`}</span>`;
+  const [mood, sign] = root.isError ? ['ill', '✗'] : result === 'success' ? ['well', '✓'] : ['other', '·'];
+  return page`<tr id="${traceId}"><th scope="row">${link === undefined ? name : page`<a href="${link}">${name}</a>`}</th><td>${toTime(root.startMs)}</td><td class="count">${toLength(root.endMs - root.startMs)}</td><td class="count">${spans.length} ${spans.length === 1 ? 'span' : 'spans'}</td><td class="${mood}">${sign} ${result}</td></tr>
+`;
+}
+
+function toTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+function toLength(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
 }
 
 const setHeaders: RequestHandler = (_request, response, next) => {

@@ -1,26 +1,33 @@
+import * as z from 'zod';
+
+const names = z.array(z.string()).readonly();
+const allOrNames = z.literal('*').or(names);
+
 /** The permissions of a caller. `'*'` means everything of its kind. */
-export type Policy = {
-  readonly roles: readonly string[];
-  readonly admin: boolean;
-  readonly systemRead: boolean;
-  readonly systemAdmin: boolean;
-  readonly configure: boolean;
-  readonly run: boolean;
-  readonly projects: '*' | readonly string[];
+export const policySchema = z.strictObject({
+  roles: names,
+  admin: z.boolean(),
+  systemRead: z.boolean(),
+  systemAdmin: z.boolean(),
+  configure: z.boolean(),
+  run: z.boolean(),
+  projects: allOrNames,
   /** Projects whose events (running executions, history) may be read. */
-  readonly events: '*' | readonly string[];
+  events: allOrNames,
   /** Projects whose jobs, and what they ran, may be read. */
-  readonly jobs: '*' | readonly string[];
+  jobs: allOrNames,
   /** Projects in which commands that ran without a job may be read. */
-  readonly adhoc: '*' | readonly string[];
-  readonly nodes: '*' | readonly string[];
+  adhoc: allOrNames,
+  nodes: allOrNames,
   /** Projects whose nodes stand in that list; it is empty for all others. */
-  readonly eachNode: '*' | readonly string[];
+  eachNode: allOrNames,
   /** Jobs by id whose definition and executions stay hidden. */
-  readonly hiddenJobs: readonly string[];
+  hiddenJobs: names,
   /** Jobs by id that may be viewed and not read: lists and schedules show them, their executions and definitions stay hidden. */
-  readonly viewedJobs: readonly string[];
-};
+  viewedJobs: names,
+});
+
+export type Policy = Readonly<z.infer<typeof policySchema>>;
 
 export type Credential = {
   readonly id: string;

@@ -1,41 +1,44 @@
+import * as z from 'zod';
 import type { Release } from '../release.ts';
 
 /** Switches of the server's own configuration, and faults inside it. */
-export type Settings = {
-  logStorageFailing: boolean;
+export const settingsSchema = z.strictObject({
+  logStorageFailing: z.boolean(),
   /** Without a plugin logs stay where they are, and nothing is counted. */
-  logStoragePlugin: string | undefined;
-  unhealthyCheck: string | undefined;
-  metricsOn: boolean;
-  metricsDisabled: Set<string>;
+  logStoragePlugin: z.string().or(z.undefined()),
+  unhealthyCheck: z.string().or(z.undefined()),
+  metricsOn: z.boolean(),
+  metricsDisabled: z.set(z.string()),
   /** Gauges whose reading throws. */
-  brokenGauges: readonly string[];
+  brokenGauges: z.array(z.string()).readonly(),
   /** True if requests move the request timers; a frozen service answers the same however often it is asked. */
-  countRequests: boolean;
-  commercial: boolean;
+  countRequests: z.boolean(),
+  commercial: z.boolean(),
   /** Which class a user of the commercial edition has. */
-  userClasses: Readonly<Record<string, string>>;
-  countMissing: boolean;
+  userClasses: z.record(z.string(), z.string()).readonly(),
+  countMissing: z.boolean(),
   /** Ends become visible this long after they happened. */
-  saveDelayMs: number;
-  unfinishedFirst: boolean;
+  saveDelayMs: z.number(),
+  unfinishedFirst: z.boolean(),
   /** Lists unfinished executions even where a date is asked for. */
-  unfinishedDated: boolean;
+  unfinishedDated: z.boolean(),
   /** Step states of these executions answer `pending`. */
-  statePending: Set<number> | 'all';
+  statePending: z.set(z.number()).or(z.literal('all')),
   /** The state of logs: they can be read, are not here yet, or are lost. */
-  logs: 'ready' | 'pending' | 'missing';
+  logs: z.enum(['ready', 'pending', 'missing']),
   /** Added to every total of the executions list, down to 0: real totals lie too. */
-  totalOffset: number;
+  totalOffset: z.number(),
   /** A gateway lets no list have more rows than this. */
-  mostRows: number;
+  mostRows: z.number(),
   /** This many runs finish after every answered page of executions. */
-  shiftPages: number;
-  apiForSessions: boolean;
-  publicUrl: string | undefined;
-  storageDelayMs: number;
-  loadAverage: number;
-};
+  shiftPages: z.number(),
+  apiForSessions: z.boolean(),
+  publicUrl: z.string().or(z.undefined()),
+  storageDelayMs: z.number(),
+  loadAverage: z.number(),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
 
 export function createSettings(release: Release): Settings {
   return {

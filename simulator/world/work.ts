@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Schedule } from '../engine/schedule.ts';
 
 export type StepKind = 'exec' | 'script' | 'plugin' | 'jobref';
@@ -40,12 +41,14 @@ export type JobDefinition = {
 };
 
 /** Weather every new run is planned under; replaced as a whole, never changed in place. */
-export type Conditions = {
-  readonly downNodes: readonly string[];
-  readonly failureFactor: number;
-  readonly durationFactor: number;
+export const conditionsSchema = z.strictObject({
+  downNodes: z.array(z.string()).readonly(),
+  failureFactor: z.number(),
+  durationFactor: z.number(),
   /** Runs of these jobs hang until they are aborted. */
-  readonly stuckJobs: readonly string[];
-};
+  stuckJobs: z.array(z.string()).readonly(),
+});
+
+export type Conditions = Readonly<z.infer<typeof conditionsSchema>>;
 
 export const fairWeather: Conditions = { downNodes: [], failureFactor: 1, durationFactor: 1, stuckJobs: [] };

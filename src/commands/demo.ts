@@ -1,8 +1,7 @@
-import type { ExecutionPage } from '../../simulator/traces/trace-sink.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
-import { planSimulation, startSimulation } from './simulation.ts';
+import { planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
 
 /** A simulated service and the daemon that watches it, in one process; nothing stays behind. */
 export async function demo(context: CommandContext): Promise<number> {
@@ -11,7 +10,7 @@ export async function demo(context: CommandContext): Promise<number> {
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (plan === undefined || checked === undefined) return exitCodes.misconfigured;
   let daemonUrl: string | undefined;
-  const executionPage: ExecutionPage = (server, id) =>
+  const executionPage: SimulationPlan['executionPage'] = (server, id) =>
     daemonUrl && `${daemonUrl}/executions/${encodeURIComponent(server)}/${encodeURIComponent(id)}`;
   const simulator = await startSimulation(context, { ...plan, executionPage });
   if (simulator === undefined) return exitCodes.failed;
@@ -47,14 +46,14 @@ function soon({ env }: CommandContext): Record<string, string> {
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
 }
 
-/** Traces go to the simulated service's own collector, unless the person names one. */
+/** Traces go to the simulated service's own trace backend, unless the person names one. */
 function toSink({ env }: CommandContext, { url }: { readonly url: string }): Record<string, string> | undefined {
   const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
   if (isNamed) return undefined;
   return {
     [tracesEndpoint]: `${url}/v1/traces`,
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',
-    [traceLink]: env[traceLink] || `${url}/simulator/traces/{trace_id}`,
+    [traceLink]: env[traceLink] || `${url}/simulator/traces#{trace_id}`,
   };
 }
 

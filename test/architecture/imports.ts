@@ -93,7 +93,7 @@ function roomOf(path: string, rooms: readonly Room[]): Room | undefined {
 }
 
 function isAllowed({ target, typeOnly }: Import, path: string, { room, rooms }: InTable): boolean {
-  const above = rooms.slice(0, rooms.indexOf(room)).map(({ room: name }) => name);
+  const above = rooms.slice(0, rooms.indexOf(room)).flatMap((other) => (other.apart === true ? [] : [other.room]));
   const types = typeOnly ? [...(room.types ?? []), ...above] : [];
   if (target.startsWith('.')) {
     const place = toPlace(resolve(target, path));

@@ -13,12 +13,14 @@ export type Room = {
   readonly packages?: readonly string[];
   /** No clock, no file, no network: not even a harmless module of Node. */
   readonly pure?: true;
+  /** Only a room that names it may use its types. */
+  readonly apart?: true;
 };
 
 /** Who may import whom: pure rooms first, the room that wires last. A room may use the types of every room above it. */
 export const rooms: readonly Room[] = [
-  // It shares no code with the rest, not even a type: what it says of the service is a second reading.
-  { room: 'simulator', types: ['node:net'], packages: ['express', 'yaml', 'node:http'] },
+  // What it says of the service is a second reading, so it shares no code with `src/`.
+  { room: 'simulator', apart: true, types: ['node:net'], packages: ['express', 'yaml', 'zod', 'node:http'] },
 
   { room: 'domain', pure: true },
   { room: 'domain/read-error' },
@@ -207,7 +209,6 @@ export const rooms: readonly Room[] = [
       'collectors',
       'api',
       'executions/series/series-plan',
-      'simulator',
       'log',
       'state/state',
       'state/sqlite-open',
@@ -224,6 +225,7 @@ export const rooms: readonly Room[] = [
       'tracing/deliver/verdict',
     ],
   },
+  { room: 'commands/simulation', knows: ['config/complaint', 'simulator'] },
   { room: 'cli', knows: ['commands'] },
   { room: 'healthcheck', packages: ['node:http', 'node:https'] },
 ];

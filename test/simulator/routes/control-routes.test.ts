@@ -64,14 +64,15 @@ describe('simulator/routes/control-routes', () => {
   });
 
   it.each([
-    ['execution-mode', { mode: 'bogus' }, 'mode is one of active, passive'],
-    ['execution-mode', {}, 'mode is one of active, passive'],
-    ['log-storage', { failing: 'yes' }, 'failing is not a boolean'],
-    ['log-storage', { failing: true, often: 3 }, 'often is not a field; there are failing'],
-    ['clock-skew', {}, 'ms is missing'],
-    ['fault', { kind: 'earthquake' }, 'kind is one of slow, hang'],
-    ['abort', { id: 'all' }, 'id is not a number'],
-    ['execution-mode', [], 'the body is not a JSON object'],
+    ['execution-mode', { mode: 'bogus' }, 'mode: Invalid option: expected one of "active"|"passive"'],
+    ['execution-mode', {}, 'mode: Invalid option: expected one of "active"|"passive"'],
+    ['log-storage', { failing: 'yes' }, 'failing: Invalid input: expected boolean, received string'],
+    ['log-storage', { failing: true, often: 3 }, 'Unrecognized key: "often"'],
+    ['clock-skew', {}, 'ms: Invalid input: expected number, received undefined'],
+    ['fault', { kind: 'earthquake' }, 'kind: Invalid option: expected one of "slow"|"hang"'],
+    ['settings', { unknown: 1 }, 'Unrecognized key: "unknown"'],
+    ['abort', { id: 'all' }, 'id: Invalid input: expected number, received string'],
+    ['execution-mode', [], 'Invalid input: expected object, received array'],
   ])('refuses nonsense: %s %j', async (path, body, problem) => {
     const simulator = await startSmall();
     const headers = { 'content-type': 'application/json' };
@@ -102,9 +103,9 @@ describe('simulator/routes/control-routes', () => {
       });
     const statuses = [];
     for (const name of names) statuses.push((await press(name)).status);
-    const wrong = await press('Execution mode 7');
-    const foreign = await press('Execution mode 0', { 'sec-fetch-site': 'cross-site' });
-    const done = await ask(simulator, 'simulator?done=Execution+mode+0', { headers: {}, accept });
+    const wrong = await press('Execution mode: Forget it');
+    const foreign = await press('Execution mode: Make it passive', { 'sec-fetch-site': 'cross-site' });
+    const done = await ask(simulator, 'simulator?done=Execution+mode:+Make+it+passive', { headers: {}, accept });
     await simulator.stop();
     expect(names).toHaveLength(15);
     expect(new Set(statuses)).toEqual(new Set([303]));
