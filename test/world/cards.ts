@@ -136,7 +136,9 @@ export const cards = {
   }),
   retention: (scene, { forMs }) => {
     scene.truth.lostAt.push(scene.time.nowMs());
-    const beforeMs = scene.time.nowMs() - forMs;
+    // Mostly of what could be read for long enough.
+    const leastMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
+    const beforeMs = scene.time.nowMs() - Math.max(forMs, leastMs);
     const old = scene.service.world.history.filter(
       ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
     );

@@ -4,11 +4,12 @@ import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
+import { findForgotten, findUnordered, isImport, isLeftOut, mayBeSentAgain } from './pardons.ts';
 import type { Scene } from './scene.ts';
 import type { Shown } from './shown.ts';
 import { compareTotals, toStart } from './totals.ts';
 import { findDifference } from './trace-content.ts';
-import { isLeftOut, isRestoredAfterEarlyStep, tell } from './watch-scrapes.ts';
+import { tell } from './watch-scrapes.ts';
 
 type Final = {
   readonly scene: Scene;
@@ -72,10 +73,6 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
 
 function toDistance({ startedAtMs, endedAtMs }: LedgerEntry, execution: Execution): number {
   return Math.abs(startedAtMs - toStart(execution)) + Math.abs(endedAtMs - endedAt(execution));
-}
-
-function isImport({ truth }: Scene, { id, startedAtMs }: Execution): boolean {
-  return truth.imports.has(`${id} ${startedAtMs}`);
 }
 
 function compareTraces(
@@ -145,39 +142,4 @@ function findTraceId({ truth, collector, service }: Scene, execution: Execution)
   ).toReversed();
   const isOf = (id: string): boolean => collector.arrivals.get(id)?.trace.rootStartMs === startedAt(execution);
   return ids.find(isOf) ?? ids[0] ?? '';
-}
-
-/** Ids that a later database gave to a run which, by a clock that was set back, began no later: nobody can tell of which it is. */
-function findUnordered({ truth, service }: Scene): Set<number> {
-  const unordered = new Set<number>();
-  const latest = new Map<number, number>();
-  if (truth.newDatabasesAt.length > 0)
-    for (const execution of service.world.history) {
-      const startMs = startedAt(execution);
-      if (startMs < (latest.get(execution.id) ?? startMs)) unordered.add(execution.id);
-      latest.set(execution.id, startMs);
-    }
-  return unordered;
-}
-
-/** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */
-function findForgotten(scene: Scene): Set<string> {
-  const { truth, plan, service } = scene;
-  if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
-  const beginMs = isRestoredAfterEarlyStep(scene) ? truth.beganMs - plan.backfillMs + 60_000 : Number.NEGATIVE_INFINITY;
-  const gone = service.world.history.filter(
-    ({ project, deletedAtMs, lostAtMs, end }) =>
-      project.deleted || (deletedAtMs ?? lostAtMs) !== undefined || (end?.atMs ?? beginMs) < beginMs,
-  );
-  return new Set(gone.map(({ id }) => String(id)));
-}
-
-/** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
-function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
-  // What was on its way when the process ended comes after it.
-  const isAfter = fromMs > atMs - 1000;
-  if (what === 'daemon') return isAfter && fromMs < atMs + 15_000;
-  // The copy may be ten minutes old.
-  if (what === 'restored') return isAfter && fromMs < atMs + 660_000;
-  return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
 }

@@ -77,8 +77,8 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     time.after(ms, () => {
       trouble.toMs = time.nowMs();
       const awayMs = trouble.toMs - trouble.fromMs;
-      if (awayMs > plan.catchUpLimitMs - 60_000)
-        truth.skippedBeforeMs = Math.max(truth.skippedBeforeMs, time.nowMs() - plan.catchUpLimitMs + 60_000);
+      if (awayMs > plan.catchUpLimitMs)
+        truth.skipped.push({ fromMs: trouble.fromMs, beforeMs: time.nowMs() - plan.catchUpLimitMs + 60_000 });
       startNow();
     });
   }

@@ -10,10 +10,11 @@ import { findEntry, judgeEnd } from './final.ts';
 import { createGentleness } from './gentleness.ts';
 import { type Climate, createNetwork, fairWeather } from './network.ts';
 import { createOperations, type Operations } from './operator.ts';
+import { findPardon } from './pardons.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 import { birthMs, createEstateService, finishLast, type Scene, startTraffic, type TruthBook } from './scene.ts';
 import { createVirtualTime } from './virtual-time.ts';
-import { createScrapeWatch, type Fault, isLeftOut, valueOf } from './watch-scrapes.ts';
+import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
 
 export type Report = {
   readonly plan: Plan;
@@ -22,9 +23,9 @@ export type Report = {
   readonly faults: readonly Fault[];
   readonly requests: number;
   readonly executions: number;
-  /** Those that have ended, and of these those that need not be counted. */
   readonly ended: number;
-  readonly leftOut: number;
+  /** Why those that have ended need not be counted, one for each of these. */
+  readonly leftOut: readonly string[];
   readonly traces: number;
   readonly events: number;
 };
@@ -80,7 +81,7 @@ export async function playWorld(
   const truth: TruthBook = {
     imports: new Set(),
     gone: new Map(),
-    skippedBeforeMs: Number.NEGATIVE_INFINITY,
+    skipped: [],
     beganMs: birthMs,
     newDatabasesAt: [],
     lostAt: [],
@@ -220,7 +221,9 @@ export async function playWorld(
     requests,
     executions: service.world.history.length,
     ended: service.world.history.filter(({ ended }) => ended).length,
-    leftOut: service.world.history.filter((execution) => execution.ended && isLeftOut(scene, execution)).length,
+    leftOut: service.world.history.flatMap((execution) =>
+      execution.ended ? (findPardon(scene, execution) ?? []) : [],
+    ),
     traces: collector.arrivals.size,
     events: time.events(),
   };

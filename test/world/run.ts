@@ -30,7 +30,7 @@ const startedMs = performance.now();
 let failed = 0;
 let played = 0;
 let ended = 0;
-let leftOut = 0;
+const leftOut = new Map<string, number>();
 let slowest = { seed: 0, ms: 0 };
 
 for (let seed = first; seed < first + seeds; seed += 1) {
@@ -39,7 +39,7 @@ for (let seed = first; seed < first + seeds; seed += 1) {
   const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
   played += 1;
   ended += report.ended;
-  leftOut += report.leftOut;
+  for (const why of report.leftOut) leftOut.set(why, (leftOut.get(why) ?? 0) + 1);
   const tookMs = performance.now() - begunMs;
   if (tookMs > slowest.ms) slowest = { seed: plan.seed, ms: tookMs };
   if (report.faults.length > 0) {
@@ -57,7 +57,14 @@ function sum(): string {
   const tookMs = performance.now() - startedMs;
   const perMinute = ((played / tookMs) * 60_000).toFixed(0);
   const slow = `the slowest ${slowest.seed} with ${(slowest.ms / 1000).toFixed(1)} s`;
-  return `${failed} of ${played} failed, ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}, ${((100 * leftOut) / Math.max(1, ended)).toFixed(1)} % need not be counted`;
+  return `${failed} of ${played} failed, ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}, ${sumOfLeftOut()}`;
+}
+
+function sumOfLeftOut(): string {
+  const toShare = (count: number): string => ((100 * count) / Math.max(1, ended)).toFixed(2);
+  const whys = [...leftOut].sort(([, one], [, other]) => other - one).map(([why, count]) => `${why} ${toShare(count)}`);
+  const all = [...leftOut.values()].reduce((sum, count) => sum + count, 0);
+  return `${toShare(all)} % need not be counted (${whys.join(', ')})`;
 }
 
 function say(atMs: number, text: string): void {

@@ -39,8 +39,8 @@ export type TruthBook = {
   readonly imports: Set<string>;
   /** Projects whose series end, by name, with when. */
   readonly gone: Map<string, number>;
-  /** Ends before this may be left out: they were too long ago when the daemon was there again. */
-  skippedBeforeMs: number;
+  /** Absences longer than what is caught up with: since when, and which ends were too long ago when the daemon was there again. */
+  readonly skipped: { readonly fromMs: number; readonly beforeMs: number }[];
   /** When the first daemon began, by the service's clock. */
   beganMs: number;
   /** Projects that nobody could list soon after they were made, with when they could be: they begin with the last list that lacked them. */

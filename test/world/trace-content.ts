@@ -1,6 +1,7 @@
 import { planOf } from '../../simulator/engine/outcome.ts';
 import { type Moment, momentOf, nodeMoment, progressOf } from '../../simulator/engine/progress.ts';
 import { type Execution, startedAt, toStatus } from '../../simulator/world/execution.ts';
+import { mayLackSteps } from './pardons.ts';
 import type { ReadSpan, ReadTrace } from './read-traces.ts';
 import type { Scene } from './scene.ts';
 import { toJobLabels } from './totals.ts';
@@ -28,7 +29,7 @@ export function findDifference(
   // Nothing of it was waited for any longer: there are those steps that were known by then.
   if (trace.degraded !== undefined) return undefined;
   const spans = trace.spans.filter(({ name }) => name !== 'start wait');
-  const isBare = mayLackSteps(scene, execution, arrival);
+  const isBare = mayLackSteps(scene, execution, arrival.atMs);
   if (spans.length === 0 && isBare) return undefined;
   const expected = scene.plan.traces === 'root' ? [] : listExpected(execution, isBare);
   return compareSpans(expected, spans) ?? compareWait(execution, expected, trace);
@@ -113,16 +114,4 @@ function compareWait(execution: Execution, expected: readonly Expected[], trace:
   return isShown === waitsMs >= 2000
     ? undefined
     : `${isShown ? 'it shows' : 'it does not show'} a wait of ${waitsMs} ms`;
-}
-
-/** A reason for which nobody could read the steps, or not all of them: what is left is the run alone. */
-function mayLackSteps({ plan, truth }: Scene, execution: Execution, { atMs }: Arrived): boolean {
-  const { project, deletedAtMs, lostAtMs, end } = execution;
-  if (plan.traces === 'root') return true;
-  const visibleMs = end?.visibleAtMs ?? 0;
-  const wasHidden = truth.troubles.some(
-    ({ what, fromMs, toMs }) => what === 'sight' && fromMs < atMs && toMs > visibleMs,
-  );
-  const isGone = [deletedAtMs, lostAtMs].some((ms) => ms !== undefined && ms < atMs);
-  return wasHidden || isGone || project.deleted;
 }

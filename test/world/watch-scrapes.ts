@@ -2,6 +2,7 @@ import type { Execution } from '../../simulator/world/execution.ts';
 import type { Project } from '../../simulator/world/project.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
+import { isLeftOut, mayFall } from './pardons.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';
 
@@ -22,10 +23,6 @@ export type ScrapeWatch = {
 };
 
 const minuteMs = 60_000;
-/** How old a copy may be, at most, and a little more. */
-const copiedEveryMs = 660_000;
-/** Until a daemon with a restored copy shows again what it knows, at most. */
-const shownAgainMs = 300_000;
 
 /** What must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
@@ -59,30 +56,17 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   function noFall(shown: Shown): void {
     // What is forgotten begins again with its next run, whenever that is.
     for (const key of highest.keys())
-      if (!shown.has(key) && mayFall(labelOf(key, 'project') ?? '')) highest.delete(key);
+      if (!shown.has(key) && mayFall(scene, labelOf(key, 'project') ?? '')) highest.delete(key);
     for (const [key, value] of shown) {
       const before = highest.get(key);
       if (before === value || (before === undefined && !isCounter(key))) continue;
       const hasFallen = before !== undefined && value < before - 1e-6;
-      const isForgiven = hasFallen && mayFall(labelOf(key, 'project') ?? '');
+      const isForgiven = hasFallen && mayFall(scene, labelOf(key, 'project') ?? '');
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
       if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
       highest.set(key, before === undefined || isForgiven ? value : Math.max(before, value));
     }
-  }
-
-  /** Where a project is gone, or what was counted after a copy was made is not there to be counted again. */
-  function mayFall(project: string): boolean {
-    if (truth.gone.has(project)) return true;
-    const isEarly = isRestoredAfterEarlyStep(scene);
-    const nowMs = time.nowMs();
-    return truth.troubles.some(
-      ({ what, fromMs, toMs }) =>
-        what === 'restored' &&
-        nowMs < toMs + shownAgainMs &&
-        (isEarly || truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
-    );
   }
 
   function noneTwice(shown: Shown): void {
@@ -178,82 +162,6 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     },
   };
 }
-
-/** A clock set back to before counting began dates there what counts, with what does not. A copy of before that knows of none. */
-export function isRestoredAfterEarlyStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>): boolean {
-  const steps = truth.troubles.filter(
-    ({ fromMs, byMs }) => byMs !== undefined && fromMs - Math.abs(byMs) < truth.beganMs - plan.backfillMs,
-  );
-  return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
-}
-
-/** What need not be counted. */
-export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean {
-  const { id, project, startedAtMs, end } = execution;
-  const endedAtMs = (end?.atMs ?? 0) + execution.skewMs;
-  return (
-    truth.imports.has(`${id} ${startedAtMs}`) ||
-    wasGoneSoon({ truth, plan }, execution) ||
-    endedAtMs < truth.beganMs - plan.backfillMs + 5000 ||
-    endedAtMs < truth.skippedBeforeMs ||
-    (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0) ||
-    isOfUnseenStep({ truth, plan }, end?.atMs ?? 0) ||
-    isOfUnseenPast({ truth, plan }, execution)
-  );
-}
-
-/**
- * What is deleted, with its project or the database, sooner after it became visible than each project is read: time in which
- * it could not be read does not count. What a copy does not know, and is gone, cannot be read again.
- */
-function wasGoneSoon({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, execution: Execution): boolean {
-  const { project, end, lostAtMs = Number.POSITIVE_INFINITY } = execution;
-  const visibleMs = end?.visibleAtMs ?? 0;
-  const goneMs = Math.min(
-    execution.deletedAtMs ?? Number.POSITIVE_INFINITY,
-    project.deleted ? (truth.gone.get(project.name) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY,
-    // A run that a restart cut off is ended later.
-    (end?.atMs ?? 0) <= lostAtMs ? lostAtMs : Number.POSITIVE_INFINITY,
-  );
-  if (goneMs === Number.POSITIVE_INFINITY) return false;
-  let readableMs = goneMs - visibleMs;
-  for (const { what, fromMs, toMs } of truth.troubles) {
-    if (what === 'restored' && visibleMs > fromMs - copiedEveryMs && goneMs < toMs + plan.maxDelayMs) return true;
-    if (hindrances.includes(what)) readableMs -= Math.max(0, Math.min(toMs, goneMs) - Math.max(fromMs, visibleMs));
-  }
-  return readableMs < plan.maxDelayMs + 2 * minuteMs;
-}
-
-const hindrances: readonly Trouble[] = ['server', 'daemon', 'disk', 'sight', 'slow', 'clock', 'step'];
-
-/** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
-function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
-  const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
-  // Without dates nobody else tells the time while system info is broken.
-  const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
-  const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
-  const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
-  return truth.troubles.some(
-    ({ what, fromMs, toMs }) =>
-      what === 'step' && toMs - fromMs < unseenMs && endedMs > fromMs - minuteMs && endedMs < toMs + minuteMs,
-  );
-}
-
-/** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */
-function isOfUnseenPast(
-  { truth, plan }: Pick<Scene, 'truth' | 'plan'>,
-  { startedAtMs, end, skewMs }: Execution,
-): boolean {
-  const endedMs = end?.atMs ?? 0;
-  // What ended since the last round before nothing answered has not been seen either.
-  const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
-  const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
-    truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
-  return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
-}
-
-/** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */
-const toldEveryMs = 30_000;
 
 export function tell({ id, project, startedAtMs, end, skewMs }: Execution): string {
   const toTime = (ms: number): string => new Date(ms + skewMs).toISOString().slice(11, 23);

@@ -22,7 +22,7 @@ let leftOut = 0;
 async function playPlan(given: Plan): Promise<string[]> {
   const report = await playWorld(given);
   ended += report.ended;
-  leftOut += report.leftOut;
+  leftOut += report.leftOut.length;
   const [first] = report.faults;
   if (first === undefined) return [];
   const { plan } = await shrink(report);

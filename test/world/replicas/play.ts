@@ -100,7 +100,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
     truth: {
       imports: new Set(),
       gone: new Map(),
-      skippedBeforeMs: Number.NEGATIVE_INFINITY,
+      skipped: [],
       beganMs: birthMs,
       newDatabasesAt: [],
       lostAt: [],

@@ -1,0 +1,222 @@
+import { type Execution, startedAt } from '../../simulator/world/execution.ts';
+import type { Scene, Trouble } from './scene.ts';
+
+/**
+ * All that the oracle forgives. What is not in this file has to be as it was, at the latest once every trouble is over.
+ */
+
+type Truth = Pick<Scene, 'truth' | 'plan'>;
+
+type Pardon = {
+  readonly name: string;
+  readonly why: string;
+  readonly holds: (scene: Truth, execution: Execution) => boolean;
+};
+
+const minuteMs = 60_000;
+
+/** What need not be counted. */
+const pardons: readonly Pardon[] = [
+  {
+    name: 'import',
+    why: 'It ended days before it came: it is passed over on purpose.',
+    holds: isImport,
+  },
+  {
+    name: 'before counting',
+    why: 'It ended before counting began; ends are told to the second, and the first answer takes its time.',
+    holds: ({ truth, plan }, { end, skewMs }) => (end?.atMs ?? 0) + skewMs < truth.beganMs - plan.backfillMs + 5000,
+  },
+  {
+    name: 'gone soon',
+    why: 'It was deleted before it could be read for max_delay: a project without running executions is asked no more often.',
+    holds: wasGoneSoon,
+  },
+  {
+    name: 'gone with a copy',
+    why: 'It was counted after the copy was made that is in use, and is gone: nobody can read it once more.',
+    holds: wasForgotten,
+  },
+  {
+    name: 'beyond the limit',
+    why: 'No daemon was there for longer than catch_up_limit: what ended before that limit is skipped on purpose.',
+    holds: wasSkipped,
+  },
+  {
+    name: 'another past',
+    why: 'A project that was renamed while nobody could see it begins when it can be seen: its past may be of another.',
+    holds: ({ truth }, { project, end }) => (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0),
+  },
+  {
+    name: 'unseen step',
+    why: 'A clock was set and set back before an answer showed it: passes over the past count what ended meanwhile, in a day.',
+    holds: isOfUnseenStep,
+  },
+  {
+    name: 'unseen past',
+    why: 'A clock was behind while nobody could ask: passes over the past count what it dates before the last answer, in a day.',
+    holds: isOfUnseenPast,
+  },
+];
+
+export function isLeftOut(scene: Truth, execution: Execution): boolean {
+  return findPardon(scene, execution) !== undefined;
+}
+
+/** The name of the first reason for which an execution need not be counted. */
+export function findPardon(scene: Truth, execution: Execution): string | undefined {
+  return pardons.find(({ holds }) => holds(scene, execution))?.name;
+}
+
+export function isImport({ truth }: Pick<Scene, 'truth'>, { id, startedAtMs }: Execution): boolean {
+  return truth.imports.has(`${id} ${startedAtMs}`);
+}
+
+/** When an execution could be read no longer. */
+function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = never }: Execution): number {
+  return Math.min(
+    deletedAtMs ?? never,
+    project.deleted ? (truth.gone.get(project.name) ?? never) : never,
+    // A run that a restart cut off is ended later.
+    (end?.atMs ?? 0) <= lostAtMs ? lostAtMs : never,
+  );
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+/** Time in which nothing could be read does not count. */
+function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number): boolean {
+  const visibleMs = end?.visibleAtMs ?? 0;
+  let readableMs = untilMs - visibleMs;
+  for (const { what, fromMs, toMs } of truth.troubles)
+    if (hindrances.includes(what)) readableMs -= Math.max(0, Math.min(toMs, untilMs) - Math.max(fromMs, visibleMs));
+  return readableMs >= plan.maxDelayMs;
+}
+
+const hindrances: readonly Trouble[] = ['server', 'daemon', 'disk', 'sight', 'slow', 'clock', 'step'];
+
+function wasGoneSoon(scene: Truth, execution: Execution): boolean {
+  const goneMs = toGoneMs(scene, execution);
+  return goneMs < never && !wasReadable(scene, execution, goneMs);
+}
+
+function wasForgotten(scene: Truth, execution: Execution): boolean {
+  const goneMs = toGoneMs(scene, execution);
+  const visibleMs = execution.end?.visibleAtMs ?? 0;
+  return (
+    goneMs < never &&
+    scene.truth.troubles.some(
+      ({ what, fromMs, toMs }) =>
+        what === 'restored' && visibleMs > fromMs - copiedEveryMs && goneMs < toMs + scene.plan.maxDelayMs,
+    )
+  );
+}
+
+/** How old a copy may be, at most, and a little more. */
+const copiedEveryMs = 660_000;
+
+function wasSkipped(scene: Truth, execution: Execution): boolean {
+  const endedMs = (execution.end?.atMs ?? 0) + execution.skewMs;
+  return scene.truth.skipped.some(
+    ({ fromMs, beforeMs }) => endedMs < beforeMs && !wasReadable(scene, execution, fromMs),
+  );
+}
+
+/** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
+function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
+  const endedMs = end?.atMs ?? 0;
+  const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
+  // Without dates nobody else tells the time while system info is broken.
+  const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
+  const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
+  const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
+  return truth.troubles.some(
+    ({ what, fromMs, toMs }) =>
+      what === 'step' && toMs - fromMs < unseenMs && endedMs > fromMs - minuteMs && endedMs < toMs + minuteMs,
+  );
+}
+
+/** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */
+function isOfUnseenPast({ truth, plan }: Truth, { startedAtMs, end, skewMs }: Execution): boolean {
+  const endedMs = end?.atMs ?? 0;
+  // What ended since the last round before nothing answered has not been seen either.
+  const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
+  const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
+    truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
+  return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
+}
+
+/** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */
+const toldEveryMs = 30_000;
+
+/** Counters may fall where their project is gone, or where what was counted after a copy was made is not there to be counted again. */
+export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {
+  const { truth, time } = scene;
+  if (truth.gone.has(project)) return true;
+  const isEarly = isRestoredAfterEarlyStep(scene);
+  const nowMs = time.nowMs();
+  return truth.troubles.some(
+    ({ what, fromMs, toMs }) =>
+      what === 'restored' &&
+      nowMs < toMs + shownAgainMs &&
+      (isEarly || truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
+  );
+}
+
+/** Until a daemon with a restored copy shows again what it knows, at most. */
+const shownAgainMs = 300_000;
+
+/** A clock set back to before counting began dates there what counts, with what does not. A copy of before that knows of none. */
+function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
+  const steps = truth.troubles.filter(
+    ({ fromMs, byMs }) => byMs !== undefined && fromMs - Math.abs(byMs) < truth.beganMs - plan.backfillMs,
+  );
+  return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
+}
+
+/** Ids that a later database gave to a run which, by a clock that was set back, began no later: nobody can tell of which it is. */
+export function findUnordered({ truth, service }: Scene): Set<number> {
+  const unordered = new Set<number>();
+  const latest = new Map<number, number>();
+  if (truth.newDatabasesAt.length > 0)
+    for (const execution of service.world.history) {
+      const startMs = startedAt(execution);
+      if (startMs < (latest.get(execution.id) ?? startMs)) unordered.add(execution.id);
+      latest.set(execution.id, startMs);
+    }
+  return unordered;
+}
+
+/** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */
+export function findForgotten(scene: Scene): Set<string> {
+  const { truth, plan, service } = scene;
+  if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
+  const beginMs = isRestoredAfterEarlyStep(scene) ? truth.beganMs - plan.backfillMs + 60_000 : Number.NEGATIVE_INFINITY;
+  const gone = service.world.history.filter(
+    ({ project, deletedAtMs, lostAtMs, end }) =>
+      project.deleted || (deletedAtMs ?? lostAtMs) !== undefined || (end?.atMs ?? beginMs) < beginMs,
+  );
+  return new Set(gone.map(({ id }) => String(id)));
+}
+
+/** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
+export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
+  // What was on its way when the process ended comes after it.
+  const isAfter = fromMs > atMs - 1000;
+  if (what === 'daemon') return isAfter && fromMs < atMs + 15_000;
+  // The copy may be ten minutes old.
+  if (what === 'restored') return isAfter && fromMs < atMs + copiedEveryMs;
+  return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
+}
+
+/** A reason for which nobody could read the steps, or not all of them: what is left is the run alone. */
+export function mayLackSteps({ plan, truth }: Scene, execution: Execution, atMs: number): boolean {
+  const { project, deletedAtMs, lostAtMs, end } = execution;
+  if (plan.traces === 'root') return true;
+  const visibleMs = end?.visibleAtMs ?? 0;
+  const wasHidden = truth.troubles.some(
+    ({ what, fromMs, toMs }) => what === 'sight' && fromMs < atMs && toMs > visibleMs,
+  );
+  const isGone = [deletedAtMs, lostAtMs].some((ms) => ms !== undefined && ms < atMs);
+  return wasHidden || isGone || project.deleted;
+}
