@@ -375,6 +375,14 @@ As of `);
     expect(folded).toContain('<summary>and 8 more problems</summary>');
   });
 
+  it('names each of thirteen servers at the top, the one in the headline once', async () => {
+    const collectors = ['one', 'other'].map((name) => ({ ...failing, name }));
+    const servers = Array.from({ length: 13 }, (_, index) => server(`s${index}`, { collectors }));
+    const [top = ''] = (await readPage(servers)).split('<details>');
+
+    expect(servers.map(({ name }) => name).filter((name) => !top.includes(`&#34;${name}&#34;: one fails`))).toEqual([]);
+  });
+
   it('comes again by itself for none but who asks for that', async () => {
     expect(await readPage([server('prod')])).not.toContain('http-equiv');
     expect(await readPage([server('prod')], '/?refresh')).toContain('<meta http-equiv="refresh" content="30">');

@@ -15,23 +15,28 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
   const headline = toHeadline(status, problems);
   if (worst === undefined || isWell(problems)) {
     const mood = judge(status, problems) === true ? 'good' : 'off';
-    const notes = renderOthers(problems, about, 'note');
+    const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
     const others = problems.filter((one) => one !== worst);
-    return renderBox('bad', headline, html`${renderDetail(worst, about)}${renderOthers(others, about)}`);
+    return renderBox(
+      'bad',
+      headline,
+      html`${renderDetail(worst, about)}${renderOthers(others, about, { named: [worst.server] })}`,
+    );
   }
   const others = problems.filter((one) => one.kind !== worst.kind || one.member !== undefined);
-  const servers = alike
-    .slice(0, mostShown)
-    .map((name, index) => html`${index === 0 ? '' : ', '}<a href="#${toAnchor(name)}"><bdi>${name}</bdi></a>`);
+  const named = alike.slice(0, mostShown);
+  const servers = named.map(
+    (name, index) => html`${index === 0 ? '' : ', '}<a href="#${toAnchor(name)}"><bdi>${name}</bdi></a>`,
+  );
   const rest = alike.length > mostShown ? ` and ${alike.length - mostShown} more` : '';
   const causes = new Set(problems.filter(({ kind }) => kind === worst.kind).map(toCause));
   const cause = causes.size === 1 ? html`<p>${[...causes][0]}</p>\n` : undefined;
   const detail = html`<p>${servers}${rest}. ${renderRunbook(worst.kind, about)}</p>\n${cause}`;
-  return renderBox('bad', headline, html`${detail}${renderOthers(others, about)}`);
+  return renderBox('bad', headline, html`${detail}${renderOthers(others, about, { named })}`);
 }
 
 const signs = { good: '✓', bad: '✗', off: '→' } as const;
@@ -79,13 +84,20 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
 const mostShown = 12;
 const mostFolded = 200;
 
-function renderOthers(problems: readonly Problem[], about: About, word = 'more problem'): Html | undefined {
+type Others = { readonly word?: string; readonly named?: readonly (string | undefined)[] };
+
+/** Lists the problems below the headline, which names some servers. */
+function renderOthers(
+  problems: readonly Problem[],
+  about: About,
+  { word = 'more problem', named = [] }: Others,
+): Html | undefined {
   if (problems.length === 0) return undefined;
   const toItem = (problem: Problem): Html => {
     const { kind, title, detail } = problem;
     return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`} ${renderRunbook(kind, about)}</li>\n`;
   };
-  const shown = choose(problems);
+  const shown = choose(problems, new Set(named));
   const rest = problems.filter((problem) => !shown.has(problem));
   const more =
     rest.length === 0
@@ -96,9 +108,10 @@ function renderOthers(problems: readonly Problem[], about: About, word = 'more p
   return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
 }
 
-/** Chooses those that are not folded: one of each server before a second one of any. */
-function choose(problems: readonly Problem[]): ReadonlySet<Problem> {
-  const firsts = [...Map.groupBy(problems, (problem) => problem.server ?? problem)].map(([, [first]]) => first);
+/** Chooses those that are not folded: one of each server that is not named yet before any other. */
+function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
+  const others = problems.filter(({ server }) => server === undefined || !named.has(server));
+  const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].map(([, [first]]) => first);
   const chosen = new Set([...new Set([...firsts, ...problems])].slice(0, mostShown));
   return new Set(problems.filter((problem) => chosen.has(problem)));
 }
