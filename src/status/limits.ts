@@ -13,8 +13,8 @@ export const executionLimits = {
   durationFactor: 2,
   durationSeconds: 60,
   lagSeconds: 1800,
-  /** Imports in this time and in the same time before, without a counted execution in both. */
-  importsWindowMs: 6 * hour,
+  /** Imports in this time and in the same time before, without a counted execution in both: a pass finds them once a day. */
+  importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,
   burns: {

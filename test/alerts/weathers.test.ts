@@ -7,7 +7,7 @@ import { allAlerts } from '../../alerts/generate.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { executionCases } from './cases/executions.ts';
 import { exporterCases } from './cases/exporter.ts';
-import { isExposed, toPromtoolTest, weathers } from './cases/promtool-file.ts';
+import { isExposed, toInterval, toPromtoolTest, weathers } from './cases/promtool-file.ts';
 import { replicaCases } from './cases/replicas.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';
 import { scheduleCases } from './cases/schedule.ts';
@@ -44,7 +44,7 @@ describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
       const files = exposed.map((each) => {
         const name = `${each.alert}.test.json`;
         const tests = [toPromtoolTest(each, weather)];
-        const rules = { rule_files: [`${each.alert}.rules.json`], evaluation_interval: '30s' };
+        const rules = { rule_files: [`${each.alert}.rules.json`], evaluation_interval: toInterval(each) };
         const order = each.alert.includes('Burn') ? { group_eval_order: groupOrder } : {};
         const text = JSON.stringify({ ...rules, ...order, tests });
         writeFileSync(join(directory, name), text);

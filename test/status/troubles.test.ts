@@ -69,13 +69,13 @@ describe('status/execution-troubles', () => {
     ],
     [
       'imports that keep coming while nothing is counted',
-      { imports: { executions: 7, firstAgoMs: 8 * hour, lastAgoMs: 2 * hour } },
+      { imports: { executions: 48, firstAgoMs: 48 * hour, lastAgoMs: 23.9 * hour } },
       [
-        'imported: only imports, no execution is counted: 7 executions in 8 h ended over a day before others with lower ids: is a clock wrong?',
+        'imported: only imports, no execution is counted: 48 executions in 2 d ended over a day before others with lower ids: is a clock wrong?',
       ],
     ],
     ['an archive', { imports: { executions: 900, firstAgoMs: 7 * hour, lastAgoMs: 2 * hour } }, []],
-    ['archives of before', { imports: { executions: 9, firstAgoMs: 13 * hour, lastAgoMs: 6.1 * hour } }, []],
+    ['archives of before', { imports: { executions: 9, firstAgoMs: 3 * day, lastAgoMs: 26.1 * hour } }, []],
     ['nine failures', { recent: runs(9, minute, fails) }, []],
     ['ten failures of ten', { recent: runs(10, minute, fails) }, ['burning: 100 % of the executions fail']],
     [

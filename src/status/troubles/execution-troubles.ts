@@ -52,7 +52,7 @@ function findImports(imports: Facts['imports']): readonly Trouble[] {
   const { importsWindowMs } = executionLimits;
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
-  if (lastAgoMs > importsWindowMs || firstAgoMs - lastAgoMs < importsWindowMs) return [];
+  if (lastAgoMs > importsWindowMs || firstAgoMs - lastAgoMs < importsWindowMs / 2) return [];
   const detail = `${toCount(executions, 'execution')} in ${toDuration(firstAgoMs)} ended over a day before others with lower ids: is a clock wrong?`;
   return [{ kind: 'imported', text: 'only imports, no execution is counted', detail }];
 }

@@ -1,10 +1,10 @@
 /**
  * One series while all is well and while the trouble lasts: values of a gauge, a value that only the first minutes of the
- * trouble have, or the growth of a counter per minute.
+ * trouble have, or the growth of a counter per minute, or in the first of so many minutes.
  */
 export type Shape =
   | { readonly calm: number | 'none'; readonly bad: number | 'none'; readonly firstMinutes?: number }
-  | { readonly calmPerMinute: number; readonly badPerMinute: number };
+  | { readonly calmPerMinute: number; readonly badPerMinute: number; readonly ofMinutes?: number };
 
 export function gauge(calm: number | 'none', bad: number | 'none' = calm): Shape {
   return { calm, bad };
@@ -16,6 +16,11 @@ export function pulse(calm: number, bad: number, firstMinutes: number): Shape {
 
 export function counter(calmPerMinute: number, badPerMinute: number): Shape {
   return { calmPerMinute, badPerMinute };
+}
+
+/** Grows at once, as often as so many minutes of the trouble begin. */
+export function bursts(growth: number, ofMinutes: number): Shape {
+  return { calmPerMinute: 0, badPerMinute: 2 * growth, ofMinutes };
 }
 
 /** One trouble, and what its alert does about it. */
@@ -32,6 +37,8 @@ export interface Case {
   readonly lastsMinutes?: number;
   /** How long all is well before the trouble, if not ten minutes. */
   readonly calmMinutes?: number;
+  /** How long each of these minutes is, for a trouble of days. */
+  readonly minuteIs?: number;
   /** Each exporter speaks for itself. */
   readonly perExporter?: true;
   readonly labels: Readonly<Record<string, string>>;

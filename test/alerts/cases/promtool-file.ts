@@ -13,21 +13,21 @@ export function isExposed({ series }: Case, weather: Weather): boolean {
 /** A test of promtool for one trouble in one weather. */
 export function toPromtoolTest(each: Case, weather: Weather): object {
   const times = toTimes(each);
-  const { alert, labels, summary, description, dashboard, page } = each;
+  const { alert, labels, summary, description, dashboard, page, minuteIs = 1 } = each;
   return {
     name: `${alert}: ${weather}`,
-    interval: '30s',
+    interval: toInterval(each),
     input_series: toSeries(each, weather, times),
     promql_expr_test: toChecks(each, weather, times).map(([minutes, alerts]) => ({
       expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
-      eval_time: toDuration(minutes),
+      eval_time: toDuration(minutes * minuteIs),
       exp_samples: [{ labels: '{}', value: alerts }],
     })),
     ...(weather === 'fair'
       ? {
           alert_rule_test: [
             {
-              eval_time: toDuration(times.firesAt),
+              eval_time: toDuration(times.firesAt * minuteIs),
               alertname: alert,
               exp_alerts: [
                 {
@@ -46,6 +46,11 @@ export function toPromtoolTest(each: Case, weather: Weather): object {
         }
       : {}),
   };
+}
+
+/** The time between samples, and between evaluations of rules. */
+export function toInterval({ minuteIs = 1 }: Case): string {
+  return toDuration(minuteIs / 2);
 }
 
 /** Minutes from the start of the test. */
@@ -101,7 +106,8 @@ function toValues(series: string, shape: Shape, weather: Weather, times: Times):
     const badFor = atMinutes < times.endsAt ? atMinutes - times.beginsAt : -1;
     if ('calmPerMinute' in shape) {
       if (weather === 'counter reset' && series.includes('_total') && isReset(atMinutes, times)) count = 0;
-      count += (badFor >= 0 ? shape.badPerMinute : shape.calmPerMinute) / 2;
+      const isBad = badFor >= 0 && badFor % (shape.ofMinutes ?? 0.5) === 0;
+      count += (isBad ? shape.badPerMinute : shape.calmPerMinute) / 2;
     }
     const hidden = series.startsWith('up{') ? undefined : hide(weather, atMinutes, times);
     samples.push(hidden ?? toSample(shape, badFor, count));
