@@ -82,8 +82,6 @@ export function createApp({ world, faults, sessions, log, control, nextMember, t
 
 function withoutSecret(url: URL): string {
   const query = new URLSearchParams(url.searchParams);
-  if (query.has('authtoken')) {
-    query.set('authtoken', '<secret>');
-  }
+  if (query.has('authtoken')) query.set('authtoken', '<secret>');
   return query.toString();
 }

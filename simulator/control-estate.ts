@@ -76,9 +76,7 @@ function createJobControl(world: World, play: () => void) {
       job.generation += 1;
       job.project.jobs.delete(id);
       world.jobs.delete(id);
-      for (const execution of world.executions.values()) {
-        execution.jobDeleted ||= execution.job === job;
-      }
+      for (const execution of world.executions.values()) execution.jobDeleted ||= execution.job === job;
     },
   };
 }
@@ -175,16 +173,12 @@ function shortWork(project: Project) {
 
 function findProject(world: World, name: string): Project {
   const project = world.projects.get(name);
-  if (project === undefined) {
-    throw new Error(`The simulated service has no project "${name}".`);
-  }
+  if (project === undefined) throw new Error(`The simulated service has no project "${name}".`);
   return project;
 }
 
 function findJob(world: World, id: string): Job {
   const job = world.jobs.get(id);
-  if (job === undefined) {
-    throw new Error(`The simulated service has no job "${id}".`);
-  }
+  if (job === undefined) throw new Error(`The simulated service has no job "${id}".`);
   return job;
 }

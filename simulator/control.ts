@@ -103,9 +103,7 @@ function createCredentialControl(world: World) {
     },
     expireToken(token: string): void {
       const credential = world.credentials.get(`token:${token}`);
-      if (credential !== undefined) {
-        credential.expiresAtMs = world.clock.now() - 1000;
-      }
+      if (credential !== undefined) credential.expiresAtMs = world.clock.now() - 1000;
     },
     revokeToken(token: string): void {
       world.credentials.delete(`token:${token}`);
@@ -119,18 +117,14 @@ function createMemberControl(world: World, play: () => void) {
     setClockSkew(ms: number, memberIndex = 0): void {
       play();
       const member = world.members[memberIndex];
-      if (member !== undefined) {
-        setClock(world, member, ms);
-      }
+      if (member !== undefined) setClock(world, member, ms);
     },
     restart(
       options: { downForMs?: number; cleanupAfterMs?: number; memberIndex?: number; newDatabase?: boolean } = {},
     ): void {
       play();
       const member = world.members[options.memberIndex ?? 0];
-      if (options.newDatabase === true) {
-        replaceDatabase(world);
-      }
+      if (options.newDatabase === true) replaceDatabase(world);
       if (member !== undefined) {
         restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
       }
@@ -139,9 +133,7 @@ function createMemberControl(world: World, play: () => void) {
     loseMember(memberIndex: number, { isTakenOver = true } = {}): void {
       play();
       const member = world.members[memberIndex];
-      if (member !== undefined) {
-        loseMember(world, member, isTakenOver);
-      }
+      if (member !== undefined) loseMember(world, member, isTakenOver);
     },
   };
 }

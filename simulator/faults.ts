@@ -88,9 +88,7 @@ export function createFaults(): Faults {
       commit(entry.fault, { request, response, next, later });
     },
     stop: () => {
-      for (const timer of timers) {
-        clearTimeout(timer);
-      }
+      for (const timer of timers) clearTimeout(timer);
       timers.clear();
     },
   };
@@ -106,9 +104,7 @@ type Scene = {
 };
 
 function isDue(entry: Entry, path: string): boolean {
-  if (!entry.pattern.test(path)) {
-    return false;
-  }
+  if (!entry.pattern.test(path)) return false;
   entry.seen += 1;
   return entry.seen % (entry.fault.everyNth ?? 1) === 0;
 }

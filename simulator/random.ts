@@ -15,9 +15,7 @@ export function createRandom(seed: number): Random {
 export function toSeed(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {
-    for (const character of `${part}|`) {
-      hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
-    }
+    for (const character of `${part}|`) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
   }
   return hash >>> 0;
 }

@@ -25,9 +25,7 @@ export function createRequestLog(limit: number, listen: (request: SimulatorReque
     add: (request) => {
       listen(request);
       requests.push(request);
-      if (requests.length >= limit * 2) {
-        requests = requests.slice(-limit);
-      }
+      if (requests.length >= limit * 2) requests = requests.slice(-limit);
     },
     all: () => requests.slice(-limit),
     clear: () => {

@@ -132,9 +132,7 @@ export function createService(options: SimulatorOptions, clock: Clock): Service 
     retained: options.retained ?? 5000,
     birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
   });
-  if (frozen) {
-    Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
-  }
+  if (frozen) Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
   const play = () => advance(world, clock.now());
   const faults = createFaults();
   const control = createControl(world, faults, play);
@@ -152,9 +150,7 @@ function balance(members: readonly Member[], frozen: boolean): () => Member {
     const alive = members.filter((member) => member.alive);
     const member = alive[turn % Math.max(1, alive.length)] ?? members[0];
     turn += frozen ? 0 : 1;
-    if (member === undefined) {
-      throw new Error('An installation needs at least one member.');
-    }
+    if (member === undefined) throw new Error('An installation needs at least one member.');
     return member;
   };
 }

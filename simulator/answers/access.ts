@@ -17,23 +17,15 @@ export function openProject(request: ApiRequest, name = parameter(request, 'proj
   if (project === undefined || project.deleted) {
     return fail(request, 404, 'api.error.project.missing', [`Project does not exist: ${name}`, name]);
   }
-  if (!mayReadProject(request, name)) {
-    return denied(request, 'read', 'Project', name);
-  }
-  if (project.disabled) {
-    return fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${name}`, name]);
-  }
+  if (!mayReadProject(request, name)) return denied(request, 'read', 'Project', name);
+  if (project.disabled) return fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${name}`, name]);
   return project;
 }
 
 export function openJob(request: ApiRequest, id = parameter(request, 'id')): Job | Answer {
   const job = request.world.jobs.get(id);
-  if (job === undefined || job.project.deleted) {
-    return missing(request, 'Job ID', id);
-  }
-  if (!mayReadJob(request, job)) {
-    return denied(request, 'read', 'Job ID', id);
-  }
+  if (job === undefined || job.project.deleted) return missing(request, 'Job ID', id);
+  if (!mayReadJob(request, job)) return denied(request, 'read', 'Job ID', id);
   return job.project.disabled
     ? fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${job.project.name}`, job.project.name])
     : job;

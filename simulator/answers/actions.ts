@@ -11,13 +11,9 @@ import { links, openExecution, statusNow, toExecution } from './executions/execu
 /** execution/{id}/abort: a GET that does something (API reference, "Executions"). */
 export function abortExecution(request: ApiRequest): Answer {
   const execution = openExecution(request);
-  if ('status' in execution) {
-    return execution;
-  }
+  if ('status' in execution) return execution;
   const { world, caller } = request;
-  if (!caller.policy.run) {
-    return denied(request, 'kill', 'Execution', String(execution.id));
-  }
+  if (!caller.policy.run) return denied(request, 'kill', 'Execution', String(execution.id));
   if (execution.end !== undefined) {
     const abort = { status: 'failed', reason: 'Job is not running' };
     return ok({ abort, execution: { ...links(request, execution), status: statusNow(request, execution) } });
@@ -32,13 +28,9 @@ export function abortExecution(request: ApiRequest): Answer {
 /** job/{id}/run and job/{id}/executions (API reference, "Jobs"); `runAtTime` starts it once, later. */
 export function runJob(request: ApiRequest): Answer {
   const job = openJob(request);
-  if (isAnswer(job)) {
-    return job;
-  }
+  if (isAnswer(job)) return job;
   const { world, caller, query } = request;
-  if (!caller.policy.run) {
-    return denied(request, 'run', 'Job ID', job.id);
-  }
+  if (!caller.policy.run) return denied(request, 'run', 'Job ID', job.id);
   const later = readBody(request)['runAtTime'] ?? query.get('runAtTime');
   const start = startOfJob(job, 'user', caller.user, readOptions(request));
   const laterMs = typeof later === 'string' ? readDate(later) : undefined;
@@ -50,17 +42,13 @@ export function runJob(request: ApiRequest): Answer {
 /** project/{project}/run/command (API reference, "Ad hoc runs"). */
 export function runCommand(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
+  if (isAnswer(project)) return project;
   const { world, caller, query } = request;
   const exec = query.get('exec') ?? readBody(request)['exec'];
   if (typeof exec !== 'string' || exec === '') {
     return fail(request, 400, 'api.error.parameter.required', ['The parameter "exec" is required', 'exec']);
   }
-  if (!caller.policy.run) {
-    return denied(request, 'run', 'Resource', 'adhoc');
-  }
+  if (!caller.policy.run) return denied(request, 'run', 'Resource', 'adhoc');
   const step = { kind: 'exec', text: exec, nodeStep: true, seconds: 2, failureChance: 0 } as const;
   const nodes = [...project.nodes.keys()];
   const work = { nodes, steps: [step], keepGoing: false, timeoutMs: undefined, references: new Map() };
@@ -90,9 +78,7 @@ function readOptions(request: ApiRequest): Record<string, string> {
     options[name] = String(value);
   }
   for (const [name, value] of request.query) {
-    if (name.startsWith('option.')) {
-      options[name.slice('option.'.length)] = value;
-    }
+    if (name.startsWith('option.')) options[name.slice('option.'.length)] = value;
   }
   const argString = readBody(request)['argString'] ?? request.query.get('argString');
   for (const [, name = '', value = ''] of typeof argString === 'string' ? argString.matchAll(/-(\S+) (\S+)/g) : []) {

@@ -18,9 +18,7 @@ export function toUnixDate(ms: number): { readonly unixtime: number; readonly da
 export function beforeNow(text: string, nowMs: number, units = 'snhdwmy'): number | undefined {
   const match = /^(\d+)([snhdwmy])$/.exec(text);
   const unit = match?.[2];
-  if (match === null || unit === undefined || !units.includes(unit)) {
-    return undefined;
-  }
+  if (match === null || unit === undefined || !units.includes(unit)) return undefined;
   return shift(nowMs, -Number(match[1]), unit);
 }
 
@@ -31,9 +29,7 @@ export function afterNow(text: string, nowMs: number): number | undefined {
 
 /** Milliseconds since 1970, or exactly `yyyy-MM-dd'T'HH:mm:ss'Z'`. */
 export function readDate(text: string): number | undefined {
-  if (/^\d+$/.test(text)) {
-    return Number(text) > 0 ? Number(text) : undefined;
-  }
+  if (/^\d+$/.test(text)) return Number(text) > 0 ? Number(text) : undefined;
   const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }

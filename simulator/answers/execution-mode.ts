@@ -6,9 +6,7 @@ import { denied } from './errors.ts';
 /** system/executions/status: before v36 a passive server answers 503 (API reference, "States and transitions"). */
 export function executionStatus(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
+  if (refusal !== undefined) return refusal;
   const { executionMode } = request.world;
   const as503 = executionMode === 'passive' && (request.version < 36 || flag(request, 'passiveAs503'));
   return { status: as503 ? 503 : 200, json: { executionMode } };

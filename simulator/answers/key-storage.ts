@@ -11,17 +11,11 @@ export function keyStorage(request: ApiRequest): Answer {
     .filter((part) => part !== '')
     .join('/')
     .replace(/\/$/, '');
-  if (!request.caller.policy.systemRead) {
-    return denied(request, 'read', 'Path', path);
-  }
+  if (!request.caller.policy.systemRead) return denied(request, 'read', 'Path', path);
   const key = keys.find((candidate) => candidate.path === path);
-  if (key !== undefined) {
-    return wantsContent(request) ? toContent(request, key) : ok(toKey(request, key));
-  }
+  if (key !== undefined) return wantsContent(request) ? toContent(request, key) : ok(toKey(request, key));
   const below = keys.filter((candidate) => candidate.path.startsWith(`${path}/`));
-  if (below.length === 0 && path !== 'keys') {
-    return missing(request, 'Key', path);
-  }
+  if (below.length === 0 && path !== 'keys') return missing(request, 'Key', path);
   const children = new Map<string, unknown>();
   for (const candidate of below) {
     const rest = candidate.path.slice(path.length + 1).split('/');

@@ -10,9 +10,7 @@ export function systemAcls(request: ApiRequest): Answer {
 
 export function projectAcls(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
+  if (isAnswer(project)) return project;
   return request.caller.policy.configure
     ? ok(toAcls(request, `project/${encodeURIComponent(project.name)}/acl`))
     : denied(request, 'read', 'ACL for Project', project.name);

@@ -9,9 +9,7 @@ import { badParameter } from './errors.ts';
 /** system/logstorage (API reference, "Log storage info"): counters of the serving member since its start. */
 export function logStorage(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
+  if (refusal !== undefined) return refusal;
   const { world, member } = request;
   const { succeeded, failed, total, retries } = member.storage;
   const own = [...world.incomplete.values()].filter((entry) => entry.execution.member === member);
@@ -35,9 +33,7 @@ export function logStorage(request: ApiRequest): Answer {
 /** system/logstorage/incomplete (API reference, "System information, metrics, log storage"). */
 export function incompleteLogs(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
+  if (refusal !== undefined) return refusal;
   const { world, query } = request;
   const max = Math.min(Number.parseInt(query.get('max') ?? '20', 10) || 20, world.settings.mostRows);
   const offset = Number.parseInt(query.get('offset') ?? '0', 10) || 0;
@@ -56,9 +52,7 @@ export function incompleteLogs(request: ApiRequest): Answer {
 
 export function resumeLogs(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal === undefined) {
-    resumeIncomplete(request.world);
-  }
+  if (refusal === undefined) resumeIncomplete(request.world);
   return refusal ?? ok({ resumed: true });
 }
 

@@ -7,9 +7,7 @@ import { metricsData } from './metrics-data.ts';
 /** The list of metrics endpoints that are switched on (API reference, "System information, metrics, log storage"). */
 export function metricsList(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
+  if (refusal !== undefined) return refusal;
   const entries: [string, unknown][] = names
     .filter((name) => isOn(request, name))
     .map((name) => [name, { href: href(request, `metrics/${name}`) }]);
@@ -18,13 +16,9 @@ export function metricsList(request: ApiRequest): Answer {
 
 export function metricsEndpoint(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
+  if (refusal !== undefined) return refusal;
   const name = parameter(request, 'name');
-  if (!isOn(request, name)) {
-    return invalidRequest(request.world, `/api/${request.version}/metrics/${name}`);
-  }
+  if (!isOn(request, name)) return invalidRequest(request.world, `/api/${request.version}/metrics/${name}`);
   const isServlet = request.world.release.metrics === 'servlet';
   switch (name) {
     case 'metrics':
@@ -58,9 +52,7 @@ function healthcheck(request: ApiRequest): Answer {
     'quartz.scheduler.threadPool': pool,
   };
   const { unhealthyCheck } = world.settings;
-  if (unhealthyCheck !== undefined) {
-    checks[unhealthyCheck] = { healthy: false, message: 'Made to fail on demand' };
-  }
+  if (unhealthyCheck !== undefined) checks[unhealthyCheck] = { healthy: false, message: 'Made to fail on demand' };
   const extra = world.release.asDocumented ? {} : { duration: 1, timestamp: new Date(nowMs).toISOString() };
   const json = Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, { ...check, ...extra }]));
   const healthy = Object.values(checks).every((check) => check.healthy);

@@ -12,12 +12,8 @@ import { denied, fail, missing } from './errors.ts';
  */
 export function projectNodes(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
-  if (!covers(request.caller.policy.nodes, project.name)) {
-    return denied(request, 'read', 'Resource', 'node');
-  }
+  if (isAnswer(project)) return project;
+  if (!covers(request.caller.policy.nodes, project.name)) return denied(request, 'read', 'Resource', 'node');
   if (!covers(request.caller.policy.eachNode, project.name)) return inFormat(request, {});
   const filter = request.query.get('filter') ?? '';
   return inFormat(request, Object.fromEntries([...project.nodes].filter(([, node]) => matches(node, filter))));
@@ -25,12 +21,8 @@ export function projectNodes(request: ApiRequest): Answer {
 
 export function oneNode(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
-  if (!covers(request.caller.policy.nodes, project.name)) {
-    return denied(request, 'read', 'Resource', 'node');
-  }
+  if (isAnswer(project)) return project;
+  if (!covers(request.caller.policy.nodes, project.name)) return denied(request, 'read', 'Resource', 'node');
   const name = parameter(request, 'name');
   const node = project.nodes.get(name);
   return node === undefined ? missing(request, 'Node Name', name) : inFormat(request, { [name]: node });
@@ -56,9 +48,7 @@ function matches(node: NodeResource, filter: string): boolean {
   for (const [, name = '', value = ''] of filter.matchAll(/([\w-]+):\s*(\S+)/g)) {
     const actual = node[name === 'name' ? 'nodename' : name] ?? '';
     const parts = name === 'tags' ? actual.split(/,\s*/) : [actual];
-    if (value !== '.*' && !parts.includes(value)) {
-      return false;
-    }
+    if (value !== '.*' && !parts.includes(value)) return false;
   }
   return true;
 }

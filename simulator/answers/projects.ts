@@ -20,9 +20,7 @@ export function projectList(request: ApiRequest): Answer {
 
 export function oneProject(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
+  if (isAnswer(project)) return project;
   const config =
     request.caller.policy.configure && request.version >= 11 ? { config: Object.fromEntries(toConfig(project)) } : {};
   return ok({ ...toProject(request, project), ...config });
@@ -30,12 +28,8 @@ export function oneProject(request: ApiRequest): Answer {
 
 export function projectConfig(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
-  if (!request.caller.policy.configure) {
-    return denied(request, 'configure', 'Project', project.name);
-  }
+  if (isAnswer(project)) return project;
+  if (!request.caller.policy.configure) return denied(request, 'configure', 'Project', project.name);
   const config = toConfig(project);
   const key = parameter(request, 'key');
   if (key === '') {
@@ -44,9 +38,7 @@ export function projectConfig(request: ApiRequest): Answer {
       : ok(Object.fromEntries(config));
   }
   const value = config.get(key);
-  if (value === undefined) {
-    return missing(request, 'property', key);
-  }
+  if (value === undefined) return missing(request, 'property', key);
   const { asDocumented } = request.world.release;
   if (request.accept?.includes('text/plain') === true || !(asDocumented || request.accept?.includes('json') === true)) {
     return text(value);
@@ -85,11 +77,7 @@ function toMeta({ world }: ApiRequest, project: Project, wanted: string) {
 
 function toConfig(project: Project): Map<string, string> {
   const config = new Map(project.config);
-  if (!project.executionsEnabled) {
-    config.set('project.disable.executions', 'true');
-  }
-  if (!project.scheduleEnabled) {
-    config.set('project.disable.schedule', 'true');
-  }
+  if (!project.executionsEnabled) config.set('project.disable.executions', 'true');
+  if (!project.scheduleEnabled) config.set('project.disable.schedule', 'true');
   return config;
 }

@@ -9,9 +9,7 @@ export function systemInfo(request: ApiRequest): Answer {
   const { world, member, nowMs } = request;
   const { release, dialect } = world;
   const refusal = refuseSystem(request);
-  if (refusal !== undefined && !release.infoForAll) {
-    return refusal;
-  }
+  if (refusal !== undefined && !release.infoForAll) return refusal;
   const server = {
     version: `${release.name}-20260105`,
     build: `${release.name}-0`,

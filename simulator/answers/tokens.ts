@@ -8,9 +8,7 @@ import { denied, missing } from './errors.ts';
 export function tokenList(request: ApiRequest): Answer {
   const { policy, user: self } = request.caller;
   const user = parameter(request, 'user');
-  if (user !== '' && user !== self && !policy.admin) {
-    return denied(request, 'admin', 'API Tokens for User', user);
-  }
+  if (user !== '' && user !== self && !policy.admin) return denied(request, 'admin', 'API Tokens for User', user);
   const visible = tokensOf(request).filter(
     ({ creator }) => (policy.admin || creator === self) && (user === '' || creator === user),
   );
@@ -37,9 +35,7 @@ function toToken(
   { version, world, nowMs }: ApiRequest,
   { id, secret, user, creator, name, policy, expiresAtMs }: Credential,
 ) {
-  if (version < 19) {
-    return { user, id: secret };
-  }
+  if (version < 19) return { user, id: secret };
   return {
     id,
     creator,

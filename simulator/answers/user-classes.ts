@@ -44,9 +44,7 @@ function toAssignment({ world }: ApiRequest, username: string) {
 function toAllocations({ world }: ApiRequest) {
   const allocations = world.settings.userClasses;
   const summary: Record<string, number> = {};
-  for (const name of Object.values(allocations)) {
-    summary[name] = (summary[name] ?? 0) + 1;
-  }
+  for (const name of Object.values(allocations)) summary[name] = (summary[name] ?? 0) + 1;
   const over = Object.entries(summary).filter(([name, count]) => count > (entitled[name] ?? 0));
   const isFull = over.length > 0;
   return {

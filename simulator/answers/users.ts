@@ -30,9 +30,7 @@ export function userList(request: ApiRequest): Answer {
 export function userInfo(request: ApiRequest): Answer {
   const { caller } = request;
   const login = parameter(request, 'user') || caller.user;
-  if (login !== caller.user && !caller.policy.systemAdmin) {
-    return denied(request, 'admin', 'User', login);
-  }
+  if (login !== caller.user && !caller.policy.systemAdmin) return denied(request, 'admin', 'User', login);
   return userNames(request).includes(login) ? ok(toProfile(login)) : missing(request, 'User', login);
 }
 

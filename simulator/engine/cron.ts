@@ -17,9 +17,7 @@ export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
     for (const time of times) {
       if (time < beginMs) continue;
       const atMs = fromLocal(zone, day + time);
-      if (atMs !== undefined && atMs > afterMs) {
-        return atMs;
-      }
+      if (atMs !== undefined && atMs > afterMs) return atMs;
     }
   }
   throw new Error(`The schedule "${cron}" never happens.`);
@@ -48,9 +46,7 @@ const read = new Map<string, Times>();
 
 function readCron(cron: string): Times {
   const known = read.get(cron);
-  if (known !== undefined) {
-    return known;
-  }
+  if (known !== undefined) return known;
   const fields = cron.split(' ');
   const [seconds = [], minutes = [], hours = [], days = [], months = [], weekdays = []] = (
     fields.length > 5 ? fields : ['0', ...fields]
@@ -87,9 +83,7 @@ function toValues(field: string, [least, greatest]: readonly [number, number]): 
     const [span = '*', step = '1'] = part.split('/');
     const [from = '', to = from] = span === '*' ? [String(least), String(greatest)] : span.split('-');
     const values: number[] = [];
-    for (let value = Number(from); value <= Number(to); value += Number(step)) {
-      values.push(value);
-    }
+    for (let value = Number(from); value <= Number(to); value += Number(step)) values.push(value);
     return values;
   });
   return found.sort((one, other) => one - other);
@@ -107,9 +101,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** How far the clocks of a zone are ahead of UTC. */
 function offsetMs(zone: string, atMs: number): number {
-  if (zone === 'UTC') {
-    return 0;
-  }
+  if (zone === 'UTC') return 0;
   const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-US', { ...numeric, timeZone: zone });
   formats.set(zone, format);
   const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));

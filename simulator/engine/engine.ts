@@ -11,13 +11,9 @@ import { storeLog } from './storage.ts';
 export function advance(world: World, toMs: number): void {
   for (;;) {
     const nextMs = world.queue.nextAtMs();
-    if (nextMs === undefined || nextMs > toMs) {
-      break;
-    }
+    if (nextMs === undefined || nextMs > toMs) break;
     const due = world.queue.pop();
-    if (due === undefined) {
-      break;
-    }
+    if (due === undefined) break;
     world.playedMs = Math.max(world.playedMs, due.atMs);
     happen(world, due.item, due.atMs);
   }
@@ -37,9 +33,7 @@ export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'tr
 export function setClock(world: World, member: Member, skewMs: number): void {
   const lostMs = Math.max(0, member.skewMs - skewMs);
   member.skewMs = skewMs;
-  for (const job of world.jobs.values()) {
-    if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
-  }
+  for (const job of world.jobs.values()) if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
 }
 
 /** Triggers of before become void. */
@@ -55,21 +49,15 @@ export function scheduleHabit(world: World, habit: Habit, afterMs: number): void
 function happen(world: World, event: WorldEvent, atMs: number): void {
   switch (event.kind) {
     case 'trigger':
-      if (event.generation !== event.job.generation) {
-        return;
-      }
-      if (maySchedule(event.job)) {
-        requestStart(world, startOfJob(event.job, 'scheduled', 'scheduler'), atMs);
-      }
+      if (event.generation !== event.job.generation) return;
+      if (maySchedule(event.job)) requestStart(world, startOfJob(event.job, 'scheduled', 'scheduler'), atMs);
       scheduleJob(world, event, atMs);
       return;
     case 'habit':
       followHabit(world, event.habit, atMs);
       return;
     case 'begin':
-      if (event.execution.end !== undefined) {
-        return;
-      }
+      if (event.execution.end !== undefined) return;
       if (world.executionMode === 'passive' || !event.execution.member.alive) {
         const abortedBy = event.execution.user;
         endExecution(world, event.execution, { atMs, stored: 'aborted', timedOut: false, abortedBy });
@@ -88,9 +76,7 @@ function happen(world: World, event: WorldEvent, atMs: number): void {
       return;
     case 'incident':
       event.apply(world);
-      if (event.everyMs !== undefined) {
-        world.queue.push(atMs + event.everyMs, event);
-      }
+      if (event.everyMs !== undefined) world.queue.push(atMs + event.everyMs, event);
   }
 }
 

@@ -7,9 +7,7 @@ import { requestStart, serveWaiting } from './start.ts';
 
 /** A run comes to the end it was planned to have, or to its timeout. */
 export function reachEnd(world: World, execution: Execution, atMs: number): void {
-  if (execution.end !== undefined || execution.lostAtMs !== undefined) {
-    return;
-  }
+  if (execution.end !== undefined || execution.lostAtMs !== undefined) return;
   const workedMs = atMs - execution.workAtMs;
   const outcome = toOutcome(planOf(execution));
   const timedOut = workedMs < outcome.lengthMs;
@@ -45,9 +43,7 @@ export function endExecution(world: World, execution: Execution, ending: Ending)
 /** The saving transaction commits: the end is visible, the next attempt exists, the log goes to storage. */
 export function showEnd(world: World, execution: Execution): void {
   const { end, job, project, member } = execution;
-  if (end === undefined || execution.ended || world.executions.get(execution.id) !== execution) {
-    return;
-  }
+  if (end === undefined || execution.ended || world.executions.get(execution.id) !== execution) return;
   planRetry(world, execution, end.visibleAtMs);
   execution.ended = true;
   execution.plan = undefined;
@@ -84,7 +80,5 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
     delayMs: retry.delayMs,
   };
   execution.retriedBy = requestStart(world, start, atMs);
-  if (execution.retriedBy === undefined) {
-    execution.end = { ...end, stored: 'failed-with-retry' };
-  }
+  if (execution.retriedBy === undefined) execution.end = { ...end, stored: 'failed-with-retry' };
 }

@@ -26,9 +26,7 @@ export type FinishedRun = {
 
 export function insertFinished(world: World, run: FinishedRun): Execution {
   const [member] = world.members;
-  if (member === undefined) {
-    throw new Error('An installation needs at least one member.');
-  }
+  if (member === undefined) throw new Error('An installation needs at least one member.');
   const id = world.nextId;
   world.nextId += 1;
   const { project, job, user, type, options, startedAtMs, endedAtMs, status } = run;
@@ -80,9 +78,7 @@ export function insertFinished(world: World, run: FinishedRun): Execution {
 /** The last step fails on every node. */
 function failing(work: Work): Work {
   const last = work.steps.at(-1);
-  if (last === undefined) {
-    return work;
-  }
+  if (last === undefined) return work;
   const { handler: _handler, ...step } = last;
   return { ...work, steps: [...work.steps.slice(0, -1), { ...step, failureChance: 1 }] };
 }

@@ -11,9 +11,7 @@ export type Outcome = {
 };
 
 export function planOf(execution: Execution): WorkflowRun {
-  if (execution.plan !== undefined) {
-    return execution.plan;
-  }
+  if (execution.plan !== undefined) return execution.plan;
   const plan = planRun(execution.work, execution.conditions, execution.seed);
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
@@ -34,12 +32,8 @@ export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): 
 function collect(workflow: WorkflowRun, cutMs: number, good: Set<string>, bad: Set<string>): void {
   for (const step of workflow.steps) {
     for (const [node, run] of step.nodes) {
-      if (node !== '' && run.startMs <= cutMs) {
-        (run.state === 'SUCCEEDED' && run.endMs <= cutMs ? good : bad).add(node);
-      }
+      if (node !== '' && run.startMs <= cutMs) (run.state === 'SUCCEEDED' && run.endMs <= cutMs ? good : bad).add(node);
     }
-    if (step.workflow !== undefined && step.perNode.size === 0) {
-      collect(step.workflow, cutMs, good, bad);
-    }
+    if (step.workflow !== undefined && step.perNode.size === 0) collect(step.workflow, cutMs, good, bad);
   }
 }

@@ -68,9 +68,7 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
     steps.push(run);
     time = run.endMs ?? time;
     for (const [node, nodeRun] of run.nodes) {
-      if (nodeRun.state === 'FAILED' && step.nodeStep) {
-        failedNodes.add(node);
-      }
+      if (nodeRun.state === 'FAILED' && step.nodeStep) failedNodes.add(node);
     }
     failed ||= run.state !== 'SUCCEEDED';
     stopped ||= run.state !== 'SUCCEEDED' && !work.keepGoing;
@@ -82,9 +80,7 @@ type Place = { readonly number: number; readonly nodes: readonly string[]; reado
 
 function planStep(step: Step, { number, nodes, startMs }: Place, setting: Setting): StepRun {
   const child = step.kind === 'jobref' && setting.depth < 4 ? setting.references.get(step.text) : undefined;
-  if (child !== undefined && !step.nodeStep) {
-    return planReference(step, child, { number, nodes, startMs }, setting);
-  }
+  if (child !== undefined && !step.nodeStep) return planReference(step, child, { number, nodes, startMs }, setting);
   const runs = new Map<string, NodeRun>();
   const perNode = new Map<string, WorkflowRun>();
   for (const node of step.nodeStep ? nodes : ['']) {
@@ -152,9 +148,7 @@ function toNodeRun(workflow: WorkflowRun, startMs: number): NodeRun {
 
 function toStepState(runs: readonly NodeRun[]): RunState {
   const failures = runs.filter((run) => run.state === 'FAILED').length;
-  if (failures === 0) {
-    return 'SUCCEEDED';
-  }
+  if (failures === 0) return 'SUCCEEDED';
   return failures === runs.length ? 'FAILED' : 'NODE_MIXED';
 }
 

@@ -51,12 +51,8 @@ export function momentOf(span: Span, progress: Progress, handlerMs?: number): Mo
     const state = progress.final ? 'NOT_STARTED' : 'WAITING';
     return { state, startMs: undefined, endMs: undefined, reason: undefined };
   }
-  if (endMs <= progress.cutMs) {
-    return { state: span.state, startMs, endMs, reason: span.reason };
-  }
-  if (progress.final) {
-    return { state: 'ABORTED', startMs, endMs: progress.cutMs, reason: 'Interrupted' };
-  }
+  if (endMs <= progress.cutMs) return { state: span.state, startMs, endMs, reason: span.reason };
+  if (progress.final) return { state: 'ABORTED', startMs, endMs: progress.cutMs, reason: 'Interrupted' };
   const inHandler = handlerMs !== undefined && handlerMs <= progress.cutMs;
   return { state: inHandler ? 'RUNNING_HANDLER' : 'RUNNING', startMs, endMs: undefined, reason: undefined };
 }

@@ -19,9 +19,7 @@ export function createQueue<T>(): Queue<T> {
     pop: () => {
       const first = entries[0];
       const last = entries.pop();
-      if (first === undefined || last === undefined) {
-        return undefined;
-      }
+      if (first === undefined || last === undefined) return undefined;
       if (entries.length > 0) {
         entries[0] = last;
         siftDown(entries);
@@ -43,9 +41,7 @@ function siftUp<T>(entries: Entry<T>[], start: number): void {
   let index = start;
   while (index > 0) {
     const parent = (index - 1) >> 1;
-    if (!swapWhenLater(entries, parent, index)) {
-      return;
-    }
+    if (!swapWhenLater(entries, parent, index)) return;
     index = parent;
   }
 }
@@ -59,13 +55,9 @@ function siftDown<T>(entries: Entry<T>[]): void {
     for (const child of [left, right]) {
       const candidate = entries[child];
       const best = entries[least];
-      if (candidate !== undefined && best !== undefined && isLater(best, candidate)) {
-        least = child;
-      }
+      if (candidate !== undefined && best !== undefined && isLater(best, candidate)) least = child;
     }
-    if (least === index) {
-      return;
-    }
+    if (least === index) return;
     swapWhenLater(entries, index, least);
     index = least;
   }
@@ -74,9 +66,7 @@ function siftDown<T>(entries: Entry<T>[]): void {
 function swapWhenLater<T>(entries: Entry<T>[], upper: number, lower: number): boolean {
   const above = entries[upper];
   const below = entries[lower];
-  if (above === undefined || below === undefined || !isLater(above, below)) {
-    return false;
-  }
+  if (above === undefined || below === undefined || !isLater(above, below)) return false;
   entries[upper] = below;
   entries[lower] = above;
   return true;

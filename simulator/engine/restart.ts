@@ -51,9 +51,7 @@ export function replaceDatabase(world: World): void {
     member.busy = 0;
     member.waiting.length = 0;
   }
-  for (const execution of world.executions.values()) {
-    execution.lostAtMs ??= world.playedMs;
-  }
+  for (const execution of world.executions.values()) execution.lostAtMs ??= world.playedMs;
   world.executions.clear();
   world.incomplete.clear();
   world.nextId = 1;
@@ -64,8 +62,6 @@ function loseRuns(world: World, member: Member, atMs: number) {
     (execution) =>
       execution.member === member && execution.end === undefined && !execution.ended && execution.startedAtMs <= atMs,
   );
-  for (const execution of lost) {
-    execution.lostAtMs ??= atMs;
-  }
+  for (const execution of lost) execution.lostAtMs ??= atMs;
   return lost;
 }

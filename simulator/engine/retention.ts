@@ -4,9 +4,7 @@ import type { World } from '../world/world.ts';
 
 /** Keeps memory bounded: the oldest finished executions go in batches once there are too many. */
 export function forgetOldest(world: World): void {
-  if (world.history.length <= world.retained * 1.1) {
-    return;
-  }
+  if (world.history.length <= world.retained * 1.1) return;
   const forgotten = world.history.slice(0, world.history.length - world.retained);
   world.history = world.history.slice(forgotten.length);
   const byProject = new Map<Project, Set<Execution>>();
@@ -18,7 +16,5 @@ export function forgetOldest(world: World): void {
       world.incomplete.delete(id);
     }
   }
-  for (const [project, executions] of byProject) {
-    project.completed.remove(executions);
-  }
+  for (const [project, executions] of byProject) project.completed.remove(executions);
 }

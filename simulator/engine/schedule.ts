@@ -11,17 +11,13 @@ export type Schedule = Cadence | Cron;
 
 /** More speed means more runs, never times in the future; what follows a calendar keeps to it. */
 export function accelerate(schedule: Schedule, speed: number): Schedule {
-  if ('cron' in schedule) {
-    return schedule;
-  }
+  if ('cron' in schedule) return schedule;
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
 }
 
 /** The first time strictly after `afterMs`. */
 export function nextTime(schedule: Schedule, afterMs: number): number {
-  if ('cron' in schedule) {
-    return nextCronTime(schedule, afterMs);
-  }
+  if ('cron' in schedule) return nextCronTime(schedule, afterMs);
   const { everyMs, offsetMs, fromMs = 0 } = schedule;
   return (Math.floor((Math.max(afterMs, fromMs - 1) - offsetMs) / everyMs) + 1) * everyMs + offsetMs;
 }
@@ -36,9 +32,7 @@ export function timesBetween(schedule: Schedule, fromMs: number, toMs: number, l
 
 /** The number of times after `fromMs` up to `toMs`, which may be millions. */
 export function countBetween(schedule: Schedule, fromMs: number, toMs: number): number {
-  if ('cron' in schedule) {
-    return countCronTimes(schedule, fromMs, toMs);
-  }
+  if ('cron' in schedule) return countCronTimes(schedule, fromMs, toMs);
   const firstMs = nextTime(schedule, fromMs);
   return firstMs > toMs ? 0 : Math.floor((toMs - firstMs) / schedule.everyMs) + 1;
 }

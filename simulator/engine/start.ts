@@ -15,9 +15,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
     return undefined;
   }
   const member = chooseMember(world, start);
-  if (member === undefined) {
-    return undefined;
-  }
+  if (member === undefined) return undefined;
   const full = member.busy >= member.threadPoolSize;
   if (full && start.type === 'scheduled') {
     member.waiting.push({ start, execution: undefined });
@@ -36,9 +34,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
 /** A run ordered for a later moment: it has its id already. */
 export function requestLater(world: World, start: Start, atMs: number): Execution | undefined {
   const member = chooseMember(world, start);
-  if (member === undefined) {
-    return undefined;
-  }
+  if (member === undefined) return undefined;
   const execution = createExecution(world, { ...start, type: 'user-scheduled' }, member, {
     startedAtMs: atMs,
     workAtMs: Number.POSITIVE_INFINITY,
@@ -63,9 +59,7 @@ export function beginWork(world: World, execution: Execution, workAtMs: number):
 export function serveWaiting(world: World, member: Member, atMs: number): void {
   while (member.busy < member.threadPoolSize) {
     const next = member.waiting.shift();
-    if (next === undefined) {
-      return;
-    }
+    if (next === undefined) return;
     if (next.execution === undefined) {
       requestStart(world, next.start, atMs);
     } else if (next.execution.end === undefined) {
@@ -112,18 +106,14 @@ function createExecution(world: World, start: Start, member: Member, { startedAt
 
 function chooseMember(world: World, start: Start): Member | undefined {
   const owner = start.job?.owner;
-  if (start.type === 'scheduled' && owner !== undefined) {
-    return owner.alive ? owner : undefined;
-  }
+  if (start.type === 'scheduled' && owner !== undefined) return owner.alive ? owner : undefined;
   const alive = world.members.filter((member) => member.alive);
   return alive[world.nextId % Math.max(1, alive.length)];
 }
 
 function isRunning(open: ReadonlyMap<number, Execution>, jobId: string): boolean {
   for (const execution of open.values()) {
-    if (execution.job?.id === jobId && !execution.oneTime) {
-      return true;
-    }
+    if (execution.job?.id === jobId && !execution.oneTime) return true;
   }
   return false;
 }

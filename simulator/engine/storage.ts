@@ -4,9 +4,7 @@ import type { World } from '../world/world.ts';
 /** One attempt to hand a finished run's log to the log storage. */
 export function storeLog(world: World, execution: Execution, attempt: number, atMs: number): void {
   const { storage } = execution.member;
-  if (world.executions.get(execution.id) !== execution || world.settings.logStoragePlugin === undefined) {
-    return;
-  }
+  if (world.executions.get(execution.id) !== execution || world.settings.logStoragePlugin === undefined) return;
   storage.total += attempt === 0 ? 1 : 0;
   storage.retries += attempt === 0 ? 0 : 1;
   if (!world.settings.logStorageFailing) {
@@ -18,9 +16,7 @@ export function storeLog(world: World, execution: Execution, attempt: number, at
   const queued = attempt + 1 < maxAttempts;
   const sinceMs = world.incomplete.get(execution.id)?.sinceMs ?? atMs;
   world.incomplete.set(execution.id, { execution, queued, sinceMs });
-  if (queued) {
-    world.queue.push(atMs + retryEveryMs, { kind: 'store', execution, attempt: attempt + 1 });
-  }
+  if (queued) world.queue.push(atMs + retryEveryMs, { kind: 'store', execution, attempt: attempt + 1 });
 }
 
 /** The documented "resume": everything incomplete is tried again soon. */

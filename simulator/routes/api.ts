@@ -18,9 +18,7 @@ export function createApiRouter(sessions: Sessions): Router {
     );
   }
   router.get('/:version', (request, response) => serve(request, response, sessions, versionItself));
-  for (const { path } of endpoints) {
-    router.all(`/:version/${path}`, refuseMethod);
-  }
+  for (const { path } of endpoints) router.all(`/:version/${path}`, refuseMethod);
   router.use((request, response) => {
     serve(request, response, sessions, undefined);
   });
@@ -99,12 +97,8 @@ function unsupported(world: Parameters<typeof toError>[0], named: string, path: 
 function inFormat(request: Request, xmlByDefault: boolean, answer: Answer): Answer {
   const accept = request.get('accept');
   const asks = accept?.includes('json') === true || request.query['format'] === 'json';
-  if (!xmlByDefault || asks || answer.json === undefined) {
-    return answer;
-  }
-  if (answer.status >= 400) {
-    return toXml(answer);
-  }
+  if (!xmlByDefault || asks || answer.json === undefined) return answer;
+  if (answer.status >= 400) return toXml(answer);
   return { status: answer.status, text: '<result success="true"/>', contentType: 'text/xml;charset=utf-8' };
 }
 

@@ -40,13 +40,9 @@ type Shown = { readonly kind: 'token' | 'query' | 'bearer' | 'none'; readonly se
 
 function readSecret(request: Request, world: World, url: URL): Shown {
   const inQuery = url.searchParams.get('authtoken');
-  if (inQuery !== null) {
-    return { kind: 'query', secret: inQuery };
-  }
+  if (inQuery !== null) return { kind: 'query', secret: inQuery };
   const header = request.get(`${world.dialect.headerPrefix}-Auth-Token`);
-  if (header !== undefined) {
-    return { kind: 'token', secret: header };
-  }
+  if (header !== undefined) return { kind: 'token', secret: header };
   const bearer = /^Bearer (.+)$/.exec(request.get('authorization') ?? '')?.[1];
   return bearer === undefined ? { kind: 'none', secret: '' } : { kind: 'bearer', secret: bearer };
 }

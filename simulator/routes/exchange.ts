@@ -32,13 +32,9 @@ export function send(request: Request, response: Response, answer: Answer): void
   response.status(answer.status);
   exchange.log.status = answer.status;
   exchange.log.listed = answer.listed ?? 0;
-  for (const [name, value] of Object.entries(answer.headers ?? {})) {
-    response.setHeader(name, value);
-  }
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   const [body, contentType] = toBody(answer);
-  if (contentType !== undefined) {
-    response.setHeader('Content-Type', contentType);
-  }
+  if (contentType !== undefined) response.setHeader('Content-Type', contentType);
   if (exchange.spoil !== undefined && request.method === 'GET') {
     exchange.spoil(response, body);
     return;
@@ -61,8 +57,6 @@ export function httpDate(nowMs: number): string {
 }
 
 function toBody({ json, text, contentType }: Answer): [Buffer, string | undefined] {
-  if (json !== undefined) {
-    return [Buffer.from(JSON.stringify(json)), contentType ?? 'application/json;charset=UTF-8'];
-  }
+  if (json !== undefined) return [Buffer.from(JSON.stringify(json)), contentType ?? 'application/json;charset=UTF-8'];
   return [Buffer.from(text ?? ''), text === undefined ? undefined : (contentType ?? 'text/plain;charset=utf-8')];
 }

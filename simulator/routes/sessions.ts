@@ -42,9 +42,7 @@ export function createSessions(seed: number): Sessions {
     redirect(request, response, '/menu/home');
   });
   router.get(['/user/login', '/user/error'], (request, response) => {
-    if (find(request).session === undefined) {
-      open(response, newSession('login'));
-    }
+    if (find(request).session === undefined) open(response, newSession('login'));
     send(request, response, page('Please log in'));
   });
   router.get('/{*path}', (request, response, next) => {
@@ -71,12 +69,8 @@ export function createSessions(seed: number): Sessions {
     router,
     callerOf: (request, { world }) => {
       const { session } = find(request);
-      if (session?.credential === undefined) {
-        return undefined;
-      }
-      if (!world.settings.apiForSessions) {
-        return { status: 200 };
-      }
+      if (session?.credential === undefined) return undefined;
+      if (!world.settings.apiForSessions) return { status: 200 };
       const isOpen = session.firstPage === 'login' || session.firstPage === 'home';
       if (!isOpen && request.get(`${world.dialect.headerPrefix}-ajax`) !== 'true') {
         return { status: 404, json: { error: 'Not found' } };

@@ -15,9 +15,7 @@ export function addProject(world: World, name: string, nodes: readonly string[] 
 
 export function addJob(world: World, project: Project, definition: JobDefinition, id?: string): Job {
   const owner = world.members[world.jobs.size % world.members.length];
-  if (owner === undefined) {
-    throw new Error('An installation needs at least one member.');
-  }
+  if (owner === undefined) throw new Error('An installation needs at least one member.');
   const job = createJob(project, definition, owner, id);
   project.jobs.set(job.id, job);
   world.jobs.set(job.id, job);
@@ -55,9 +53,7 @@ export function work(nodes: readonly string[], steps: readonly Step[], more: Par
 export function references(...jobs: readonly Job[]): ReadonlyMap<string, Work> {
   const found = new Map<string, Work>();
   for (const job of jobs) {
-    for (const [id, inner] of job.definition.work.references) {
-      found.set(id, inner);
-    }
+    for (const [id, inner] of job.definition.work.references) found.set(id, inner);
     found.set(job.id, job.definition.work);
   }
   return found;

@@ -178,9 +178,7 @@ export const troubles: readonly Scenario[] = [
     build: (world, liveMs) => {
       buildEstate(world);
       const setAlive = (alive: boolean) => (target: World) => {
-        for (const member of target.members.slice(1, 2)) {
-          member.alive = alive;
-        }
+        for (const member of target.members.slice(1, 2)) member.alive = alive;
       };
       addIncident(world, liveMs + 4 * minute, 40 * minute, setAlive(false));
       addIncident(world, liveMs + 19 * minute, 40 * minute, setAlive(true));

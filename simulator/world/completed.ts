@@ -21,9 +21,7 @@ export function createCompleted(tieOrder: 'start' | 'id'): Completed {
   return {
     add: (execution) => {
       let index = entries.length;
-      while (index > 0 && isBefore(at(entries, index - 1), execution) > 0) {
-        index -= 1;
-      }
+      while (index > 0 && isBefore(at(entries, index - 1), execution) > 0) index -= 1;
       entries.splice(index, 0, execution);
     },
     remove: (gone) => {
@@ -31,9 +29,7 @@ export function createCompleted(tieOrder: 'start' | 'id'): Completed {
     },
     *between(beginMs, endMs) {
       const first = lowerBound(entries, beginMs);
-      for (let index = lowerBound(entries, endMs + 1) - 1; index >= first; index -= 1) {
-        yield at(entries, index);
-      }
+      for (let index = lowerBound(entries, endMs + 1) - 1; index >= first; index -= 1) yield at(entries, index);
     },
     count: (beginMs, endMs) => Math.max(0, lowerBound(entries, endMs + 1) - lowerBound(entries, beginMs)),
     get size() {
@@ -58,8 +54,6 @@ function lowerBound(entries: readonly Execution[], timeMs: number): number {
 
 function at(entries: readonly Execution[], index: number): Execution {
   const execution = entries[index];
-  if (execution === undefined) {
-    throw new RangeError(`There is no finished execution at position ${index}.`);
-  }
+  if (execution === undefined) throw new RangeError(`There is no finished execution at position ${index}.`);
   return execution;
 }

@@ -54,24 +54,12 @@ export type Execution = {
 /** The rendered status, first match wins; `atMs` is the true time of the question. */
 export function toStatus(execution: Execution, atMs: number): string {
   const end = execution.ended ? execution.end : undefined;
-  if (end?.abortedBy !== undefined) {
-    return 'aborted';
-  }
-  if (execution.startedAtMs > atMs) {
-    return 'scheduled';
-  }
-  if (end === undefined) {
-    return 'running';
-  }
-  if (end.stored === 'succeeded') {
-    return 'succeeded';
-  }
-  if (execution.retriedBy !== undefined || end.stored === 'failed-with-retry') {
-    return 'failed-with-retry';
-  }
-  if (end.timedOut) {
-    return 'timedout';
-  }
+  if (end?.abortedBy !== undefined) return 'aborted';
+  if (execution.startedAtMs > atMs) return 'scheduled';
+  if (end === undefined) return 'running';
+  if (end.stored === 'succeeded') return 'succeeded';
+  if (execution.retriedBy !== undefined || end.stored === 'failed-with-retry') return 'failed-with-retry';
+  if (end.timedOut) return 'timedout';
   return ['failed', 'missed'].includes(end.stored) ? end.stored : 'other';
 }
 

@@ -15,13 +15,9 @@ import { readQuery } from './execution-query.ts';
 /** project/{project}/executions (API reference, "Executions"): by completion, newest first. */
 export function projectExecutions(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
+  if (isAnswer(project)) return project;
   const query = readQuery(request);
-  if ('status' in query && !('matches' in query)) {
-    return query;
-  }
+  if ('status' in query && !('matches' in query)) return query;
   const max = readMax(request);
   // 0, a negative number or no number at all mean the whole table.
   const limit = max > 0 ? max : Number.POSITIVE_INFINITY;
@@ -45,9 +41,7 @@ export function projectExecutions(request: ApiRequest): Answer {
 /** project/{project}/executions/running: a name, a comma list, or `*`. */
 export function runningExecutions(request: ApiRequest): Answer {
   const projects = openProjects(request, parameter(request, 'project'));
-  if (!Array.isArray(projects)) {
-    return projects;
-  }
+  if (!Array.isArray(projects)) return projects;
   const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
@@ -67,12 +61,8 @@ export function runningExecutions(request: ApiRequest): Answer {
 /** job/{id}/executions: without `max` all of them, although paging says 20. */
 export function jobExecutions(request: ApiRequest): Answer {
   const job = openJob(request);
-  if (isAnswer(job)) {
-    return job;
-  }
-  if (!mayReadEvents(request, job.project.name)) {
-    return denied(request, 'read', 'Resource', 'event');
-  }
+  if (isAnswer(job)) return job;
+  if (!mayReadEvents(request, job.project.name)) return denied(request, 'read', 'Resource', 'event');
   const status = request.query.get('status') || undefined;
   const max = readNumber(request, 'max', 20);
   const limit = request.query.has('max') && max > 0 ? max : Number.POSITIVE_INFINITY;
@@ -93,26 +83,18 @@ export function* matching(
 ): Iterable<Execution> {
   const open = query.dated && !unfinishedDated ? [] : [...project.open.values()].filter(query.matches);
   open.sort((one, other) => startedAt(other) - startedAt(one));
-  if (unfinishedFirst) {
-    yield* open;
-  }
+  if (unfinishedFirst) yield* open;
   if (query.status !== 'running' && query.status !== 'scheduled') {
     for (const execution of project.completed.between(query.beginMs, query.endMs)) {
-      if (query.plain || query.matches(execution)) {
-        yield execution;
-      }
+      if (query.plain || query.matches(execution)) yield execution;
     }
   }
-  if (!unfinishedFirst) {
-    yield* open;
-  }
+  if (!unfinishedFirst) yield* open;
 }
 
 export function readNumber({ query }: ApiRequest, name: string, fallback: number): number {
   const given = query.get(name);
-  if (given === null || given === '') {
-    return fallback;
-  }
+  if (given === null || given === '') return fallback;
   return /^-?\d+$/.test(given) ? Number(given) : 0;
 }
 
@@ -127,13 +109,9 @@ function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, 
   const page: Execution[] = [];
   let seen = 0;
   for (const execution of matching(project, query, world.settings)) {
-    if (seen >= offset && page.length < limit) {
-      page.push(execution);
-    }
+    if (seen >= offset && page.length < limit) page.push(execution);
     seen += 1;
-    if (page.length >= limit && query.plain) {
-      break;
-    }
+    if (page.length >= limit && query.plain) break;
   }
   const isClosed = query.dated && !world.settings.unfinishedDated;
   const counted = project.completed.count(query.beginMs, query.endMs) + (isClosed ? 0 : project.open.size);
@@ -167,12 +145,8 @@ function openProjects(request: ApiRequest, names: string): Project[] | Answer {
   const projects: Project[] = [];
   for (const name of names.split(',')) {
     const project = openProject(request, name);
-    if (isAnswer(project)) {
-      return project;
-    }
-    if (!mayReadEvents(request, name)) {
-      return denied(request, 'read', 'Resource', 'event');
-    }
+    if (isAnswer(project)) return project;
+    if (!mayReadEvents(request, name)) return denied(request, 'read', 'Resource', 'event');
     projects.push(project);
   }
   return projects;

@@ -20,9 +20,7 @@ export function outputWithState(request: ApiRequest): Answer {
 
 function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
   const execution = openExecution(request);
-  if ('status' in execution) {
-    return toRefusal(request, execution);
-  }
+  if ('status' in execution) return toRefusal(request, execution);
   const { query } = request;
   const node = parameter(request, 'node');
   const stepctx = parameter(request, 'stepctx');
@@ -30,9 +28,7 @@ function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
   if (!/^\d+$/.test(given) || (stepctx !== '' && !/^(\d+e?(@[^/]*)?\/?)+$/.test(stepctx))) {
     return toFault(String(execution.id), 400, 'Invalid offset or step context');
   }
-  if (request.world.settings.logs !== 'ready') {
-    return ok(toAbsence(request, execution));
-  }
+  if (request.world.settings.logs !== 'ready') return ok(toAbsence(request, execution));
   const entries = measure(
     linesOf(execution, request.world.playedMs).filter(
       (line) => wanted(line) && (node === '' || line.node === node) && (stepctx === '' || isStep(line, stepctx)),
@@ -84,9 +80,7 @@ function measure(lines: readonly LogLine[]): Measured[] {
 
 function cut(entries: readonly Measured[], query: URLSearchParams, offset: number): readonly Measured[] {
   const last = Number(query.get('lastlines') ?? 0);
-  if (last > 0) {
-    return entries.slice(-last);
-  }
+  if (last > 0) return entries.slice(-last);
   const rest = entries.filter((entry) => entry.startOffset >= offset);
   const max = Number(query.get('maxlines') ?? 0);
   return max > 0 ? rest.slice(0, max) : rest;

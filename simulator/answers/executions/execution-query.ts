@@ -23,18 +23,12 @@ export function readQuery(request: ApiRequest): ExecutionQuery | Answer {
   let endMs = Number.POSITIVE_INFINITY;
   // A malformed recentFilter is silently ignored, a malformed olderFilter is not.
   const recent = beforeNow(query.get('recentFilter') ?? '', nowMs);
-  if (recent !== undefined) {
-    beginMs = recent;
-  }
+  if (recent !== undefined) beginMs = recent;
   for (const name of ['begin', 'end'] as const) {
     const given = query.get(name);
-    if (given === null || given === '') {
-      continue;
-    }
+    if (given === null || given === '') continue;
     const time = readDate(given);
-    if (time === undefined) {
-      return badParameter(request, 'api.error.history.date-format', name, given);
-    }
+    if (time === undefined) return badParameter(request, 'api.error.history.date-format', name, given);
     beginMs = name === 'begin' ? time : beginMs;
     endMs = name === 'end' ? time : endMs;
   }
@@ -51,9 +45,7 @@ export function readQuery(request: ApiRequest): ExecutionQuery | Answer {
   }
   const predicates = readPredicates(request);
   const status = query.get('statusFilter') || undefined;
-  if (status !== undefined) {
-    predicates.push((execution) => hasStored(execution, status));
-  }
+  if (status !== undefined) predicates.push((execution) => hasStored(execution, status));
   return {
     beginMs,
     endMs,
@@ -72,9 +64,7 @@ function readPredicates({ query, version }: ApiRequest): Predicate[] {
   const found: Predicate[] = [];
   const on = (name: string, make: (value: string, all: readonly string[]) => Predicate) => {
     const all = query.getAll(name);
-    if (all[0] !== undefined && all[0] !== '') {
-      found.push(make(all[0], all));
-    }
+    if (all[0] !== undefined && all[0] !== '') found.push(make(all[0], all));
   };
   on('userFilter', (user) => (execution) => execution.user === user);
   on('abortedbyFilter', (user) => (execution) => execution.end?.abortedBy === user);
@@ -120,18 +110,14 @@ function readPredicates({ query, version }: ApiRequest): Predicate[] {
       ({ job }) =>
         job?.definition.name === name,
   );
-  if (version >= 20) {
-    on('executionTypeFilter', (type) => (execution) => execution.type === type);
-  }
+  if (version >= 20) on('executionTypeFilter', (type) => (execution) => execution.type === type);
   return found;
 }
 
 /** A status filter asks for the stored word, which is wider than the rendered one. */
 function hasStored(execution: Execution, wanted: string): boolean {
   const { end, ended, oneTime } = execution;
-  if (!ended || end === undefined) {
-    return wanted === (oneTime ? 'scheduled' : 'running');
-  }
+  if (!ended || end === undefined) return wanted === (oneTime ? 'scheduled' : 'running');
   switch (wanted) {
     case 'aborted':
       return end.abortedBy !== undefined;

@@ -12,15 +12,11 @@ import { openExecution, statusNow } from './execution.ts';
 /** execution/{id}/state (API reference, "Execution state"). */
 export function executionState(request: ApiRequest): Answer {
   const execution = openExecution(request);
-  if ('status' in execution) {
-    return execution;
-  }
+  if ('status' in execution) return execution;
   if (statusNow(request, execution) === 'scheduled' || execution.end?.stored === 'missed') {
     return missing(request, 'Execution State ID', String(execution.id));
   }
-  if (isPending(request, execution)) {
-    return ok({ error: 'pending' });
-  }
+  if (isPending(request, execution)) return ok({ error: 'pending' });
   const progress = progressOf(execution, request.world.playedMs);
   const setting: Setting = {
     progress,
@@ -40,9 +36,7 @@ export function executionState(request: ApiRequest): Answer {
 /** Another member has only what is stored: nothing while it runs, and the files a little after the end. */
 function isPending({ world, member }: ApiRequest, execution: Execution): boolean {
   const { statePending, storageDelayMs } = world.settings;
-  if (statePending === 'all' || statePending.has(execution.id)) {
-    return true;
-  }
+  if (statePending === 'all' || statePending.has(execution.id)) return true;
   const storedAtMs = (execution.end?.visibleAtMs ?? Number.POSITIVE_INFINITY) + storageDelayMs;
   return execution.member !== member && world.playedMs < storedAtMs;
 }
@@ -132,9 +126,7 @@ function toTimes({ state, startMs, endMs }: Moment, { progress, withDuration }: 
 }
 
 function toFailure({ state, reason }: Moment, node?: string) {
-  if (reason === undefined || (state !== 'FAILED' && state !== 'NODE_MIXED')) {
-    return {};
-  }
+  if (reason === undefined || (state !== 'FAILED' && state !== 'NODE_MIXED')) return {};
   if (reason === 'NonZeroResultCode') {
     return { errorMessage: 'Result code was 1', meta: { failureReason: reason, resultCode: 1 } };
   }

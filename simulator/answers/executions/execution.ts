@@ -18,12 +18,8 @@ export function oneExecution(request: ApiRequest): Answer {
 export function openExecution(request: ApiRequest): Execution | Answer {
   const id = parameter(request, 'id');
   const execution = /^\d+$/.test(id) ? request.world.executions.get(Number(id)) : undefined;
-  if (execution === undefined) {
-    return missing(request, 'Execution', id);
-  }
-  if (!mayReadExecution(request, execution)) {
-    return denied(request, 'read', 'Execution', id);
-  }
+  if (execution === undefined) return missing(request, 'Execution', id);
+  if (!mayReadExecution(request, execution)) return denied(request, 'read', 'Execution', id);
   const { project } = execution;
   return project.disabled
     ? fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${project.name}`, project.name])
@@ -86,9 +82,7 @@ export function describe({ work }: Execution): string {
 }
 
 function toJobPart(request: ApiRequest, { job, jobDeleted, options }: Execution) {
-  if (job === undefined || jobDeleted) {
-    return {};
-  }
+  if (job === undefined || jobDeleted) return {};
   const { definition, project, id } = job;
   const average = averageDuration(job);
   return {
@@ -108,8 +102,6 @@ function toJobPart(request: ApiRequest, { job, jobDeleted, options }: Execution)
 
 /** `retriedExecution` is the next attempt, not the previous one. */
 function toNext(request: ApiRequest, { retriedBy, ended }: Execution) {
-  if (retriedBy === undefined || !ended) {
-    return {};
-  }
+  if (retriedBy === undefined || !ended) return {};
   return { retriedExecution: { ...links(request, retriedBy), status: statusNow(request, retriedBy) } };
 }

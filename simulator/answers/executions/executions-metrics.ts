@@ -13,17 +13,13 @@ import { readQuery } from './execution-query.ts';
 /** executions/metrics, for one project or for all (API reference, "Executions"). */
 export function executionsMetrics(request: ApiRequest): Answer {
   const projects = openProjects(request);
-  if (!Array.isArray(projects)) {
-    return projects;
-  }
+  if (!Array.isArray(projects)) return projects;
   const recent = request.query.get('recentFilter');
   if (recent !== null && recent !== '' && beforeNow(recent, request.nowMs) === undefined) {
     return badParameter(request, 'api.error.history.date-relative-format', 'recentFilter', recent);
   }
   const query = readQuery(request);
-  if (!('matches' in query)) {
-    return query;
-  }
+  if (!('matches' in query)) return query;
   const found = projects.flatMap((project) => [
     ...matching(project, query, { unfinishedFirst: true, unfinishedDated: false }),
   ]);
@@ -34,9 +30,7 @@ function openProjects(request: ApiRequest): Project[] | Answer {
   const { release, projects } = request.world;
   if (parameter(request, 'project') !== '') {
     const project = openProject(request);
-    if (isAnswer(project)) {
-      return project;
-    }
+    if (isAnswer(project)) return project;
     return release.metricsChecked && !mayReadEvents(request, project.name)
       ? denied(request, 'read', 'Resource', 'event')
       : [project];

@@ -12,12 +12,8 @@ import { readNumber } from './execution-lists.ts';
 /** project/{project}/history (API reference, "History event" and "History"). */
 export function history(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
-  if (!mayReadEvents(request, project.name)) {
-    return denied(request, 'read', 'Resource', 'event');
-  }
+  if (isAnswer(project)) return project;
+  if (!mayReadEvents(request, project.name)) return denied(request, 'read', 'Resource', 'event');
   const { query, nowMs } = request;
   const recent = query.get('recentFilter');
   const recentMs = recent === null ? undefined : beforeNow(recent, nowMs, 'hdwmy');
@@ -56,9 +52,7 @@ function isWanted(execution: Execution, query: URLSearchParams): boolean {
 }
 
 function toWord({ end }: Execution): string {
-  if (end?.abortedBy !== undefined) {
-    return 'cancel';
-  }
+  if (end?.abortedBy !== undefined) return 'cancel';
   return end?.stored === 'succeeded' ? 'succeed' : 'fail';
 }
 

@@ -23,18 +23,12 @@ export function linesOf(execution: Execution, atMs: number): LogLine[] {
 function collect(run: WorkflowRun, prefix: string, execution: Execution, lines: LogLine[]): void {
   for (const step of run.steps) {
     const stepctx = `${prefix}${step.number}`;
-    if (step.startMs === undefined || step.endMs === undefined) {
-      continue;
-    }
+    if (step.startMs === undefined || step.endMs === undefined) continue;
     const { name } = execution.member;
     lines.push(toLine(execution, step.startMs, { type: 'stepbegin', node: name, stepctx, executionState: 'RUNNING' }));
     collectNodes(step, stepctx, execution, lines);
-    if (step.workflow !== undefined && step.perNode.size === 0) {
-      collect(step.workflow, `${stepctx}/`, execution, lines);
-    }
-    for (const [node, workflow] of step.perNode) {
-      collect(workflow, `${stepctx}@node=${node}/`, execution, lines);
-    }
+    if (step.workflow !== undefined && step.perNode.size === 0) collect(step.workflow, `${stepctx}/`, execution, lines);
+    for (const [node, workflow] of step.perNode) collect(workflow, `${stepctx}@node=${node}/`, execution, lines);
     lines.push(toLine(execution, step.endMs, { type: 'stepend', node: name, stepctx, executionState: step.state }));
   }
 }

@@ -9,9 +9,7 @@ import { denied, fail } from '../errors.ts';
 /** job/{id} (API reference, "Jobs"): one definition document; JSON from v44. */
 export function jobDefinition(request: ApiRequest): Answer {
   const job = openJob(request);
-  if (isAnswer(job)) {
-    return job;
-  }
+  if (isAnswer(job)) return job;
   if (request.caller.policy.viewedJobs.includes(job.id)) return denied(request, 'read', 'Job ID', job.id);
   const format = request.query.get('format') ?? request.accept ?? '';
   if (format.includes('json')) {

@@ -26,9 +26,7 @@ export function toJobFilter(query: URLSearchParams): (job: Job) => boolean {
 }
 
 export function isInGroup(group: string, path: string): boolean {
-  if (path === '*' || path === '') {
-    return true;
-  }
+  if (path === '*' || path === '') return true;
   return path === '-' ? group === '' : group === path || group.startsWith(`${path}/`);
 }
 

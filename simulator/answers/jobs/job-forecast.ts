@@ -13,17 +13,13 @@ import { toJob } from './jobs.ts';
  */
 export function jobForecast(request: ApiRequest): Answer {
   const job = openJob(request);
-  if (isAnswer(job)) {
-    return job;
-  }
+  if (isAnswer(job)) return job;
   const { world, query, nowMs, version } = request;
   const time = query.get('time') ?? '1d';
   // No other word means yes here.
   const past = query.get('past') === 'true' && version >= 32;
   const otherEnd = past ? beforeNow(time, nowMs) : afterNow(time, nowMs);
-  if (otherEnd === undefined) {
-    return badParameter(request, 'api.error.parameter.invalid', 'time', time);
-  }
+  if (otherEnd === undefined) return badParameter(request, 'api.error.parameter.invalid', 'time', time);
   const newest = version >= 48;
   const more = newest
     ? {
@@ -33,9 +29,7 @@ export function jobForecast(request: ApiRequest): Answer {
       }
     : {};
   const { schedule } = job.definition;
-  if (schedule === undefined || !maySchedule(job)) {
-    return ok({ ...toJob(request, job), ...more });
-  }
+  if (schedule === undefined || !maySchedule(job)) return ok({ ...toJob(request, job), ...more });
   const max = Number(query.get('max') ?? 0);
   const limit = max > 0 ? max : 10_000;
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];

@@ -19,9 +19,7 @@ export function jobMeta(request: ApiRequest): Answer {
  */
 export function browseJobs(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
+  if (isAnswer(project)) return project;
   const path = request.query.get('path') ?? '';
   const wanted = request.query.get('meta') ?? '';
   const readable = [...project.jobs.values()].filter((job) => mayReadJob(request, job));

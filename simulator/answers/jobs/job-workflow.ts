@@ -37,14 +37,10 @@ function toReference(request: ApiRequest, step: Step, depth: number, expanded: S
   const { asDocumented } = request.world.release;
   const job = request.world.jobs.get(step.text);
   const key = asDocumented ? 'jobRef' : 'jobref';
-  if (job === undefined) {
-    return { [key]: { group: '', name: 'missing', nodeStep: String(step.nodeStep) } };
-  }
+  if (job === undefined) return { [key]: { group: '', name: 'missing', nodeStep: String(step.nodeStep) } };
   const { name, group = '' } = job.definition;
   const target = { group, name, uuid: job.id, nodeStep: asDocumented ? step.nodeStep : String(step.nodeStep) };
-  if (depth >= 3 || expanded.has(job.id)) {
-    return { [key]: target, jobId: job.id };
-  }
+  if (depth >= 3 || expanded.has(job.id)) return { [key]: target, jobId: job.id };
   expanded.add(job.id);
   return { [key]: target, jobId: job.id, workflow: toSteps(request, job, depth + 1, expanded) };
 }

@@ -11,9 +11,7 @@ import { toJobFilter } from './job-filter.ts';
 /** project/{project}/jobs (API reference, "Job summary" and "Jobs"); a page is cut before the access check. */
 export function jobList(request: ApiRequest): Answer {
   const project = openProject(request);
-  if (isAnswer(project)) {
-    return project;
-  }
+  if (isAnswer(project)) return project;
   for (const [name, since] of filterGates) {
     if (request.query.has(name) && request.version < since) {
       return badParameter(request, 'api.error.parameter.error', name, request.query.get(name) ?? '');
@@ -39,9 +37,7 @@ export function scheduledJobs(request: ApiRequest): Answer {
 /** job/{id}/info (API reference, "Job metadata"). */
 export function jobInfo(request: ApiRequest): Answer {
   const job = openJob(request);
-  if (isAnswer(job)) {
-    return job;
-  }
+  if (isAnswer(job)) return job;
   if (request.accept !== undefined && !/json|xml|\*\/\*/.test(request.accept)) {
     return fail(request, 415, 'api.error.item.unsupported-format', `The format is not valid: ${request.accept}`);
   }
@@ -77,9 +73,7 @@ const filterGates: readonly (readonly [string, number])[] = [
 
 /** Only in a cluster; from v18 on, jobs without a schedule say too that the serving member does not own them. */
 function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
-  if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) {
-    return {};
-  }
+  if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) return {};
   return { ...(owner === undefined ? {} : { serverNodeUUID: owner.uuid }), serverOwner: owner === member };
 }
 
