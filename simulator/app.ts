@@ -3,14 +3,12 @@ import express from 'express';
 import type { Control } from './control.ts';
 import { advance } from './engine/engine.ts';
 import type { Faults } from './faults.ts';
-import type { RequestLog } from './request-log.ts';
 import { createApiRouter } from './routes/api.ts';
-import { authOf } from './routes/authenticate.ts';
 import { createControlRouter } from './routes/control-routes.ts';
-import { exchangeOf, html, httpDate, send, setExchange } from './routes/exchange.ts';
-import type { Sessions } from './routes/sessions.ts';
+import { exchangeOf, html, httpDate, type RequestLog, send, setExchange } from './routes/exchange.ts';
+import { authOf, type Sessions } from './routes/sessions.ts';
 import { tellTruth } from './truth.ts';
-import type { Member } from './world/member.ts';
+import type { Member } from './world/installation.ts';
 import type { World } from './world/world.ts';
 
 export type AppParts = {

@@ -3,10 +3,7 @@ import { endExecution } from './engine/finish.ts';
 import { insertFinished } from './engine/insert.ts';
 import { requestLater, requestStart } from './engine/start.ts';
 import { addJob, addProject, command, work } from './scenarios/build.ts';
-import type { ExecutionType } from './world/execution.ts';
-import type { Job } from './world/job.ts';
-import type { Project } from './world/project.ts';
-import { startOfCommand, startOfJob } from './world/start.ts';
+import { type ExecutionType, type Job, type Project, startOfCommand, startOfJob } from './world/installation.ts';
 import type { JobDefinition } from './world/work.ts';
 import type { World } from './world/world.ts';
 

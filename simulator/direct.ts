@@ -1,12 +1,10 @@
 import type { Request } from 'express';
 import { advance } from './engine/engine.ts';
-import type { SimulatorRequest } from './request-log.ts';
 import { answerVersioned } from './routes/api.ts';
-import { authenticate, authOf } from './routes/authenticate.ts';
-import type { Endpoint } from './routes/endpoint.ts';
-import { endpoints } from './routes/endpoints.ts';
-import { type Exchange, httpDate } from './routes/exchange.ts';
-import type { Member } from './world/member.ts';
+import { type Endpoint, endpoints } from './routes/endpoints.ts';
+import { type Exchange, httpDate, type SimulatorRequest } from './routes/exchange.ts';
+import { authenticate, authOf } from './routes/sessions.ts';
+import type { Member } from './world/installation.ts';
 import type { World } from './world/world.ts';
 
 /** A request without a connection: a path with its query, and headers with lower-case names. */

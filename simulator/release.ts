@@ -1,5 +1,3 @@
-import type { DialectName } from './dialect.ts';
-
 /** One server release: the API versions that it speaks, and how it differs from the others. */
 export type Release = {
   readonly name: string;
@@ -139,3 +137,31 @@ function asDocumented([apiVersion, name]: Row): Release {
     asDocumented: true,
   };
 }
+
+export type DialectName = 'service' | 'rundeck';
+
+export type Dialect = {
+  readonly name: DialectName;
+  readonly headerPrefix: string;
+  readonly infoMember: string;
+  readonly storagePrefix: string;
+  readonly metricPrefix: string;
+};
+
+/** The names that differ between the neutral documents and the rundeck dialect. */
+export const dialects: Readonly<Record<DialectName, Dialect>> = {
+  service: {
+    name: 'service',
+    headerPrefix: 'X-Service',
+    infoMember: 'service',
+    storagePrefix: 'Service',
+    metricPrefix: 'service',
+  },
+  rundeck: {
+    name: 'rundeck',
+    headerPrefix: 'X-Rundeck',
+    infoMember: 'rundeck',
+    storagePrefix: 'Rundeck',
+    metricPrefix: 'rundeck',
+  },
+};

@@ -3,24 +3,21 @@ import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { createApp } from './app.ts';
 import { type Clock, createClock } from './clock.ts';
-import type { Control } from './control.ts';
-import { createControl } from './control.ts';
-import { type DialectName, dialects } from './dialect.ts';
+import { type Control, createControl } from './control.ts';
 import { advance } from './engine/engine.ts';
 import { createFaults, type Faults } from './faults.ts';
-import { findRelease } from './release.ts';
-import type { SimulatorRequest } from './request-log.ts';
-import { createRequestLog } from './request-log.ts';
+import { type DialectName, dialects, findRelease } from './release.ts';
+import { createRequestLog, type SimulatorRequest } from './routes/exchange.ts';
 import { createSessions } from './routes/sessions.ts';
 import { findScenario } from './scenarios/scenario.ts';
 import { createTraceSink, type ExecutionPage } from './traces/trace-sink.ts';
 import { type Truth, tellTruth } from './truth.ts';
 import { everythingPolicy } from './world/access.ts';
-import type { Member } from './world/member.ts';
+import type { Member } from './world/installation.ts';
 import { createWorld, type World } from './world/world.ts';
 
 export type { Control } from './control.ts';
-export type { SimulatorRequest } from './request-log.ts';
+export type { SimulatorRequest } from './routes/exchange.ts';
 export type { TrueExecution, Truth } from './truth.ts';
 
 export type SimulatorOptions = {

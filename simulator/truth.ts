@@ -1,5 +1,4 @@
-import type { Execution } from './world/execution.ts';
-import { endedAt, startedAt, toStatus } from './world/execution.ts';
+import { type Execution, endedAt, startedAt, toStatus } from './world/installation.ts';
 import type { World } from './world/world.ts';
 
 /** The true course of one execution, whatever the API says about it. */

@@ -1,9 +1,6 @@
 import { covers } from '../world/access.ts';
-import type { Job } from '../world/job.ts';
-import type { Project } from '../world/project.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { parameter } from './answer.ts';
-import { denied, fail, missing } from './errors.ts';
+import type { Job, Project } from '../world/installation.ts';
+import { type Answer, type ApiRequest, denied, fail, missing, parameter } from './answer.ts';
 
 /** The right to read the system itself, or undefined when the caller has it. */
 export function refuseSystem(request: ApiRequest): Answer | undefined {

@@ -1,11 +1,9 @@
 import { endExecution } from '../engine/finish.ts';
 import { requestLater, requestStart } from '../engine/start.ts';
-import { startOfCommand, startOfJob } from '../world/start.ts';
+import { startOfCommand, startOfJob } from '../world/installation.ts';
 import { isAnswer, openJob, openProject } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { ok } from './answer.ts';
+import { type Answer, type ApiRequest, denied, fail, ok } from './answer.ts';
 import { readDate } from './dates.ts';
-import { denied, fail } from './errors.ts';
 import { links, openExecution, statusNow, toExecution } from './executions/execution.ts';
 
 /** execution/{id}/abort: a GET that does something (API reference, "Executions"). */

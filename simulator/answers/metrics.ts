@@ -1,8 +1,5 @@
 import { refuseSystem } from './access.ts';
-import type { Answer, ApiRequest } from './answer.ts';
-import { href, ok, parameter, text } from './answer.ts';
-import { invalidRequest } from './errors.ts';
-import { metricsData } from './metrics-data.ts';
+import { type Answer, type ApiRequest, href, invalidRequest, ok, parameter, text } from './answer.ts';
 
 /** The list of metrics endpoints that are switched on (API reference, "System information, metrics, log storage"). */
 export function metricsList(request: ApiRequest): Answer {
@@ -65,4 +62,102 @@ function threads({ world, member }: ApiRequest): Answer {
     return ok(all.map((name, index) => ({ name, id: index + 1, state: 'RUNNABLE', stackTrace: [] })));
   }
   return text(all.map((name, index) => `"${name}" id=${index + 1} state=RUNNABLE\n`).join('\n'));
+}
+
+/** metrics/metrics (API reference, "Metrics data") with the names a real server registers. */
+function metricsData(request: ApiRequest) {
+  const { world, member } = request;
+  const prefix = world.dialect.metricPrefix;
+  const { storage, meters } = member;
+  const queued = [...world.incomplete.values()].filter((entry) => entry.queued).length;
+  const service = `${prefix}.services.ExecutionService`;
+  const storageName = `${prefix}.services.LogFileStorageService.storageRequests`;
+  const scheduled = [...world.jobs.values()].filter((job) => job.definition.schedule !== undefined).length;
+  return {
+    version: world.release.apiVersion < 39 ? '3.1.3' : '4.0.0',
+    gauges: {
+      'dataSource.connection.pingTime': { value: 1 },
+      [`${prefix}.scheduler.quartz.runningExecutions`]: { value: member.busy },
+      ...(world.release.poolGauge
+        ? { [`${prefix}.scheduler.quartz.threadPoolSize`]: { value: member.threadPoolSize } }
+        : {}),
+      [`${prefix}.services.AuthorizationService.sourceCache.hitRate`]: { value: 0.97 },
+      [`${prefix}.services.NodeService.nodeCache.hitRate`]: { value: null },
+      [`${prefix}.services.ProjectManagerService.fileCache.loadExceptionRate`]: { value: 'none' },
+      ...Object.fromEntries(
+        world.settings.brokenGauges.map((name) => [name, { error: 'The gauge could not be read' }]),
+      ),
+    },
+    counters: {
+      [`${prefix}.scheduler.quartz.scheduledJobs`]: { count: scheduled },
+      [`${storageName}.succeeded`]: { count: storage.succeeded },
+      [`${storageName}.failed`]: { count: storage.failed },
+      [`${storageName}.total`]: { count: storage.total },
+      [`${storageName}.retries`]: { count: storage.retries },
+      [`${storageName}.queued`]: { count: queued },
+      [`${storageName}.running`]: { count: 0 },
+      ...(world.release.metrics === 'controller' ? toLogins(request) : {}),
+    },
+    histograms: {},
+    meters: {
+      [`${service}.executionStartMeter`]: toMeter(request, meters.started),
+      [`${service}.executionSuccessMeter`]: toMeter(request, meters.succeeded),
+      [`${service}.executionFailureMeter`]: toMeter(request, meters.failed),
+      [`${service}.executionAbortMeter`]: toMeter(request, meters.aborted),
+    },
+    timers: toTimers(request),
+  };
+}
+
+/** Counters that came with the monitoring of 6.x. */
+function toLogins({ member }: ApiRequest) {
+  return {
+    'userLogin.success': { count: 0 },
+    'userLogin.failure': { count: 0 },
+    'userLogout.success': { count: 0 },
+    'apiAuthorization.success': { count: member.meters.requests },
+    'apiAuthorization.failure': { count: 0 },
+  };
+}
+
+function toTimers(request: ApiRequest): Record<string, unknown> {
+  const { world, member } = request;
+  const prefix = world.dialect.metricPrefix;
+  const loads: [string, unknown][] = [...world.projects.keys()].map((name) => [
+    `${prefix}.services.NodeService.project.${name}.loadNodes`,
+    toTimer(request, 3, 0.004),
+  ]);
+  return {
+    [`${prefix}.api.requests.requestTimer`]: toTimer(request, member.meters.requests, 0.012),
+    [`${prefix}.web.requests.requestTimer`]: toTimer(request, Math.floor(member.meters.requests / 3), 0.034),
+    [`${prefix}.quartzjobs.ExecutionJob.executionTimer`]: toTimer(request, member.meters.started, 38.5),
+    ...Object.fromEntries(loads),
+  };
+}
+
+function toMeter({ member, nowMs }: ApiRequest, count: number) {
+  const upSeconds = Math.max(1, (nowMs - member.skewMs - member.startedAtMs) / 1000);
+  const rate = count / upSeconds;
+  return { count, m15_rate: rate, m1_rate: rate, m5_rate: rate, mean_rate: rate, units: 'events/second' };
+}
+
+function toTimer(request: ApiRequest, count: number, seconds: number) {
+  const inNanoseconds = request.world.release.metrics === 'controller';
+  const mean = inNanoseconds ? seconds * 1e9 : seconds;
+  const { units: _units, ...rates } = toMeter(request, count);
+  return {
+    ...rates,
+    max: mean * 4,
+    mean,
+    min: mean / 3,
+    p50: mean,
+    p75: mean * 1.2,
+    p95: mean * 2,
+    p98: mean * 2.5,
+    p99: mean * 3,
+    p999: mean * 4,
+    stddev: mean / 5,
+    duration_units: inNanoseconds ? 'nanoseconds' : 'seconds',
+    rate_units: 'calls/second',
+  };
 }

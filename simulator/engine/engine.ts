@@ -1,6 +1,4 @@
-import { type Job, maySchedule } from '../world/job.ts';
-import type { Member } from '../world/member.ts';
-import { startOfCommand, startOfJob } from '../world/start.ts';
+import { type Job, type Member, maySchedule, startOfCommand, startOfJob } from '../world/installation.ts';
 import type { Habit, World, WorldEvent } from '../world/world.ts';
 import { endExecution, reachEnd, showEnd } from './finish.ts';
 import { accelerate, nextTime } from './schedule.ts';

@@ -1,8 +1,6 @@
-import type { Execution, StoredStatus } from '../world/execution.ts';
-import { endedAt, startedAt } from '../world/execution.ts';
+import { type Execution, endedAt, type Project, type StoredStatus, startedAt } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { planOf, toOutcome } from './outcome.ts';
-import { forgetOldest } from './retention.ts';
 import { requestStart, serveWaiting } from './start.ts';
 
 /** A run comes to the end it was planned to have, or to its timeout. */
@@ -81,4 +79,21 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   };
   execution.retriedBy = requestStart(world, start, atMs);
   if (execution.retriedBy === undefined) execution.end = { ...end, stored: 'failed-with-retry' };
+}
+
+/** Keeps memory bounded: the oldest finished executions go in batches once there are too many. */
+function forgetOldest(world: World): void {
+  if (world.history.length <= world.retained * 1.1) return;
+  const forgotten = world.history.slice(0, world.history.length - world.retained);
+  world.history = world.history.slice(forgotten.length);
+  const byProject = new Map<Project, Set<Execution>>();
+  for (const execution of forgotten) {
+    const { id, project } = execution;
+    byProject.set(project, (byProject.get(project) ?? new Set()).add(execution));
+    if (world.executions.get(id) === execution) {
+      world.executions.delete(id);
+      world.incomplete.delete(id);
+    }
+  }
+  for (const [project, executions] of byProject) project.completed.remove(executions);
 }

@@ -1,7 +1,5 @@
 import { toSeed } from '../random.ts';
-import type { Execution, ExecutionType } from '../world/execution.ts';
-import type { Job } from '../world/job.ts';
-import type { Project } from '../world/project.ts';
+import type { Execution, ExecutionType, Job, Project } from '../world/installation.ts';
 import { fairWeather, type Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 import { showEnd } from './finish.ts';

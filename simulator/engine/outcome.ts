@@ -1,7 +1,5 @@
-import type { Execution } from '../world/execution.ts';
-import type { WorkflowRun } from './plan.ts';
-import { planRun } from './plan.ts';
-import { scaleRun } from './scale.ts';
+import type { Execution } from '../world/installation.ts';
+import { type NodeRun, planRun, type StepRun, type WorkflowRun } from './plan.ts';
 
 export type Outcome = {
   readonly succeeded: boolean;
@@ -36,4 +34,102 @@ function collect(workflow: WorkflowRun, cutMs: number, good: Set<string>, bad: S
     }
     if (step.workflow !== undefined && step.perNode.size === 0) collect(step.workflow, cutMs, good, bad);
   }
+}
+
+/** The same run, stretched or squeezed to a given length. */
+function scaleRun(run: WorkflowRun, lengthMs: number): WorkflowRun {
+  const factor = lengthMs / Math.max(1, run.endMs ?? 1);
+  return scaleWorkflow(run, factor);
+}
+
+function scaleWorkflow(run: WorkflowRun, factor: number): WorkflowRun {
+  return { ...run, ...scaleTimes(run, factor), steps: run.steps.map((step) => scaleStep(step, factor)) };
+}
+
+function scaleStep(step: StepRun, factor: number): StepRun {
+  const nodes = new Map<string, NodeRun>();
+  for (const [name, { startMs, endMs, handlerMs, ...rest }] of step.nodes) {
+    const handler = handlerMs === undefined ? undefined : Math.round(handlerMs * factor);
+    nodes.set(name, {
+      ...rest,
+      startMs: Math.round(startMs * factor),
+      endMs: Math.round(endMs * factor),
+      handlerMs: handler,
+    });
+  }
+  return {
+    ...step,
+    ...scaleTimes(step, factor),
+    nodes,
+    workflow: step.workflow === undefined ? undefined : scaleWorkflow(step.workflow, factor),
+    perNode: new Map([...step.perNode].map(([name, workflow]) => [name, scaleWorkflow(workflow, factor)])),
+  };
+}
+
+type Times = { readonly startMs: number | undefined; readonly endMs: number | undefined };
+
+function scaleTimes({ startMs, endMs }: Times, factor: number): Times {
+  const scale = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms * factor));
+  return { startMs: scale(startMs), endMs: scale(endMs) };
+}
+
+type StateWord =
+  | 'WAITING'
+  | 'RUNNING'
+  | 'RUNNING_HANDLER'
+  | 'SUCCEEDED'
+  | 'FAILED'
+  | 'ABORTED'
+  | 'NODE_PARTIAL_SUCCEEDED'
+  | 'NODE_MIXED'
+  | 'NOT_STARTED';
+
+/** How far a run has come: where its time stands, and whether anything can still happen. */
+export type Progress = {
+  /** Milliseconds after the first step began. */
+  readonly cutMs: number;
+  readonly final: boolean;
+  /** The member's clock when the first step began. */
+  readonly originMs: number;
+};
+
+export type Moment = {
+  readonly state: StateWord;
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  readonly reason: string | undefined;
+};
+
+export function progressOf(execution: Execution, atMs: number): Progress {
+  const { end, lostAtMs, workAtMs, startedAtMs, skewMs } = execution;
+  // After a crash the stored state stays where it was, also when the run was marked incomplete later.
+  const final = end !== undefined && lostAtMs === undefined && end.atMs <= atMs;
+  const untilMs = Math.min(atMs, lostAtMs ?? atMs, end?.atMs ?? atMs);
+  const beganMs = Number.isFinite(workAtMs) ? workAtMs : Number.POSITIVE_INFINITY;
+  return { cutMs: untilMs - beganMs, final, originMs: (Number.isFinite(workAtMs) ? workAtMs : startedAtMs) + skewMs };
+}
+
+type Span = {
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  readonly state: Exclude<StateWord, 'WAITING' | 'RUNNING' | 'RUNNING_HANDLER' | 'ABORTED'>;
+  readonly reason: string | undefined;
+};
+
+/** Derives the present state of a planned step, node or workflow. */
+export function momentOf(span: Span, progress: Progress, handlerMs?: number): Moment {
+  const { startMs, endMs } = span;
+  if (startMs === undefined || endMs === undefined || startMs > progress.cutMs) {
+    const state = progress.final ? 'NOT_STARTED' : 'WAITING';
+    return { state, startMs: undefined, endMs: undefined, reason: undefined };
+  }
+  if (endMs <= progress.cutMs) return { state: span.state, startMs, endMs, reason: span.reason };
+  if (progress.final) return { state: 'ABORTED', startMs, endMs: progress.cutMs, reason: 'Interrupted' };
+  const inHandler = handlerMs !== undefined && handlerMs <= progress.cutMs;
+  return { state: inHandler ? 'RUNNING_HANDLER' : 'RUNNING', startMs, endMs: undefined, reason: undefined };
+}
+
+export function nodeMoment(run: NodeRun | undefined, progress: Progress): Moment {
+  const span = run ?? { startMs: undefined, endMs: undefined, state: 'NOT_STARTED' as const, reason: undefined };
+  return momentOf(span, progress, run?.handlerMs);
 }

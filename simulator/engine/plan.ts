@@ -1,5 +1,4 @@
-import type { Random } from '../random.ts';
-import { createRandom } from '../random.ts';
+import { createRandom, type Random } from '../random.ts';
 import type { Conditions, Step, Work } from '../world/work.ts';
 
 export type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUCCEEDED' | 'NOT_STARTED';

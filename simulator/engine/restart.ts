@@ -1,5 +1,4 @@
-import type { Member } from '../world/member.ts';
-import { restartMember } from '../world/member.ts';
+import { type Member, restartMember } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { scheduleAgain } from './engine.ts';
 import { endExecution } from './finish.ts';

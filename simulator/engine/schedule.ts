@@ -1,5 +1,3 @@
-import { type Cron, countCronTimes, nextCronTime } from './cron.ts';
-
 /** A plain cadence: every so often, shifted by an offset, in UTC; from a time on, if it has one. */
 export type Cadence = {
   readonly everyMs: number;
@@ -36,3 +34,125 @@ export function countBetween(schedule: Schedule, fromMs: number, toMs: number): 
   const firstMs = nextTime(schedule, fromMs);
   return firstMs > toMs ? 0 : Math.floor((toMs - firstMs) / schedule.everyMs) + 1;
 }
+
+/** A time of day and date in a zone: second (0 where it is left out), minute, hour, day of the month, month, day of the week (0 is Sunday). */
+type Cron = { readonly cron: string; readonly zone: string };
+
+/**
+ * The first time of a cron expression strictly after `afterMs`. A local time that a zone leaps over does not happen; one that it
+ * lives twice happens once, the first time.
+ */
+export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
+  const { times, isDue } = readCron(cron);
+  const local = afterMs + offsetMs(zone, afterMs);
+  const today = Math.floor(local / dayMs) * dayMs;
+  const isSteady = offsetMs(zone, afterMs - dayMs) === offsetMs(zone, afterMs + dayMs);
+  const slackMs = isSteady ? 0 : 3 * hourMs;
+  for (let day = today; day < today + mostDays * dayMs; day += dayMs) {
+    if (!isDue(day)) continue;
+    const beginMs = local - day - slackMs;
+    for (const time of times) {
+      if (time < beginMs) continue;
+      const atMs = fromLocal(zone, day + time);
+      if (atMs !== undefined && atMs > afterMs) return atMs;
+    }
+  }
+  throw new Error(`The schedule "${cron}" never happens.`);
+}
+
+/** The number of times after `fromMs` up to `toMs`, as if the zone never changed its clocks. */
+export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: number): number {
+  const { times, isDue } = readCron(cron);
+  const [fromLocalMs, toLocalMs] = [fromMs + offsetMs(zone, fromMs), toMs + offsetMs(zone, fromMs)];
+  let count = 0;
+  for (let day = Math.floor(fromLocalMs / dayMs) * dayMs; day <= toLocalMs; day += dayMs) {
+    if (!isDue(day)) continue;
+    const isWhole = day > fromLocalMs && day + dayMs <= toLocalMs;
+    count += isWhole ? times.length : times.filter((at) => day + at > fromLocalMs && day + at <= toLocalMs).length;
+  }
+  return count;
+}
+
+type Times = {
+  /** The times of each day that is due, from its midnight on. */
+  readonly times: readonly number[];
+  readonly isDue: (day: number) => boolean;
+};
+
+const read = new Map<string, Times>();
+
+function readCron(cron: string): Times {
+  const known = read.get(cron);
+  if (known !== undefined) return known;
+  const fields = cron.split(' ');
+  const [seconds = [], minutes = [], hours = [], days = [], months = [], weekdays = []] = (
+    fields.length > 5 ? fields : ['0', ...fields]
+  ).map((field, index) => toValues(field, ranges[index] ?? [0, 0]));
+  const times = hours.flatMap((hour) =>
+    minutes.flatMap((minute) => seconds.map((second) => hour * hourMs + minute * minuteMs + second * 1000)),
+  );
+  const isDue = (day: number): boolean => {
+    const date = new Date(day);
+    return (
+      months.includes(date.getUTCMonth() + 1) && days.includes(date.getUTCDate()) && weekdays.includes(date.getUTCDay())
+    );
+  };
+  read.set(cron, { times, isDue });
+  return { times, isDue };
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const mostDays = 1500;
+const ranges: readonly (readonly [least: number, greatest: number])[] = [
+  [0, 59],
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 6],
+];
+
+/** A field: `*`, numbers, ranges and steps, with commas between. */
+function toValues(field: string, [least, greatest]: readonly [number, number]): number[] {
+  const found = field.split(',').flatMap((part) => {
+    const [span = '*', step = '1'] = part.split('/');
+    const [from = '', to = from] = span === '*' ? [String(least), String(greatest)] : span.split('-');
+    const values: number[] = [];
+    for (let value = Number(from); value <= Number(to); value += Number(step)) values.push(value);
+    return values;
+  });
+  return found.sort((one, other) => one - other);
+}
+
+/** Undefined for a local time that the zone leaps over. */
+function fromLocal(zone: string, localMs: number): number | undefined {
+  // Of two times that show the same, the earlier one has the larger offset.
+  const offsets = [localMs - dayMs, localMs + dayMs].map((atMs) => offsetMs(zone, atMs));
+  const candidates = offsets.map((offset) => localMs - offset).sort((one, other) => one - other);
+  return candidates.find((atMs) => atMs + offsetMs(zone, atMs) === localMs);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** How far the clocks of a zone are ahead of UTC. */
+function offsetMs(zone: string, atMs: number): number {
+  if (zone === 'UTC') return 0;
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-US', { ...numeric, timeZone: zone });
+  formats.set(zone, format);
+  const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  const local = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  return local - Math.floor(atMs / 1000) * 1000;
+}
+
+const numeric = {
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+  second: 'numeric',
+} as const;

@@ -1,7 +1,5 @@
 import { toSeed } from '../random.ts';
-import type { Execution } from '../world/execution.ts';
-import type { Member } from '../world/member.ts';
-import type { Start } from '../world/start.ts';
+import type { Execution, Member, Start } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { planOf } from './outcome.ts';
 

@@ -1,4 +1,4 @@
-import type { Execution } from '../world/execution.ts';
+import type { Execution } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
 /** One attempt to hand a finished run's log to the log storage. */

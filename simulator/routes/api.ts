@@ -1,12 +1,8 @@
-import type { Request, Response } from 'express';
-import { json, Router } from 'express';
-import type { Answer, ApiRequest, Caller } from '../answers/answer.ts';
-import { invalidRequest, toError, toXml } from '../answers/errors.ts';
-import { authenticate } from './authenticate.ts';
-import type { Endpoint } from './endpoint.ts';
-import { endpoints } from './endpoints.ts';
+import { json, type Request, type Response, Router } from 'express';
+import { type Answer, type ApiRequest, type Caller, invalidRequest, toError, toXml } from '../answers/answer.ts';
+import { type Endpoint, endpoints } from './endpoints.ts';
 import { type Exchange, exchangeOf, html, send } from './exchange.ts';
-import type { Sessions } from './sessions.ts';
+import { authenticate, type Sessions } from './sessions.ts';
 
 /** Everything below /api: who calls, which version, which endpoint, and what it says. */
 export function createApiRouter(sessions: Sessions): Router {

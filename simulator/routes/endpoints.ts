@@ -1,29 +1,26 @@
 import { abortExecution, runCommand, runJob } from '../answers/actions.ts';
-import { executionStatus, setExecutionMode } from '../answers/execution-mode.ts';
+import type { Answerer } from '../answers/answer.ts';
 import { oneExecution } from '../answers/executions/execution.ts';
 import { jobExecutions, projectExecutions, runningExecutions } from '../answers/executions/execution-lists.ts';
 import { executionOutput, outputWithState } from '../answers/executions/execution-output.ts';
 import { executionState } from '../answers/executions/execution-state.ts';
 import { executionsMetrics } from '../answers/executions/executions-metrics.ts';
 import { history } from '../answers/executions/history.ts';
-import { jobDefinition } from '../answers/jobs/job-definition.ts';
-import { jobForecast } from '../answers/jobs/job-forecast.ts';
-import { browseJobs, jobMeta } from '../answers/jobs/job-meta.ts';
-import { jobWorkflow } from '../answers/jobs/job-workflow.ts';
-import { jobInfo, jobList, scheduledJobs } from '../answers/jobs/jobs.ts';
-import { keyStorage } from '../answers/key-storage.ts';
-import { features, projectAcls, systemAcls } from '../answers/listings.ts';
-import { incompleteLogs, logStorage, resumeLogs } from '../answers/log-storage.ts';
+import { browseJobs, jobDefinition, jobMeta, jobWorkflow } from '../answers/job-detail.ts';
+import { jobForecast, jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts';
+import { features, keyStorage, projectAcls, systemAcls } from '../answers/key-storage.ts';
 import { metricsEndpoint, metricsList } from '../answers/metrics.ts';
-import { oneNode, projectNodes } from '../answers/nodes.ts';
-import { oneProject, projectConfig, projectList, projectMeta } from '../answers/projects.ts';
-import { systemInfo } from '../answers/system-info.ts';
-import { oneToken, tokenList } from '../answers/tokens.ts';
-import { userClass, userClassOf } from '../answers/user-classes.ts';
-import { userInfo, userList, userRoles } from '../answers/users.ts';
+import { oneNode, oneProject, projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
+import {
+  executionStatus,
+  incompleteLogs,
+  logStorage,
+  resumeLogs,
+  setExecutionMode,
+  systemInfo,
+} from '../answers/system.ts';
+import { oneToken, tokenList, userClass, userClassOf, userInfo, userList, userRoles } from '../answers/users.ts';
 import type { Release } from '../release.ts';
-import type { Endpoint } from './endpoint.ts';
-import { get, post } from './endpoint.ts';
 
 /** Every call the simulated service answers, with the smallest version that has it. */
 export const endpoints: readonly Endpoint[] = [
@@ -93,4 +90,24 @@ export const endpoints: readonly Endpoint[] = [
  */
 function sinceOfTokens({ apiVersion }: Release): number {
   return apiVersion < 37 ? 11 : 19;
+}
+
+/** One call of the API: data, so that the router, the tests and the request log read the same list. */
+export type Endpoint = {
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  readonly since: number;
+  readonly answer: Answerer;
+  /** Where real servers demand another version than the documents say. */
+  readonly realSince?: (release: Release) => number;
+  /** Only the commercial edition has it. */
+  readonly commercial?: boolean;
+};
+
+function get(path: string, since: number, answer: Answerer, more: Partial<Endpoint> = {}): Endpoint {
+  return { method: 'get', path, since, answer, ...more };
+}
+
+function post(path: string, since: number, answer: Answerer, more: Partial<Endpoint> = {}): Endpoint {
+  return { method: 'post', path, since, answer, ...more };
 }

@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express';
 import { type Answer, toListingMs } from '../answers/answer.ts';
 import { toDate } from '../answers/dates.ts';
-import type { SimulatorRequest } from '../request-log.ts';
-import type { Member } from '../world/member.ts';
+import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
 /** One HTTP request on its way through the service. */
@@ -59,4 +58,40 @@ export function httpDate(nowMs: number): string {
 function toBody({ json, text, contentType }: Answer): [Buffer, string | undefined] {
   if (json !== undefined) return [Buffer.from(JSON.stringify(json)), contentType ?? 'application/json;charset=UTF-8'];
   return [Buffer.from(text ?? ''), text === undefined ? undefined : (contentType ?? 'text/plain;charset=utf-8')];
+}
+
+/** One request the service saw. Values of credentials are never kept. */
+export type SimulatorRequest = {
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  status: number;
+  /** How much was listed in memory for the answer. */
+  listed: number;
+  endpointKnown: boolean;
+  readonly accept: string | undefined;
+  readonly auth: 'token' | 'query' | 'bearer' | 'cookie' | 'none';
+};
+
+export type RequestLog = {
+  add(request: SimulatorRequest): void;
+  all(): readonly SimulatorRequest[];
+  clear(): void;
+};
+
+/** Keeps the newest requests, at most `limit`; `listen` hears of each before it is answered. */
+export function createRequestLog(limit: number, listen: (request: SimulatorRequest) => void = () => {}): RequestLog {
+  let requests: SimulatorRequest[] = [];
+  return {
+    add: (request) => {
+      listen(request);
+      requests.push(request);
+      if (requests.length >= limit * 2) requests = requests.slice(-limit);
+    },
+    all: () => requests.slice(-limit),
+    clear: () => {
+      requests = [];
+    },
+  };
 }

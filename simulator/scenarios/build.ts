@@ -1,10 +1,22 @@
 import { scheduleHabit, scheduleJob } from '../engine/engine.ts';
 import type { Schedule } from '../engine/schedule.ts';
 import { toSeed } from '../random.ts';
-import { createJob, type Job } from '../world/job.ts';
-import { createProject, type NodeResource, type Project } from '../world/project.ts';
+import { createJob, createProject, type Job, type NodeResource, type Project } from '../world/installation.ts';
 import type { JobDefinition, Step, Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
+
+/** A story: how many servers, how much past, and what is there at the beginning. */
+export type Scenario = {
+  readonly name: string;
+  readonly about: string;
+  /** The alerts that fire within its first hour, by name, with the reason where there are several. */
+  readonly alerts: readonly string[];
+  readonly members: number;
+  readonly historyMs: number;
+  readonly threadPoolSize?: number;
+  /** `liveMs` is the moment the present begins; the world is built at the beginning of its past. */
+  readonly build: (world: World, liveMs: number) => void;
+};
 
 export function addProject(world: World, name: string, nodes: readonly string[] = []): Project {
   const project = createProject(name, world.playedMs, world.release.tieOrder);

@@ -1,4 +1,4 @@
-import type { Job } from '../world/job.ts';
+import type { Job } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { addHabit, addJob, addProject, command, every, reference, references, work } from './build.ts';
 

@@ -1,21 +1,68 @@
-import type { World } from '../world/world.ts';
-import { empty } from './empty.ts';
-import { clusterTakeover, thousandProjects } from './large.ts';
-import { quietDay } from './quiet-day.ts';
+import { loseMember } from '../engine/restart.ts';
+import { addIncident, addJob, addProject, command, every, type Scenario, work } from './build.ts';
+import { buildEstate, ofEstate } from './estate.ts';
 import { troubles } from './troubles.ts';
 
-/** A story: how many servers, how much past, and what is there at the beginning. */
-export type Scenario = {
-  readonly name: string;
-  readonly about: string;
-  /** The alerts that fire within its first hour, by name, with the reason where there are several. */
-  readonly alerts: readonly string[];
-  readonly members: number;
-  readonly historyMs: number;
-  readonly threadPoolSize?: number;
-  /** `liveMs` is the moment the present begins; the world is built at the beginning of its past. */
-  readonly build: (world: World, liveMs: number) => void;
+const quietDay: Scenario = {
+  name: 'quiet-day',
+  about: 'Jobs run, most of them well: one in twenty fails, which is a little more than the objective allows.',
+  alerts: [...ofEstate, 'AutomationErrorBudgetBurnSlow'],
+  members: 1,
+  historyMs: 3 * 3_600_000,
+  build: buildEstate,
 };
+
+/** Three servers share the estate; the third goes away and the first takes over its schedules. */
+const clusterTakeover: Scenario = {
+  name: 'cluster-takeover',
+  about: 'Three members; two minutes after the start one is lost, its runs stay running, another takes its jobs.',
+  alerts: [...ofEstate, 'AutomationErrorBudgetBurnSlow', 'AutomationExporterSeriesDropped'],
+  members: 3,
+  historyMs: 3 * 3_600_000,
+  build: (world, liveMs) => {
+    buildEstate(world);
+    const last = world.members.at(-1);
+    if (last !== undefined && world.members.length > 1) {
+      addIncident(world, liveMs + 120_000, undefined, (target) => loseMember(target, last));
+    }
+  },
+};
+
+/** Many projects; one in a hundred does something within a minute. */
+const thousandProjects: Scenario = {
+  name: 'thousand-projects',
+  about: 'A thousand projects with two jobs each; about ten of them run something every minute.',
+  alerts: [],
+  members: 1,
+  historyMs: 600_000,
+  build: (world) => {
+    for (let number = 1; number <= 1000; number += 1) {
+      const name = `team-${String(number).padStart(4, '0')}`;
+      const nodes = [`${name}-a`, `${name}-b`];
+      const project = addProject(world, name, nodes);
+      const minutes = number % 100 === 0 ? 1 : 24 * 60;
+      const steps = [command('prepare', 4), command('run', 9, 0.02)];
+      addJob(world, project, { name: 'work', group: 'main', work: work(nodes, steps), schedule: every(minutes, name) });
+      addJob(world, project, {
+        name: 'cleanup',
+        work: work(nodes, [command('cleanup', 3)]),
+        schedule: every(24 * 60, `${name} cleanup`),
+      });
+    }
+  },
+};
+
+/** Nothing at all: tests put there what they need. */
+const empty: Scenario = {
+  name: 'empty',
+  about: 'No projects, no past; everything comes through the controls.',
+  alerts: [],
+  members: 1,
+  historyMs: 0,
+  build: () => undefined,
+};
+
+export const scenarios: readonly Scenario[] = [quietDay, ...troubles, clusterTakeover, thousandProjects, empty];
 
 export function findScenario(name: string): Scenario {
   const scenario = scenarios.find((candidate) => candidate.name === name);
@@ -25,5 +72,3 @@ export function findScenario(name: string): Scenario {
   }
   return scenario;
 }
-
-export const scenarios: readonly Scenario[] = [quietDay, ...troubles, clusterTakeover, thousandProjects, empty];

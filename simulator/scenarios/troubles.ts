@@ -2,9 +2,8 @@ import { endExecution } from '../engine/finish.ts';
 import { resumeIncomplete } from '../engine/storage.ts';
 import type { Conditions } from '../world/work.ts';
 import type { World } from '../world/world.ts';
-import { addIncident, addJob, addProject, command, every, work } from './build.ts';
+import { addIncident, addJob, addProject, command, every, type Scenario, work } from './build.ts';
 import { buildEstate, ofEstate } from './estate.ts';
-import type { Scenario } from './scenario.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,3 +1,4 @@
+import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 
 const names = z.array(z.string()).readonly();
@@ -83,4 +84,79 @@ export const strangerPolicy: Policy = {
 
 export function covers(allowed: '*' | readonly string[], name: string): boolean {
   return allowed === '*' || allowed.includes(name);
+}
+
+type Covered = '*' | readonly string[];
+type Rule = {
+  readonly equals?: { readonly kind?: string };
+  readonly match?: { readonly name?: string };
+  readonly allow?: string | readonly string[];
+};
+type Document = {
+  readonly context?: { readonly application?: string; readonly project?: string };
+  readonly for?: Readonly<Record<string, readonly Rule[]>>;
+  readonly by?: { readonly group?: unknown; readonly username?: unknown };
+};
+
+/** Returns a policy with the permissions that it gains once the documents of an access control file are in force; their group is not looked at. */
+export function permit(policy: Policy, text: string, projects: readonly string[]): Policy {
+  let permitted = policy;
+  for (const parsed of parseAllDocuments(text)) {
+    if (!('errors' in parsed)) continue;
+    const [error] = parsed.errors;
+    if (error !== undefined) throw error;
+    // Somebody types it for a test: what has another shape shows in what is allowed.
+    permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
+  }
+  return permitted;
+}
+
+function permitDocument(policy: Policy, document: Document, projects: readonly string[]): Policy {
+  const { context = {}, for: rules = {}, by } = document;
+  if (by?.group === undefined && by?.username === undefined) throw new Error('a policy needs `by`');
+  let permitted = policy;
+  for (const [type, list] of Object.entries(rules)) {
+    for (const rule of list) {
+      for (const action of [rule.allow ?? []].flat()) {
+        const right = { type, kind: rule.equals?.kind ?? '', action };
+        if (context.application === undefined) {
+          permitted = permitInProjects(permitted, right, toCovered(context.project ?? '', projects));
+        } else permitted = permitInApplication(permitted, right, toCovered(rule.match?.name ?? '.*', projects));
+      }
+    }
+  }
+  return permitted;
+}
+
+type Right = { readonly type: string; readonly kind: string; readonly action: string };
+
+function permitInApplication(policy: Policy, { type, kind, action }: Right, covered: Covered): Policy {
+  const right = type === 'resource' ? `${kind} ${action}` : `${type} ${action}`;
+  if (right === 'project read') return { ...policy, projects: join(policy.projects, covered) };
+  if (right === 'project configure') return { ...policy, configure: true };
+  if (right === 'system read') return { ...policy, systemRead: true };
+  if (right === 'system admin') return { ...policy, systemAdmin: true };
+  if (/^(system_acl|project_acl|storage|user) /.test(right)) return policy;
+  throw new Error(`the simulated service knows no right \`${right}\` of the application`);
+}
+
+function permitInProjects(policy: Policy, { type, kind, action }: Right, covered: Covered): Policy {
+  const right = type === 'resource' ? `${kind} ${action}` : `${type} ${action}`;
+  if (right === 'event read') return { ...policy, events: join(policy.events, covered) };
+  if (right === 'job read') return { ...policy, jobs: join(policy.jobs, covered), hiddenJobs: [], viewedJobs: [] };
+  if (right === 'adhoc read') return { ...policy, adhoc: join(policy.adhoc, covered) };
+  if (right === 'node read' && type === 'resource') return { ...policy, nodes: join(policy.nodes, covered) };
+  if (right === 'node read') return { ...policy, eachNode: join(policy.eachNode, covered) };
+  throw new Error(`the simulated service knows no right \`${right}\` of a project`);
+}
+
+/** A pattern over whole names. */
+function toCovered(pattern: string, projects: readonly string[]): Covered {
+  if (pattern === '.*') return '*';
+  const whole = new RegExp(`^(?:${pattern})$`);
+  return projects.filter((name) => whole.test(name));
+}
+
+function join(before: Covered, added: Covered): Covered {
+  return before === '*' || added === '*' ? '*' : [...new Set([...before, ...added])];
 }

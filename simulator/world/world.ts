@@ -1,17 +1,11 @@
 import type { Clock } from '../clock.ts';
-import type { Dialect } from '../dialect.ts';
-import type { Queue } from '../engine/queue.ts';
-import { createQueue } from '../engine/queue.ts';
+import { createQueue, type Queue } from '../engine/queue.ts';
 import type { Schedule } from '../engine/schedule.ts';
 import { toUuid } from '../random.ts';
-import type { Release } from '../release.ts';
+import type { Dialect, Release } from '../release.ts';
 import type { Credential } from './access.ts';
-import type { Execution } from './execution.ts';
-import type { Job } from './job.ts';
-import { createMember, type Member } from './member.ts';
-import type { Project } from './project.ts';
-import type { Settings } from './settings.ts';
-import { createSettings } from './settings.ts';
+import { createMember, type Execution, type Job, type Member, type Project } from './installation.ts';
+import { createSettings, type Settings } from './settings.ts';
 import { type Conditions, fairWeather, type Work } from './work.ts';
 
 /** Something that will happen at a known time. */

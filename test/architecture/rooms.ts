@@ -225,7 +225,7 @@ export const rooms: readonly Room[] = [
       'tracing/deliver/verdict',
     ],
   },
-  { room: 'commands/simulation', knows: ['config/complaint', 'simulator'] },
+  { room: 'commands/simulation', knows: ['domain/complaint', 'simulator'] },
   { room: 'cli', knows: ['commands'] },
   { room: 'healthcheck', packages: ['node:http', 'node:https'] },
 ];

@@ -5,7 +5,7 @@ import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../sim
 import type { Fault } from '../../simulator/faults.ts';
 import { createService, type Simulator, type SimulatorOptions } from '../../simulator/simulator.ts';
 import { tellTruth } from '../../simulator/truth.ts';
-import type { Member } from '../../simulator/world/member.ts';
+import type { Member } from '../../simulator/world/installation.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
 

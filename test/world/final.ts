@@ -1,5 +1,4 @@
-import type { Execution } from '../../simulator/world/execution.ts';
-import { endedAt, startedAt, toStatus } from '../../simulator/world/execution.ts';
+import { type Execution, endedAt, startedAt, toStatus } from '../../simulator/world/installation.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';

@@ -1,4 +1,4 @@
-import { type Execution, endedAt, toStatus } from '../../simulator/world/execution.ts';
+import { type Execution, endedAt, toStatus } from '../../simulator/world/installation.ts';
 import type { Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 

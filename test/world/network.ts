@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { answerDirectly, type DirectAnswer } from '../../simulator/direct.ts';
-import type { Member } from '../../simulator/world/member.ts';
+import type { Member } from '../../simulator/world/installation.ts';
 import type { World as ServiceWorld } from '../../simulator/world/world.ts';
 import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Dice } from './dice.ts';

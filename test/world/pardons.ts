@@ -1,4 +1,4 @@
-import { type Execution, startedAt } from '../../simulator/world/execution.ts';
+import { type Execution, startedAt } from '../../simulator/world/installation.ts';
 import type { Scene, Trouble } from './scene.ts';
 
 /**

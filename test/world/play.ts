@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Execution, endedAt } from '../../simulator/world/execution.ts';
+import { type Execution, endedAt } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { denseMs } from './card-kinds.ts';

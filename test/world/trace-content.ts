@@ -1,6 +1,5 @@
-import { planOf } from '../../simulator/engine/outcome.ts';
-import { type Moment, momentOf, nodeMoment, progressOf } from '../../simulator/engine/progress.ts';
-import { type Execution, startedAt, toStatus } from '../../simulator/world/execution.ts';
+import { type Moment, momentOf, nodeMoment, planOf, progressOf } from '../../simulator/engine/outcome.ts';
+import { type Execution, startedAt, toStatus } from '../../simulator/world/installation.ts';
 import { mayLackSteps } from './pardons.ts';
 import type { ReadSpan, ReadTrace } from './read-traces.ts';
 import type { Scene } from './scene.ts';

@@ -1,5 +1,4 @@
-import type { Execution } from '../../simulator/world/execution.ts';
-import type { Project } from '../../simulator/world/project.ts';
+import type { Execution, Project } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
 import { isLeftOut, mayFall } from './pardons.ts';

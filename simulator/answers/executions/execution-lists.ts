@@ -1,16 +1,11 @@
 import { insertFinished } from '../../engine/insert.ts';
 import { covers } from '../../world/access.ts';
-import type { Execution } from '../../world/execution.ts';
-import { startedAt } from '../../world/execution.ts';
-import type { Project } from '../../world/project.ts';
+import { type Execution, type Project, startedAt } from '../../world/installation.ts';
 import type { Settings } from '../../world/settings.ts';
 import { isAnswer, mayReadEvents, openJob, openProject } from '../access.ts';
-import type { Answer, ApiRequest } from '../answer.ts';
-import { ok, parameter } from '../answer.ts';
-import { denied, fail } from '../errors.ts';
+import { type Answer, type ApiRequest, denied, fail, ok, parameter } from '../answer.ts';
 import { mayReadExecution, statusNow, toExecution } from './execution.ts';
-import type { ExecutionQuery } from './execution-query.ts';
-import { readQuery } from './execution-query.ts';
+import { type ExecutionQuery, readQuery } from './execution-query.ts';
 
 /** project/{project}/executions (API reference, "Executions"): by completion, newest first. */
 export function projectExecutions(request: ApiRequest): Answer {

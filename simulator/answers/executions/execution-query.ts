@@ -1,9 +1,7 @@
-import type { Execution } from '../../world/execution.ts';
-import { fullName } from '../../world/job.ts';
-import type { Answer, ApiRequest } from '../answer.ts';
+import { type Execution, fullName } from '../../world/installation.ts';
+import { type Answer, type ApiRequest, badParameter } from '../answer.ts';
 import { beforeNow, readDate } from '../dates.ts';
-import { badParameter } from '../errors.ts';
-import { isInGroup } from '../jobs/job-filter.ts';
+import { isInGroup } from '../jobs.ts';
 
 /** The filters of the executions query (API reference, "Executions"). */
 export type ExecutionQuery = {

@@ -1,12 +1,8 @@
-import { planOf } from '../../engine/outcome.ts';
+import { type Moment, momentOf, nodeMoment, type Progress, planOf, progressOf } from '../../engine/outcome.ts';
 import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
-import type { Moment, Progress } from '../../engine/progress.ts';
-import { momentOf, nodeMoment, progressOf } from '../../engine/progress.ts';
-import type { Execution } from '../../world/execution.ts';
-import type { Answer, ApiRequest } from '../answer.ts';
-import { ok } from '../answer.ts';
+import type { Execution } from '../../world/installation.ts';
+import { type Answer, type ApiRequest, missing, ok } from '../answer.ts';
 import { toDate } from '../dates.ts';
-import { missing } from '../errors.ts';
 import { openExecution, statusNow } from './execution.ts';
 
 /** execution/{id}/state (API reference, "Execution state"). */

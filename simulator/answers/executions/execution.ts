@@ -1,12 +1,8 @@
 import { covers } from '../../world/access.ts';
-import type { Execution } from '../../world/execution.ts';
-import { endedAt, startedAt, toArgString, toStatus } from '../../world/execution.ts';
-import { averageDuration } from '../../world/job.ts';
+import { averageDuration, type Execution, endedAt, startedAt, toStatus } from '../../world/installation.ts';
 import { mayReadJob, mayReadProject } from '../access.ts';
-import type { Answer, ApiRequest } from '../answer.ts';
-import { href, ok, parameter, permalink } from '../answer.ts';
+import { type Answer, type ApiRequest, denied, fail, href, missing, ok, parameter, permalink } from '../answer.ts';
 import { toUnixDate } from '../dates.ts';
-import { denied, fail, missing } from '../errors.ts';
 
 /** execution/{id} (API reference, "Execution"). */
 export function oneExecution(request: ApiRequest): Answer {
@@ -104,4 +100,10 @@ function toJobPart(request: ApiRequest, { job, jobDeleted, options }: Execution)
 function toNext(request: ApiRequest, { retriedBy, ended }: Execution) {
   if (retriedBy === undefined || !ended) return {};
   return { retriedExecution: { ...links(request, retriedBy), status: statusNow(request, retriedBy) } };
+}
+
+/** Option values as the server prints them, or null for none. */
+function toArgString(options: Readonly<Record<string, string>>): string | null {
+  const parts = Object.entries(options).map(([name, value]) => `-${name} ${/\s/.test(value) ? `'${value}'` : value}`);
+  return parts.length === 0 ? null : parts.join(' ');
 }

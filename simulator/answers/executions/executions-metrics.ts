@@ -1,11 +1,7 @@
-import type { Execution } from '../../world/execution.ts';
-import { endedAt, startedAt } from '../../world/execution.ts';
-import type { Project } from '../../world/project.ts';
+import { type Execution, endedAt, type Project, startedAt } from '../../world/installation.ts';
 import { isAnswer, mayReadEvents, openProject } from '../access.ts';
-import type { Answer, ApiRequest } from '../answer.ts';
-import { ok, parameter } from '../answer.ts';
+import { type Answer, type ApiRequest, badParameter, denied, ok, parameter } from '../answer.ts';
 import { beforeNow } from '../dates.ts';
-import { badParameter, denied } from '../errors.ts';
 import { statusNow } from './execution.ts';
 import { matching } from './execution-lists.ts';
 import { readQuery } from './execution-query.ts';

@@ -1,11 +1,7 @@
-import type { Execution } from '../../world/execution.ts';
-import { endedAt, startedAt } from '../../world/execution.ts';
-import { fullName } from '../../world/job.ts';
+import { type Execution, endedAt, fullName, startedAt } from '../../world/installation.ts';
 import { isAnswer, mayReadEvents, openProject } from '../access.ts';
-import type { Answer, ApiRequest } from '../answer.ts';
-import { href, ok, permalink } from '../answer.ts';
+import { type Answer, type ApiRequest, badParameter, denied, href, ok, permalink } from '../answer.ts';
 import { beforeNow, readDate, toDate } from '../dates.ts';
-import { badParameter, denied } from '../errors.ts';
 import { describe, links, mayReadExecution, statusNow } from './execution.ts';
 import { readNumber } from './execution-lists.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countCronTimes, nextCronTime } from '../../../simulator/engine/cron.ts';
+import { countCronTimes, nextCronTime } from '../../../simulator/engine/schedule.ts';
 
 /** The next times of a schedule, as UTC. */
 function timesOf(cron: string, zone: string, after: string, count: number): string[] {

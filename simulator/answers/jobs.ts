@@ -1,0 +1,162 @@
+import { accelerate, countBetween, nextTime, timesBetween } from '../engine/schedule.ts';
+import { averageDuration, type Job, maySchedule } from '../world/installation.ts';
+import { isAnswer, mayReadJob, openJob, openProject } from './access.ts';
+import { type Answer, type ApiRequest, badParameter, fail, href, ok, parameter, permalink } from './answer.ts';
+import { afterNow, beforeNow, toObjectDate } from './dates.ts';
+
+/** project/{project}/jobs (API reference, "Job summary" and "Jobs"); a page is cut before the access check. */
+export function jobList(request: ApiRequest): Answer {
+  const project = openProject(request);
+  if (isAnswer(project)) return project;
+  for (const [name, since] of filterGates) {
+    if (request.query.has(name) && request.version < since) {
+      return badParameter(request, 'api.error.parameter.error', name, request.query.get(name) ?? '');
+    }
+  }
+  const matching = [...project.jobs.values()].filter(toJobFilter(request.query));
+  const max = Number(request.query.get('max') ?? 0) || matching.length;
+  const offset = Number(request.query.get('offset') ?? 0) || 0;
+  const page = matching.slice(offset, offset + max).filter((job) => mayReadJob(request, job));
+  return ok(page.map((job) => toJob(request, job)));
+}
+
+/** scheduler/jobs and scheduler/server/{uuid}/jobs (API reference, "Cluster schedule"): across all projects. */
+export function scheduledJobs(request: ApiRequest): Answer {
+  const { world, member } = request;
+  const uuid = parameter(request, 'uuid') || member.uuid;
+  const jobs = [...world.jobs.values()].filter(
+    (job) => job.owner?.uuid === uuid && !job.project.deleted && mayReadJob(request, job),
+  );
+  return ok(jobs.map((job) => toJob(request, job)));
+}
+
+/** job/{id}/info (API reference, "Job metadata"). */
+export function jobInfo(request: ApiRequest): Answer {
+  const job = openJob(request);
+  if (isAnswer(job)) return job;
+  if (request.accept !== undefined && !/json|xml|\*\/\*/.test(request.accept)) {
+    return fail(request, 415, 'api.error.item.unsupported-format', `The format is not valid: ${request.accept}`);
+  }
+  return ok({ ...toJob(request, job), ...toTiming(request, job) });
+}
+
+export function toJob(request: ApiRequest, job: Job) {
+  const { definition, project } = job;
+  const { version, world } = request;
+  const isScheduled = definition.schedule !== undefined;
+  const created = toObjectDate(job.createdAtMs, world.release);
+  const lastModified = toObjectDate(job.modifiedAtMs, world.release);
+  return {
+    id: job.id,
+    name: definition.name,
+    group: definition.group ?? null,
+    project: project.name,
+    description: definition.description ?? '',
+    href: href(request, `job/${job.id}`),
+    permalink: permalink(request, `project/${encodeURIComponent(project.name)}/job/show/${job.id}`),
+    ...(version >= 17 ? { scheduled: isScheduled, scheduleEnabled: job.scheduleEnabled, enabled: job.enabled } : {}),
+    ...toOwner(request, job),
+    ...(version >= 56 ? { created, createdBy: 'admin', lastModified, lastModifiedBy: 'admin' } : {}),
+  };
+}
+
+const filterGates: readonly (readonly [string, number])[] = [
+  ['scheduledFilter', 17],
+  ['serverNodeUUIDFilter', 17],
+  ['scheduleEnabledFilter', 18],
+  ['executionEnabledFilter', 18],
+];
+
+/** Only in a cluster; from v18 on, jobs without a schedule say too that the serving member does not own them. */
+function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
+  if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) return {};
+  return { ...(owner === undefined ? {} : { serverNodeUUID: owner.uuid }), serverOwner: owner === member };
+}
+
+function toTiming({ world, nowMs }: ApiRequest, job: Job) {
+  const average = averageDuration(job);
+  const { schedule } = job.definition;
+  const next =
+    schedule === undefined || !maySchedule(job) ? undefined : nextTime(accelerate(schedule, world.speed), nowMs);
+  return {
+    ...(average === 0 ? {} : { averageDuration: average }),
+    ...(next === undefined ? {} : { nextScheduledExecution: toObjectDate(next, world.release) }),
+  };
+}
+
+/** The job list's filters (API reference, "Jobs"); `-` means jobs at the top level. */
+function toJobFilter(query: URLSearchParams): (job: Job) => boolean {
+  const ids = query.get('idlist')?.split(',');
+  const groupPath = query.get('groupPath') ?? '*';
+  const groupPathExact = query.get('groupPathExact');
+  const part = query.get('jobFilter')?.toLowerCase();
+  const exact = query.get('jobExactFilter');
+  const uuid = query.get('serverNodeUUIDFilter');
+  return (job) => {
+    const group = job.definition.group ?? '';
+    const { name } = job.definition;
+    return (
+      (ids === undefined || ids.includes(job.id)) &&
+      isInGroup(group, groupPath) &&
+      (groupPathExact === null || group === (groupPathExact === '-' ? '' : groupPathExact)) &&
+      (part === undefined || name.toLowerCase().includes(part)) &&
+      (exact === null || name === exact) &&
+      (uuid === null || job.owner?.uuid === uuid) &&
+      agrees(query.get('scheduledFilter'), job.definition.schedule !== undefined) &&
+      agrees(query.get('scheduleEnabledFilter'), job.scheduleEnabled) &&
+      agrees(query.get('executionEnabledFilter'), job.enabled)
+    );
+  };
+}
+
+export function isInGroup(group: string, path: string): boolean {
+  if (path === '*' || path === '') return true;
+  return path === '-' ? group === '' : group === path || group.startsWith(`${path}/`);
+}
+
+function agrees(wanted: string | null, actual: boolean): boolean {
+  return wanted === null || (wanted === 'true') === actual;
+}
+
+/**
+ * job/{id}/forecast (API reference, "Jobs"): computed from the schedule, also while the server is passive. A server lists all
+ * times of the span before it cuts them to `max`.
+ */
+export function jobForecast(request: ApiRequest): Answer {
+  const job = openJob(request);
+  if (isAnswer(job)) return job;
+  const { world, query, nowMs, version } = request;
+  const time = query.get('time') ?? '1d';
+  // No other word means yes here.
+  const past = query.get('past') === 'true' && version >= 32;
+  const otherEnd = past ? beforeNow(time, nowMs) : afterNow(time, nowMs);
+  if (otherEnd === undefined) return badParameter(request, 'api.error.parameter.invalid', 'time', time);
+  const newest = version >= 48;
+  const more = newest
+    ? {
+        projectDisableExecutions: !job.project.executionsEnabled,
+        projectDisableSchedule: !job.project.scheduleEnabled,
+        averageDuration: averageDuration(job),
+      }
+    : {};
+  const { schedule } = job.definition;
+  if (schedule === undefined || !maySchedule(job)) return ok({ ...toJob(request, job), ...more });
+  const max = Number(query.get('max') ?? 0);
+  const limit = max > 0 ? max : 10_000;
+  const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
+  const played = accelerate(schedule, world.speed);
+  const times = timesBetween(played, fromMs, toMs, limit);
+  // Newer releases append the runs that somebody ordered for later, whatever their times: to past times as well.
+  const ordered = newest ? oneTimeRuns(request, job) : [];
+  const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
+  return {
+    ...ok({ ...toJob(request, job), ...more, futureScheduledExecutions }),
+    listed: countBetween(played, fromMs, toMs),
+  };
+}
+
+function oneTimeRuns({ nowMs }: ApiRequest, { id, project }: Job): number[] {
+  return [...project.open.values()].flatMap(({ job, oneTime, startedAtMs, skewMs }) =>
+    job?.id === id && oneTime && startedAtMs + skewMs > nowMs ? [startedAtMs + skewMs] : [],
+  );
+}

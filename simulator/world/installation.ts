@@ -1,0 +1,289 @@
+import type { WorkflowRun } from '../engine/plan.ts';
+import { toUuid } from '../random.ts';
+import type { Conditions, JobDefinition, Work } from './work.ts';
+
+export type NodeResource = Readonly<Record<string, string>>;
+
+export type Project = {
+  name: string;
+  description: string;
+  label: string;
+  readonly createdAtMs: number;
+  disabled: boolean;
+  deleted: boolean;
+  executionsEnabled: boolean;
+  scheduleEnabled: boolean;
+  readonly config: Map<string, string>;
+  nodes: ReadonlyMap<string, NodeResource>;
+  readonly jobs: Map<string, Job>;
+  /** Running, waiting and future executions by id. */
+  readonly open: Map<number, Execution>;
+  readonly completed: Completed;
+};
+
+export function createProject(name: string, createdAtMs: number, tieOrder: 'start' | 'id'): Project {
+  return {
+    name,
+    description: `The ${name} project`,
+    label: '',
+    createdAtMs,
+    disabled: false,
+    deleted: false,
+    executionsEnabled: true,
+    scheduleEnabled: true,
+    config: new Map([
+      ['project.name', name],
+      ['resources.source.1.type', 'file'],
+    ]),
+    nodes: new Map(),
+    jobs: new Map(),
+    open: new Map(),
+    completed: createCompleted(tieOrder),
+  };
+}
+
+/** The finished executions of one project in order of completion, oldest first inside, newest first outside. */
+type Completed = {
+  add(execution: Execution): void;
+  remove(gone: ReadonlySet<Execution>): void;
+  /** Newest first, completed within the closed window. */
+  between(beginMs: number, endMs: number): Iterable<Execution>;
+  count(beginMs: number, endMs: number): number;
+  readonly size: number;
+};
+
+function createCompleted(tieOrder: 'start' | 'id'): Completed {
+  let entries: Execution[] = [];
+  const isBefore = (one: Execution, other: Execution) =>
+    endedAt(one) - endedAt(other) ||
+    (tieOrder === 'start' ? startedAt(one) - startedAt(other) : 0) ||
+    one.id - other.id;
+
+  return {
+    add: (execution) => {
+      let index = entries.length;
+      while (index > 0 && isBefore(at(entries, index - 1), execution) > 0) index -= 1;
+      entries.splice(index, 0, execution);
+    },
+    remove: (gone) => {
+      entries = entries.filter((execution) => !gone.has(execution));
+    },
+    *between(beginMs, endMs) {
+      const first = lowerBound(entries, beginMs);
+      for (let index = lowerBound(entries, endMs + 1) - 1; index >= first; index -= 1) yield at(entries, index);
+    },
+    count: (beginMs, endMs) => Math.max(0, lowerBound(entries, endMs + 1) - lowerBound(entries, beginMs)),
+    get size() {
+      return entries.length;
+    },
+  };
+}
+
+function lowerBound(entries: readonly Execution[], timeMs: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (endedAt(at(entries, middle)) < timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function at(entries: readonly Execution[], index: number): Execution {
+  const execution = entries[index];
+  if (execution === undefined) throw new RangeError(`There is no finished execution at position ${index}.`);
+  return execution;
+}
+
+export type Job = {
+  readonly id: string;
+  readonly project: Project;
+  definition: JobDefinition;
+  enabled: boolean;
+  scheduleEnabled: boolean;
+  owner: Member | undefined;
+  /** Counts schedule changes: a trigger of an older count is void. */
+  generation: number;
+  readonly statistics: { count: number; totalMs: number; succeeded: number };
+  readonly createdAtMs: number;
+  /** When somebody saved it last: also by a switch. */
+  modifiedAtMs: number;
+};
+
+export function createJob(project: Project, definition: JobDefinition, owner: Member, id?: string): Job {
+  return {
+    id: id ?? toUuid('job', project.name, definition.group ?? '', definition.name),
+    project,
+    definition,
+    enabled: definition.enabled ?? true,
+    scheduleEnabled: definition.scheduleEnabled ?? true,
+    owner: definition.schedule === undefined ? undefined : owner,
+    generation: 0,
+    statistics: { count: 0, totalMs: 0, succeeded: 0 },
+    createdAtMs: project.createdAtMs,
+    modifiedAtMs: project.createdAtMs,
+  };
+}
+
+export function averageDuration(job: Job): number {
+  return job.statistics.count === 0 ? 0 : Math.round(job.statistics.totalMs / job.statistics.count);
+}
+
+/** `group/name`, or only the name at the top level. */
+export function fullName(job: Job): string {
+  const { group, name } = job.definition;
+  return group === undefined || group === '' ? name : `${group}/${name}`;
+}
+
+export function maySchedule(job: Job): boolean {
+  const { project } = job;
+  return (
+    job.definition.schedule !== undefined &&
+    job.enabled &&
+    job.scheduleEnabled &&
+    !project.disabled &&
+    !project.deleted &&
+    project.executionsEnabled &&
+    project.scheduleEnabled
+  );
+}
+
+/** One server of the installation, with its own clock, uptime and counters. */
+export type Member = {
+  readonly uuid: string;
+  readonly name: string;
+  skewMs: number;
+  startedAtMs: number;
+  alive: boolean;
+  /** Answers 503 with an empty body until then. */
+  readyAtMs: number;
+  readonly threadPoolSize: number;
+  /** Scheduler threads in use, and what waits for one. */
+  busy: number;
+  readonly waiting: Waiting[];
+} & ReturnType<typeof createCounters>;
+
+function createCounters() {
+  return {
+    storage: { succeeded: 0, failed: 0, total: 0, retries: 0 },
+    meters: { started: 0, succeeded: 0, failed: 0, aborted: 0, requests: 0 },
+  };
+}
+
+/** A schedule's run is created by its thread; a user's run exists already and waits. */
+type Waiting = { readonly start: Start; readonly execution: Execution | undefined };
+
+export function createMember(name: string, uuid: string, startedAtMs: number, threadPoolSize: number): Member {
+  return {
+    uuid,
+    name,
+    skewMs: 0,
+    startedAtMs,
+    alive: true,
+    readyAtMs: startedAtMs,
+    threadPoolSize,
+    busy: 0,
+    waiting: [],
+    ...createCounters(),
+  };
+}
+
+/** A restarted server begins its in-memory counters again. */
+export function restartMember(member: Member, atMs: number, downForMs: number): void {
+  member.startedAtMs = atMs + downForMs;
+  member.readyAtMs = atMs + downForMs;
+  member.alive = true;
+  member.busy = 0;
+  member.waiting.length = 0;
+  Object.assign(member, createCounters());
+}
+
+/** A wish to run something, before there is an execution. */
+export type Start = {
+  readonly project: Project;
+  readonly job: Job | undefined;
+  readonly work: Work;
+  readonly type: ExecutionType;
+  readonly user: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly attempt: number;
+  readonly delayMs: number;
+};
+
+export function startOfJob(job: Job, type: ExecutionType, user: string, given?: Start['options']): Start {
+  const { project, definition } = job;
+  const options = { ...definition.options, ...given };
+  return { project, job, work: definition.work, type, user, options, attempt: 0, delayMs: 0 };
+}
+
+export function startOfCommand(project: Project, work: Work, user: string): Start {
+  return { project, job: undefined, work, type: 'user', user, options: {}, attempt: 0, delayMs: 0 };
+}
+
+export type ExecutionType = 'user' | 'scheduled' | 'user-scheduled';
+
+/** The word stored in the server's database, from which the rendered status is derived. */
+export type StoredStatus = 'succeeded' | 'failed' | 'aborted' | 'incomplete' | 'missed' | (string & {});
+
+type ExecutionEnd = {
+  readonly atMs: number;
+  readonly visibleAtMs: number;
+  readonly stored: StoredStatus;
+  readonly timedOut: boolean;
+  readonly abortedBy: string | undefined;
+  readonly succeededNodes: readonly string[];
+  readonly failedNodes: readonly string[];
+};
+
+/** One run. Times are true times; the answers add the skew of the member that ran it. */
+export type Execution = {
+  readonly id: number;
+  readonly project: Project;
+  readonly job: Job | undefined;
+  readonly work: Work;
+  readonly conditions: Conditions;
+  readonly seed: number;
+  readonly member: Member;
+  readonly skewMs: number;
+  readonly type: ExecutionType | null;
+  readonly user: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly attempt: number;
+  readonly oneTime: boolean;
+  /** When it counts as started, and when its first step begins (later for a delayed retry or a full pool). */
+  readonly startedAtMs: number;
+  workAtMs: number;
+  /** The member went away at this moment: the run makes no more progress. */
+  lostAtMs: number | undefined;
+  end: ExecutionEnd | undefined;
+  /** The end is written with retries: until it is visible the server still says running. */
+  ended: boolean;
+  retriedBy: Execution | undefined;
+  jobDeleted: boolean;
+  deletedAtMs: number | undefined;
+  /** For a run that was put there with given times: how long its plan is stretched to be. */
+  readonly fitMs: number | undefined;
+  /** Planned once while it runs; afterwards the seed gives the same plan again. */
+  plan: WorkflowRun | undefined;
+};
+
+/** The rendered status, first match wins; `atMs` is the true time of the question. */
+export function toStatus(execution: Execution, atMs: number): string {
+  const end = execution.ended ? execution.end : undefined;
+  if (end?.abortedBy !== undefined) return 'aborted';
+  if (execution.startedAtMs > atMs) return 'scheduled';
+  if (end === undefined) return 'running';
+  if (end.stored === 'succeeded') return 'succeeded';
+  if (execution.retriedBy !== undefined || end.stored === 'failed-with-retry') return 'failed-with-retry';
+  if (end.timedOut) return 'timedout';
+  return ['failed', 'missed'].includes(end.stored) ? end.stored : 'other';
+}
+
+export function endedAt(execution: Execution): number {
+  return (execution.end?.atMs ?? 0) + execution.skewMs;
+}
+
+export function startedAt(execution: Execution): number {
+  return execution.startedAtMs + execution.skewMs;
+}
