@@ -1,7 +1,6 @@
 import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
-import { createMemberSight } from './member-sight.ts';
 
 /** The newest API version that the client uses by itself: the API documents describe this one. */
 export const newestApiVersion = 47;
@@ -154,4 +153,30 @@ function toOlderVersion(error: ApiError): number {
     ...error.details,
     cause: error,
   });
+}
+
+type MemberSight = {
+  /** Called with the member that an answer names. */
+  readonly note: (uuid: string | undefined) => void;
+  /** Reports whether several members answer under one address. */
+  readonly hasSeveral: () => boolean;
+};
+
+/** The number of answers that are remembered: after this many from one member, there is only one. */
+const remembered = 20;
+
+/** A member that comes back after another has answered shows that both are there; one that is followed by another for good was replaced. */
+function createMemberSight(): MemberSight {
+  const seen: string[] = [];
+  let hasSeveral = false;
+  return {
+    note: (uuid) => {
+      if (uuid === undefined || uuid === '') return;
+      seen.push(uuid);
+      if (seen.length > remembered) seen.shift();
+      const changes = seen.filter((each, index) => each !== seen[index - 1]).length;
+      hasSeveral = changes > new Set(seen).size;
+    },
+    hasSeveral: () => hasSeveral,
+  };
 }

@@ -1,4 +1,4 @@
-import { type ClassCount, userClasses } from '../api/endpoints/user-classes.ts';
+import { type ClassCount, userClasses } from '../api/endpoints/users.ts';
 import { gauge, type Row, type ValueFamily } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 

@@ -1,8 +1,7 @@
 import type { LargeAnswers } from '../api/answers/large-answers.ts';
-import { createBearerCredentials } from '../api/auth/bearer.ts';
 import type { Credentials, SecretSource } from '../api/auth/credentials.ts';
 import { createSessionCredentials, createSessionMemory, type SessionMemory } from '../api/auth/session.ts';
-import { createTokenCredentials } from '../api/auth/token.ts';
+import { createBearerCredentials, createTokenCredentials } from '../api/auth/token.ts';
 import {
   type Client,
   type ClientMemory,

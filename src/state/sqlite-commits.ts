@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitCount, CommitFile } from './commit-file.ts';
-import { inTransaction } from './sqlite-transaction.ts';
+import { explainFault } from './explain-fault.ts';
+import { StateError } from './state.ts';
 
 /** Runs some work as one transaction, which is counted in the database and noted in the file next to it. */
 export type Commit = (work: () => void) => void;
@@ -32,4 +33,17 @@ export function readCommits(database: DatabaseSync): CommitCount | undefined {
   const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_identity'").get() !== undefined;
   // The cast is true: the columns are named and typed by the schema.
   return has ? (database.prepare('SELECT id, commits FROM state_identity').get() as CommitCount) : undefined;
+}
+
+/** Runs some work as one transaction: all of it, or nothing. */
+export function inTransaction(database: DatabaseSync, work: () => void): void {
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    work();
+    database.exec('COMMIT');
+  } catch (error) {
+    // Some faults have ended the transaction already.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw new StateError(`the state cannot be written: ${explainFault(error)}`, { cause: error });
+  }
 }

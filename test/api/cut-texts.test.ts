@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutTexts } from '../../src/api/answers/cut-texts.ts';
+import { cutTexts } from '../../src/api/answers/classify.ts';
 
 function cut(value: unknown): { readonly value: unknown; readonly cut: number } {
   const source = JSON.stringify(value);

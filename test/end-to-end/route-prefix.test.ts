@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sections } from '../../src/http/pages/navigation.ts';
+import { sections } from '../../src/http/pages/page.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 
 let demo: Demo;

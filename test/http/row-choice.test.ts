@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseRows } from '../../src/http/pages/execution/row-choice.ts';
+import { chooseRows } from '../../src/http/pages/execution/waterfall.ts';
 import { span } from './some-execution.ts';
 
 /** A tree as indented lines, `!` before what failed; the rows that are chosen, in the same form. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSystemdSocket } from '../../src/http/server/systemd-socket.ts';
+import { readSystemdSocket } from '../../src/http/server/server.ts';
 import { eventually } from '../support/eventually.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inTransaction } from '../../src/state/sqlite-transaction.ts';
+import { inTransaction } from '../../src/state/sqlite-commits.ts';
 
 let dir: string;
 let file: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SpanSource } from '../../src/domain/span-source.ts';
 import { isRunning, type Progress, type StepState } from '../../src/domain/step-state.ts';
-import { readRecording } from '../../src/tracing/enrich/recording.ts';
+import { readRecording } from '../../src/tracing/enrich/replay.ts';
 import type { Span } from '../../src/tracing/plan/span.ts';
 import { fc } from '../support/property.ts';
 import { planSource, readRecorded } from './recorded.ts';

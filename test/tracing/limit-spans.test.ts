@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SpanSource } from '../../src/domain/span-source.ts';
 import type { NodeState, StepState } from '../../src/domain/step-state.ts';
 import { encodeTrace } from '../../src/tracing/deliver/encode.ts';
-import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
+import { toTreeText } from '../../src/tracing/enrich/replay.ts';
 import { planTraceInTurns } from '../../src/tracing/plan/plan-trace.ts';
 import { planSource, readRecorded, settings } from './recorded.ts';
 

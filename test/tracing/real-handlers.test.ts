@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRecording } from '../../src/tracing/enrich/recording.ts';
-import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
+import { readRecording, toTreeText } from '../../src/tracing/enrich/replay.ts';
 import { planSource } from './recorded.ts';
 
 /** A step that was handled by a job, as servers of the rundeck dialect write it: no step `1e`, and paths that start again. */

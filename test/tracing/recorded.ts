@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpanSource } from '../../src/domain/span-source.ts';
-import { readRecording } from '../../src/tracing/enrich/recording.ts';
+import { readRecording } from '../../src/tracing/enrich/replay.ts';
 import { planTrace } from '../../src/tracing/plan/plan-trace.ts';
 import { type TraceSettings, traceDefaults } from '../../src/tracing/plan/settings.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeTrace } from '../../src/tracing/deliver/encode.ts';
-import { readRecording } from '../../src/tracing/enrich/recording.ts';
-import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
+import { readRecording, toTreeText } from '../../src/tracing/enrich/replay.ts';
 import type { TraceSettings } from '../../src/tracing/plan/settings.ts';
 import { planSource } from './recorded.ts';
 

@@ -1,9 +1,8 @@
+import type { Socket } from 'node:net';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { WebConfig, WebTls } from '../../domain/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
-import { readCertificate, refuseCertificate, type Shown } from './client-certificate.ts';
-import { toNetwork } from './client-network.ts';
-import { createRateLimit } from './rate-limit.ts';
 import { type Admission, createUsers } from './users.ts';
 
 export type AccessOptions = {
@@ -130,3 +129,89 @@ function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRef
 }
 
 const reportEveryMs = 60_000;
+
+type Wanted = Pick<WebTls, 'clientAuth' | 'allowedSans'>;
+/** The certificate of a client: nothing, or its names and whether a known authority signed it. */
+export type Shown =
+  | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
+  | undefined;
+
+/** Explains why a client with this certificate may not ask; undefined if it may. */
+export function refuseCertificate(
+  { clientAuth: { isRequired, isVerified }, allowedSans }: Wanted,
+  shown: Shown,
+): string | undefined {
+  if (shown === undefined) return isRequired ? 'a client certificate is required' : undefined;
+  if (isVerified && !shown.isVerified)
+    return 'the client certificate is not signed by a known authority, or has expired';
+  if (allowedSans.length === 0 || shown.altNames.some((name) => allowedSans.includes(name))) return undefined;
+  return 'the client certificate has none of the allowed names';
+}
+
+/** Reads the certificate of a connection; undefined without one, whatever else the connection says of itself. */
+function readCertificate(socket: Socket): Shown {
+  if (!isTls(socket)) return undefined;
+  const certificate = socket.getPeerCertificate();
+  if (certificate.raw === undefined) return undefined;
+  return { isVerified: socket.authorized, altNames: toAltNames(certificate), fingerprint: certificate.fingerprint256 };
+}
+
+function isTls(socket: Socket): socket is TLSSocket {
+  return 'encrypted' in socket;
+}
+
+/** The names, addresses and URIs of a certificate; a name that holds a comma is quoted in the text that Node makes. */
+function toAltNames({ subjectaltname = '' }: Partial<PeerCertificate>): string[] {
+  const parts = subjectaltname.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? [];
+  return parts.flatMap((part) => {
+    const [, name = ''] = /^\s*(?:DNS|IP Address|email|URI):(.*)$/s.exec(part) ?? [];
+    return name === '' ? [] : [name.startsWith('"') ? unquote(name) : name];
+  });
+}
+
+function unquote(name: string): string {
+  try {
+    return String(JSON.parse(name));
+  } catch {
+    return '';
+  }
+}
+
+/** Names the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 one, which one client has all of. */
+export function toNetwork(address = ''): string {
+  const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
+  if (mapped !== undefined || !address.includes(':')) return mapped ?? address;
+  const [first = '', last] = address.replace(/%.*/, '').split('::');
+  const groups = first === '' ? [] : first.split(':');
+  const end = last === undefined || last === '' ? [] : last.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - end.length) }, () => '0');
+  return [...groups, ...zeros, ...end]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+type RateLimit = { readonly everyMs: number; readonly burst: number };
+
+type Bucket = { readonly tokens: number; readonly seenTicks: number };
+
+/**
+ * Allows each client a burst of requests, and one more each time the interval has passed. Clients that are not known share:
+ * they take nothing from a known one.
+ */
+export function createRateLimit(ticks: () => number): (limit: RateLimit, client: string | undefined) => boolean {
+  const buckets = new Map<string | undefined, Bucket>();
+  return (limit, client) => {
+    const now = ticks();
+    const { tokens, seenTicks } = buckets.get(client) ?? { tokens: limit.burst, seenTicks: now };
+    const filled = Math.min(limit.burst, tokens + (now - seenTicks) / limit.everyMs);
+    const isAllowed = filled >= 1;
+    buckets.delete(client);
+    buckets.set(client, { tokens: isAllowed ? filled - 1 : filled, seenTicks: now });
+    const [oldest] = buckets.keys();
+    if (buckets.size > mostBuckets) buckets.delete(oldest);
+    return isAllowed;
+  };
+}
+
+const mostBuckets = 1000;

@@ -1,6 +1,5 @@
 import type { Request } from 'express';
 import { type Html, html, trust } from './html.ts';
-import { findSection, sections } from './navigation.ts';
 import { style } from './style.ts';
 
 type Page = {
@@ -51,4 +50,23 @@ function renderSections(root: string, here: string | undefined): readonly Html[]
 /** The way to the front page from the page that was asked for: right behind every proxy, whatever it puts before our paths. */
 export function toRoot({ path }: Pick<Request, 'path'>): string {
   return '../'.repeat(path.split('/').length - 2) || './';
+}
+
+/** The pages that every page leads to, in this order. */
+export const sections = [
+  { path: '', name: 'Status' },
+  { path: 'executions', name: 'Executions' },
+  { path: 'jobs', name: 'Jobs' },
+  { path: 'schedule', name: 'Schedule' },
+  { path: 'traces', name: 'Traces' },
+  { path: 'runbooks/', name: 'Runbooks' },
+  { path: 'dashboards/', name: 'Dashboards' },
+  { path: 'reference', name: 'Metrics' },
+  { path: 'config', name: 'Configuration' },
+] as const;
+
+/** Returns the section that a page below the route prefix belongs to; undefined if to none. */
+function findSection(path: string): string | undefined {
+  const [, first = ''] = path.split('/');
+  return sections.find((section) => section.path.replace('/', '') === first)?.name;
 }

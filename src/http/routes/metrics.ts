@@ -1,6 +1,5 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
-import { sendInPieces } from '../server/send-pieces.ts';
 
 /** The selection of a scrape: all servers, or all collectors, if it names none. */
 export type ScrapeWish = {
@@ -124,3 +123,22 @@ function quote(name: string): string {
 function refuse(response: Response, status: number, text: string): void {
   response.status(status).type('text/plain').send(text);
 }
+
+/**
+ * Writes a piece of a body when the previous one has been taken over by the system. TLS copies what it is given: a client that
+ * stops reading costs no more than one piece.
+ */
+async function sendInPieces(response: Response, chunks: readonly Buffer[]): Promise<void> {
+  for (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; from += pieceBytes) {
+      if (response.destroyed) return;
+      await new Promise<void>((resolve) => {
+        response.write(chunk.subarray(from, from + pieceBytes), () => resolve());
+      });
+    }
+  }
+  response.end();
+}
+
+/** Two records of TLS. */
+const pieceBytes = 32_768;

@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
+import { backoffMs } from './backoff.ts';
 import { countSpans, halve, toContent } from './batch.ts';
 import type { SenderObserver } from './observer.ts';
-import { createOutage, type Failing, type Outage } from './outage.ts';
 import { createWait, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
 import { PostFault } from './post-fault.ts';
@@ -205,3 +205,62 @@ function createShorten(scrub: (text: string) => string): (text: string) => strin
 
 /** The status, and the first 200 characters of what was said. */
 const longestReason = 210;
+
+/** Deliveries that fail, and the waits between their tries; reported once when they begin to fail, once when they work again. */
+type Outage = {
+  /** The time from which deliveries have been failing, and the reason; undefined while they work. */
+  readonly failing: () => Failing | undefined;
+  /** Reports whether the last try succeeded: the next one is not delayed. */
+  readonly isOver: () => boolean;
+  /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
+  readonly backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
+  readonly recover: () => void;
+  /** Retries a use of the state until it succeeds; undefined if the sender is stopped before. */
+  readonly insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
+};
+
+type Failing = { readonly sinceMs: number; readonly reason: string };
+
+type OutageOptions = {
+  readonly clock: Pick<Clock, 'now' | 'random'>;
+  readonly wait: Wait;
+  readonly observe: Pick<SenderObserver, 'failing' | 'recovered'>;
+  readonly shorten: (text: string) => string;
+  /** Ends all waits. */
+  readonly signal: AbortSignal;
+};
+
+function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions): Outage {
+  let failing: Failing | undefined;
+  let triesInVain = 0;
+
+  async function backOff(why: string, askedMs: number | undefined): Promise<void> {
+    if (signal.aborted) return;
+    const reason = shorten(why);
+    if (failing === undefined) observe.failing(reason);
+    failing = { sinceMs: failing?.sinceMs ?? clock.now(), reason };
+    await wait(backoffMs(triesInVain++, clock.random(), askedMs), signal);
+  }
+
+  return {
+    failing: () => failing,
+    isOver: () => triesInVain === 0,
+    backOff,
+    recover: () => {
+      triesInVain = 0;
+      if (failing === undefined) return;
+      failing = undefined;
+      observe.recovered();
+    },
+    insist: async (work) => {
+      for (;;) {
+        try {
+          return await work();
+        } catch (error) {
+          if (signal.aborted) return undefined;
+          await backOff(`the state: ${error instanceof Error ? error.message : String(error)}`, undefined);
+        }
+      }
+    },
+  };
+}

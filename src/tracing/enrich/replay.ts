@@ -1,10 +1,15 @@
+import { execution } from '../../api/endpoints/execution.ts';
+import { executionState } from '../../api/endpoints/execution-state.ts';
+import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
+import { isWhole } from '../../domain/step-state.ts';
+import { toVisible } from '../../domain/visible-text.ts';
 import { encodeTrace } from '../deliver/encode.ts';
+import { conventional, own } from '../plan/attribute-names.ts';
 import { toNamespace } from '../plan/ids.ts';
 import { type Plan, planTrace } from '../plan/plan-trace.ts';
 import { type TraceSettings, traceDefaults } from '../plan/settings.ts';
-import { readRecording } from './recording.ts';
-import { toTreeText } from './tree-text.ts';
+import type { Span, Trace } from '../plan/span.ts';
 
 /** A tree for people, or the request of OTLP. */
 export type ReplayFormat = 'tree' | 'json';
@@ -53,4 +58,79 @@ function toTitle({ trace, caller, isUnknown, leftOut }: Plan): string {
 function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
   const [base = ''] = permalink.split('/project/');
   return URL.canParse(base) ? toNamespace(base) : 'unknown';
+}
+
+/**
+ * An execution from the answers that a server gave: JSON with `execution`, and `state` and `workflow` where there are
+ * any. It also holds what no single answer contains: `loggedReason`, `previousAttemptId`, `expectedAtMs`.
+ */
+export function readRecording(text: string): SpanSource {
+  const recording = toFields(JSON.parse(text));
+  const { state, workflow, loggedReason, previousAttemptId, expectedAtMs } = recording;
+  const stateAnswer = isAbsent(state) ? undefined : executionState.body.parse(state);
+  const { endedAtMs, ...rest } = execution.body.parse(recording.execution);
+  const isPending =
+    stateAnswer === 'pending' ||
+    (stateAnswer !== undefined && endedAtMs !== undefined && !isWhole(stateAnswer, endedAtMs));
+  return {
+    execution: { ...rest, endedAtMs },
+    state: stateAnswer === 'pending' ? undefined : stateAnswer,
+    workflow: isAbsent(workflow) ? undefined : jobWorkflow.body.parse(workflow),
+    loggedReason: typeof loggedReason === 'string' ? loggedReason : undefined,
+    previousAttemptId: typeof previousAttemptId === 'number' ? previousAttemptId : undefined,
+    expectedAtMs: typeof expectedAtMs === 'number' ? expectedAtMs : undefined,
+    // A state that never came, or not all of it, is what the seal timeout is for.
+    degraded: isPending ? 'seal_timeout' : undefined,
+  };
+}
+
+function isAbsent(answer: unknown): boolean {
+  return answer === undefined || answer === null;
+}
+
+function toFields(value: unknown): Readonly<Record<string, unknown>> {
+  // The cast is true: any object can be read by name, and absent names read as undefined.
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** The tree for people: a line a span, indented, with its times since the root's start, its result, and why. */
+export function toTreeText({ spans }: Trace): string {
+  const startMs = spans[0]?.startMs ?? 0;
+  const depths = new Map<string, number>();
+  return spans
+    .map((span) => {
+      const above = span.parentId === undefined ? undefined : depths.get(span.parentId);
+      const depth = above === undefined ? 0 : above + 1;
+      depths.set(span.id, depth);
+      return `${'  '.repeat(depth)}${toQueueOrder(span, startMs)}\n`;
+    })
+    .join('');
+}
+
+function toQueueOrder({ name, attributes, startMs, endMs, why }: Span, zeroMs: number): string {
+  const id = attributes[conventional.taskRunId];
+  const result = attributes[conventional.result] ?? attributes[conventional.taskResult];
+  const words = [
+    toVisible(name),
+    ...(id === undefined ? [] : [`(${toVisible(String(id))})`]),
+    `${startMs - zeroMs}..${endMs - zeroMs}`,
+    ...[result, attributes[conventional.errorType]].filter((word) => word !== undefined),
+    ...marks.flatMap(([attribute, word]) => toMark(attributes[attribute], word)),
+  ];
+  return `${words.join(' ')} - ${why}`;
+}
+
+const marks = [
+  [own.handler, 'handler'],
+  [own.nodeOutcome, 'nodes'],
+  [own.notStarted, 'not-started'],
+  [own.clamped, 'clamped'],
+  [own.endInferred, 'end-inferred'],
+  [own.truncated, 'truncated'],
+  [own.degraded, 'degraded'],
+] as const;
+
+function toMark(value: string | number | boolean | undefined, word: string): readonly string[] {
+  if (value === undefined) return [];
+  return [value === true ? `[${word}]` : `[${word} ${value}]`];
 }

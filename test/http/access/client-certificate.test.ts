@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseCertificate, type Shown } from '../../../src/http/access/client-certificate.ts';
+import { refuseCertificate, type Shown } from '../../../src/http/access/access.ts';
 
 const never = { isRequested: true, isRequired: false, isVerified: false };
 const ifGiven = { ...never, isVerified: true };

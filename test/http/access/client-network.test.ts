@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toNetwork } from '../../../src/http/access/client-network.ts';
+import { toNetwork } from '../../../src/http/access/access.ts';
 
 describe('http/access/client-network', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimit } from '../../../src/http/access/rate-limit.ts';
+import { createRateLimit } from '../../../src/http/access/access.ts';
 
 const limit = { everyMs: 1000, burst: 3 };
 

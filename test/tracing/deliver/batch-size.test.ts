@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBatchSize } from '../../../src/tracing/deliver/batch-size.ts';
+import { createBatchSize } from '../../../src/tracing/deliver/selection.ts';
 
 const full = 1_048_576;
 

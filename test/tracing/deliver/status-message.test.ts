@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readStatusMessage } from '../../../src/tracing/deliver/status-message.ts';
+import { readStatusMessage } from '../../../src/tracing/deliver/verdict.ts';
 
 describe('tracing/deliver/status-message', () => {
   it('reads a message whose length takes two bytes', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PendingTrace } from '../../../src/tracing/enrich/pending.ts';
-import { findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/queue-order.ts';
-import { createWaitingTraces } from '../../../src/tracing/enrich/waiting-traces.ts';
+import { createWaitingTraces, findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/waiting-traces.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 type Given = Partial<Pick<PendingTrace, 'status' | 'startedAtMs' | 'job' | 'seenAtMs'>>;

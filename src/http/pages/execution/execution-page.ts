@@ -1,20 +1,20 @@
 import type { Router } from 'express';
-import { toAge, toLength } from '../../../domain/ages.ts';
+import { toAge, toDuration, toLength, toTime } from '../../../domain/ages.ts';
 import { toWhy } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
 import { toWord } from '../../../status/root-cause.ts';
-import type { EndedStatus, RunningExecution } from '../../../status/status.ts';
+import { isFailure } from '../../../status/running.ts';
+import type { EndedExecution, EndedStatus, RunningExecution } from '../../../status/status.ts';
 import type { Cause } from '../../../tracing/enrich/causes.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
+import { renderReadSteps } from '../traces/switch-on-traces.ts';
 import { renderDurations } from './durations-chart.ts';
-import { renderEnded } from './ended-page.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
 import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
-import { renderRunning, toStanding } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
@@ -142,4 +142,88 @@ function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root:
 function renderTime(atMs: number): Html {
   const at = new Date(atMs).toISOString();
   return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time>`;
+}
+
+type Finished = {
+  readonly others: readonly EndedStatus[];
+  readonly tracing: Tracing;
+  /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
+  readonly link: string | undefined;
+  /** The address of the server. */
+  readonly url: string | undefined;
+  readonly root: string;
+  readonly nowMs: number;
+};
+
+/** A finished execution whose steps are not known here: how it ended, how long it took, and what is kept of its cause. */
+function renderEnded(execution: EndedExecution, cause: Cause | undefined, about: Finished): Html {
+  const { others, tracing, link, url, root, nowMs } = about;
+  const { server, project, id, job, ending, startedAtMs, endedAtMs } = execution;
+  const lengthMs = endedAtMs - startedAtMs;
+  const facts: readonly (readonly [string, Html | string | undefined])[] = [
+    ['Server', server],
+    ['Project', project],
+    ['Job', renderJobLink(server, execution, root)],
+    ['Started', toUtc(startedAtMs)],
+    ['Ended', `${toUtc(endedAtMs)} (${toAge(endedAtMs, nowMs)})`],
+    ['Took', lengthMs < 0 ? undefined : toLength(lengthMs)],
+    ...(cause?.facts ?? []).map(({ name, value }) => [name, String(value)] as const),
+    ['Trace id', cause?.traceId === undefined ? undefined : html`<code class="copy">${cause.traceId}</code>`],
+  ];
+  const known = facts.filter(([, value]) => value !== undefined);
+  const [mood, sign] = ending === 'succeeded' ? ['good', '✓'] : isFailure(execution) ? ['bad', '✗'] : ['off', '!'];
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span><bdi>${job ?? 'ad hoc'}</bdi> <span class="id">#${id}</span>: ${ending}</span></h1>${cause === undefined ? undefined : html`\n<p><bdi>${cause.why}</bdi></p>`}</div>
+<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
+${renderOutsideLinks({ traceId: cause?.traceId, link, permalink: cause?.permalink ?? toServerAddress(url, project, id) })}${renderWithoutSteps(tracing, cause)}${renderDurations(execution, others, root)}`;
+}
+
+function renderWithoutSteps({ isOn }: Tracing, cause: Cause | undefined): Html {
+  if (cause !== undefined)
+    return html`<p class="note">Only this summary is kept: the exporter was restarted since, or newer executions took the place of its steps.</p>\n`;
+  if (isOn) {
+    return html`<p class="note">Its steps are not known here: they are still being read, it ended before the exporter started, or newer executions replaced it.</p>\n`;
+  }
+  return html`<p class="note">Its steps are not known here because <code>traces.enabled</code> is <code>off</code>. To read the steps of executions that end from now on:</p>
+${renderReadSteps()}`;
+}
+
+function toUtc(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+type Running = {
+  readonly isSilent: boolean;
+  readonly root: string;
+  /** The address of the server. */
+  readonly url: string | undefined;
+};
+
+/** An execution that still runs, or waits to run: its steps are read once it has ended. */
+function renderRunning(execution: RunningExecution, { isSilent, root, url }: Running): Html {
+  const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
+  const { serverNowMs, seenMs } = execution;
+  const forMs = (isSilent ? seenMs : serverNowMs) - startedAtMs;
+  const facts: readonly (readonly [string, Html | string | undefined])[] = [
+    ['Server', server],
+    ['Project', project],
+    ['Job', renderJobLink(server, execution, root)],
+    ['Started', isWaiting ? undefined : toUtc(startedAtMs)],
+    [isSilent ? 'Running for, when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
+    ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
+    ['Overdue', isOverdue ? '✗ yes' : undefined],
+  ];
+  const known = facts.filter(([, value]) => value !== undefined);
+  return html`<div class="headline off"><h1><span class="sign" aria-hidden="true">…</span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toStanding(
+    execution,
+    isSilent,
+  )}</h1></div>
+<p class="note">As reported by the server at ${toUtc(seenMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
+<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
+}
+
+/** Says what an execution does that has not ended: of a silent server nobody knows it any longer. */
+function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
+  if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
+  return isWaiting ? 'waits to run' : 'still runs';
 }

@@ -2,7 +2,6 @@ import { toLength } from '../../../domain/ages.ts';
 import type { PastExecution, SpanRow } from '../../../status/past-execution.ts';
 import { findFirstFailed, toPlaceOfFailure, toWord } from '../../../status/root-cause.ts';
 import { type Html, html } from '../html.ts';
-import { type Choice, chooseRows, type Gap } from './row-choice.ts';
 
 /** The most spans that a person reads, and that a browser draws at once. */
 const limits = { first: 250, failed: 2000 };
@@ -103,4 +102,51 @@ function renderResult(span: SpanRow): Html | undefined {
 function toWhy({ result, why }: SpanRow): readonly string[] {
   const isSaid = (result === 'success' && why === 'succeeded') || (result === 'cancellation' && why === 'aborted');
   return isSaid || why === '' ? [] : [why];
+}
+
+/** Rows that are left out, one after the other. */
+type Gap = { readonly skipped: number; readonly failed: number };
+
+type Choice = { readonly rows: readonly (SpanRow | Gap)[]; readonly left: Gap };
+
+type Limits = { readonly first: number; readonly failed: number };
+
+/** The rows that a person reads: the first ones, and what failed wherever it is, with everything above it. */
+export function chooseRows(spans: readonly SpanRow[], limits: Limits): Choice {
+  const wanted = findWanted(spans, limits);
+  const rows: (SpanRow | Gap)[] = [];
+  let left: Gap = { skipped: 0, failed: 0 };
+  let gap: Gap = left;
+  for (const [index, span] of spans.entries()) {
+    if (!wanted.has(index)) {
+      gap = widen(gap, span);
+      left = widen(left, span);
+      continue;
+    }
+    if (gap.skipped > 0) rows.push(gap);
+    gap = { skipped: 0, failed: 0 };
+    rows.push(span);
+  }
+  if (gap.skipped > 0) rows.push(gap);
+  return { rows, left };
+}
+
+function widen({ skipped, failed }: Gap, { hasFailed }: SpanRow): Gap {
+  return { skipped: skipped + 1, failed: failed + Number(hasFailed) };
+}
+
+function findWanted(spans: readonly SpanRow[], limits: Limits): ReadonlySet<number> {
+  const wanted = new Set<number>();
+  const above: number[] = [];
+  let failed = 0;
+  for (const [index, { depth, hasFailed }] of spans.entries()) {
+    above.length = Math.min(above.length, depth);
+    above.push(index);
+    if (index < limits.first) wanted.add(index);
+    else if (hasFailed && failed < limits.failed) {
+      failed += 1;
+      for (const one of above) wanted.add(one);
+    }
+  }
+  return wanted;
 }

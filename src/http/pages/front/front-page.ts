@@ -1,18 +1,18 @@
 import type { Router } from 'express';
-import { toAge, toDuration } from '../../../domain/ages.ts';
+import { toAge, toDuration, toTime } from '../../../domain/ages.ts';
 import type { Pause } from '../../../domain/pause.ts';
+import { toCount } from '../../../domain/sizes.ts';
 import { isWell } from '../../../status/problem-kinds.ts';
 import { findProblems, type Problem, toHeadline } from '../../../status/problems.ts';
-import type { ServerStatus, Status } from '../../../status/status.ts';
+import type { HourOfRuns, ServerStatus, Status, TracesStatus } from '../../../status/status.ts';
 import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
 import { createRoutes } from '../../server/routes.ts';
+import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
-import { renderHours } from './hours-chart.ts';
 import { renderProblems } from './problem-list.ts';
 import { renderServer } from './server-section.ts';
 import { renderServerTable } from './server-table.ts';
-import { toTracesText } from './traces-text.ts';
 
 type FrontPageOptions = {
   readonly metricsPath: string;
@@ -104,4 +104,68 @@ function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Ht
 function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }: Status): Html {
   const failed = failedReload === undefined ? '' : `; a reload failed ${toAge(failedReload.atMs, atMs)}`;
   return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}.</p>`;
+}
+
+/** Draws the runs and failures of all servers by the hour; undefined until something ended. */
+function renderHours(servers: readonly ServerStatus[], root: string, nowMs: number): Html | undefined {
+  const hours = joinHours(servers);
+  const known = hours.filter(({ runs }) => runs !== undefined);
+  const [first] = known;
+  if (first === undefined) return undefined;
+  const runs = known.reduce((sum, hour) => sum + (hour.runs ?? 0), 0);
+  const failures = known.reduce((sum, hour) => sum + hour.failures, 0);
+  const since = known.length === hours.length ? 'in 24 h' : `since ${toTime(first.startMs, nowMs)}`;
+  const most = Math.max(...known.map((hour) => hour.runs ?? 0));
+  const failed =
+    failures === 0 ? html`none failed` : html`<a href="${root}executions?result=failures">${failures} failed</a>`;
+  return renderChart({
+    caption: html`<a href="${root}executions">${runs} executions</a> ended ${since}, ${failed}`,
+    label: `Executions by the hour ${since}: ${runs} ended, ${failures} of them failed`,
+    bars: hours.map((hour) => toBar(hour, nowMs)),
+    ends: [toTime(hours[0]?.startMs ?? nowMs, nowMs), 'now'],
+    top: `${most} an hour`,
+    least: 1,
+  });
+}
+
+/** Adds up the hours of all servers. An hour that no server knows anything about is left out. */
+function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
+  const all = servers.flatMap(({ executions }) => (executions === undefined ? [] : [executions.hours]));
+  const byStart = Map.groupBy(all.flat(), ({ startMs }) => startMs);
+  const isKnown = (hour: HourOfRuns): boolean => hour.runs !== undefined;
+  return [...byStart]
+    .toSorted(([one], [other]) => one - other)
+    .slice(-24)
+    .map(([startMs, hours]) => ({
+      startMs,
+      runs: hours.some(isKnown) ? hours.reduce((sum, { runs = 0 }) => sum + runs, 0) : undefined,
+      failures: hours.reduce((sum, { failures }) => sum + failures, 0),
+    }));
+}
+
+function toBar({ startMs, runs, failures }: HourOfRuns, nowMs: number): Bar {
+  const from = toTime(startMs, nowMs);
+  if (runs === undefined) return { parts: [], label: `from ${from}: not known` };
+  return {
+    parts: [
+      { height: runs - failures, mood: 'plain' },
+      { height: failures, mood: 'bad' },
+    ],
+    label: `from ${from}: ${runs} ended, ${failures} failed`,
+  };
+}
+
+/** Summarises the delivery of traces in a few words. */
+function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
+  if (traces === undefined) return 'The state cannot be read';
+  const { delivery, waiting, oldestMs, quarantine } = traces;
+  if (delivery === undefined) return 'Off; how to switch them on';
+  const facts = [
+    delivery.failing === undefined ? undefined : '✗ delivery fails',
+    quarantine === 0 ? undefined : `✗ ${quarantine.toLocaleString('en')} quarantined`,
+    waiting === 0
+      ? undefined
+      : `${toCount(waiting, 'trace')} to deliver${oldestMs === undefined ? '' : `, the first finished ${toAge(oldestMs, nowMs)}`}`,
+  ].filter((fact) => fact !== undefined);
+  return facts.length === 0 ? 'All delivered' : facts.join('; ');
 }

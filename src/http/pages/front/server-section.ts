@@ -1,13 +1,11 @@
-import type { ServerStatus } from '../../../status/status.ts';
+import type { CollectorStatus, ServerStatus, TargetStatus } from '../../../status/status.ts';
 import { listUnreadable } from '../../../status/unreadable.ts';
 import { type Html, html } from '../html.ts';
 import { toAnchor, toRightsAnchor } from './anchors.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderExecutions } from './execution-tables.ts';
-import { renderOwnMetrics } from './own-metrics.ts';
 import { renderLease, renderMode, renderState, renderTime, states } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
-import { renderUnreadable } from './unreadable.ts';
 
 type About = {
   readonly root: string;
@@ -101,4 +99,100 @@ function renderPolicy(policy: string | undefined): Html | undefined {
   if (policy === undefined) return undefined;
   return html`<p>Give this access policy to an administrator of the server. Replace <code>automation-exporter</code> with a role of the credentials.</p>
 <pre tabindex="0"><code>${policy}</code></pre>`;
+}
+
+/** Collectors of numbers that newer releases tell Prometheus themselves. */
+const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
+const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
+
+/**
+ * Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks; a note, because it is not a
+ * problem.
+ */
+function renderOwnMetrics(server: ServerStatus): Html | undefined {
+  const { dialect, release, apiVersion } = findFacts(server);
+  if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)
+    return undefined;
+  const targets = server.members.length === 0 ? [server] : server.members;
+  const names = new Set([server, ...targets].flatMap(({ collectors }) => collectors.filter(isAbsent).map(toName)));
+  if (names.size === 0) return undefined;
+  const lines = toScrapeConfig(targets, apiVersion);
+  return html`<div class="hint"><h3>Metrics that this release serves itself</h3>
+<p>Rundeck ${firstRelease} and newer no longer serve ${[...names].join(', ')} over this API unless the legacy metrics are enabled.
+They serve JVM and HTTP request metrics at <code>monitoring/prometheus</code>: add it as a scrape target of Prometheus 2.55 or newer.</p>
+<pre tabindex="0"><code>${lines}</code></pre></div>
+`;
+}
+
+const firstRelease = 6;
+
+/** Of a cluster each member was met for itself. */
+function findFacts(server: ServerStatus): TargetStatus {
+  return [server, ...server.members].find(({ release }) => release !== undefined) ?? server;
+}
+
+function isAbsent({ name, result, reason }: CollectorStatus): boolean {
+  return result === 'off' && absent.includes(reason) && ownNumbers.includes(name);
+}
+
+function toName({ name }: CollectorStatus): string {
+  return name;
+}
+
+/** Lists only hosts: an address may hold more than Prometheus is to see. */
+function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): string {
+  const urls = targets.map(({ url }) => URL.parse(url)).filter((url) => url !== null);
+  const [first] = urls;
+  const path = `${first?.pathname.replace(/\/+$/, '') ?? ''}/api/${apiVersion}/monitoring/prometheus`;
+  return `scrape_configs:
+  - job_name: rundeck
+    scheme: ${first?.protocol.replace(':', '') ?? 'https'}
+    metrics_path: ${JSON.stringify(path)}
+    http_headers:
+      X-Rundeck-Auth-Token: { files: [/run/secrets/automation-token] }
+    static_configs:
+      - targets: [${urls.map(({ host }) => JSON.stringify(host)).join(', ')}]
+`;
+}
+
+type HiddenHistory = NonNullable<ServerStatus['executions']>['hidden'][number];
+
+/** Per project, which executions are not shown. */
+function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {
+  if (visibleProjects === 0) {
+    return html`<p>The list of projects is empty: either the server has no projects, or the credentials may not read any.</p>\n`;
+  }
+  if (executions === undefined) return undefined;
+  const { hidden, runningDenied, runningSight } = executions;
+  const rows = new Map(hidden.map((history) => [history.project, renderHistory(history)]));
+  for (const project of runningDenied) if (!rows.has(project)) rows.set(project, seen);
+  if (rows.size === 0) {
+    return runningSight === 'denied'
+      ? html`<p>The credentials may not read running executions in any project.</p>\n`
+      : undefined;
+  }
+  const mayNotRun = (project: string): boolean => runningSight === 'denied' || runningDenied.includes(project);
+  const lines = [...rows].slice(0, mostShown).map(
+    ([project, history]) => html`<tr><th scope="row"><bdi>${project}</bdi></th>${history}<td data-is="Running">${
+      mayNotRun(project) ? denied : 'readable'
+    }</td></tr>
+`,
+  );
+  const more =
+    rows.size > mostShown ? html`<p class="note">and ${rows.size - mostShown} more projects</p>\n` : undefined;
+  return html`<table>
+<thead><tr><th>Project</th><th class="number">Ended lately</th><th class="number">Readable</th><th>Running</th></tr></thead>
+<tbody>${lines}</tbody>
+</table>
+${more}<p>To exclude a project on purpose, list it under <code>servers[].projects.exclude</code>.</p>
+`;
+}
+
+const mostShown = 20;
+const denied = html`<strong class="bad">✗ not allowed to see</strong>`;
+const seen = html`<td class="none"></td><td data-is="Readable" class="number">all</td>`;
+
+function renderHistory({ counted, readable }: HiddenHistory): Html {
+  if (counted === undefined) return html`<td class="none"></td><td data-is="Readable" class="number">${denied}</td>`;
+  return html`<td data-is="Ended lately" class="number">${counted}</td><td data-is="Readable" class="number">${readable}</td>`;
 }
