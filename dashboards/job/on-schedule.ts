@@ -41,8 +41,7 @@ export function jobScheduleRow(): QuestionRow {
       timeSeries({
         id: 303,
         title: 'Missed runs by cause, over an hour',
-        description:
-          'Expected times within the hour before each point at which nothing ran, by cause.',
+        description: 'Expected times within the hour before each point at which nothing ran, by cause.',
         emptyReason: 'Empty unless a schedule starts the job.',
         unit: 'short',
         width: 8,
