@@ -43,6 +43,7 @@ export function createApp({ world, faults, sessions, log, control, nextMember, t
       query: withoutSecret(url),
       status: 0,
       listed: 0,
+      costMs: 0,
       endpointKnown: false,
       accept: request.get('accept'),
       auth: authOf(request, world, url),

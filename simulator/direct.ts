@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { toCostMs } from './answers/cost.ts';
 import { advance } from './engine/engine.ts';
 import { answerVersioned } from './routes/api.ts';
 import { type Endpoint, endpoints } from './routes/endpoints.ts';
@@ -19,6 +20,7 @@ export type DirectAnswer = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly listed?: number;
+  readonly costMs?: number;
 };
 
 /** Answers reads of the API as a function, at once: no socket, no session and no fault stands between. */
@@ -36,6 +38,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
     query: '',
     status: 0,
     listed: 0,
+    costMs: 0,
     endpointKnown: true,
     accept: headers['accept'],
     auth: authOf(request, world, url),
@@ -55,6 +58,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
     headers: { date, 'content-type': contentType, ...answer.headers },
     body: isJson ? JSON.stringify(answer.json) : (answer.text ?? ''),
     listed: answer.listed ?? 0,
+    costMs: toCostMs(url.pathname, answer),
   };
 }
 

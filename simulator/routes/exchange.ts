@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { type Answer, toListingMs } from '../answers/answer.ts';
+import { toCostMs } from '../answers/cost.ts';
 import { toDate } from '../answers/dates.ts';
 import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
@@ -31,6 +32,7 @@ export function send(request: Request, response: Response, answer: Answer): void
   response.status(answer.status);
   exchange.log.status = answer.status;
   exchange.log.listed = answer.listed ?? 0;
+  exchange.log.costMs = toCostMs(exchange.url.pathname, answer);
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   const [body, contentType] = toBody(answer);
   if (contentType !== undefined) response.setHeader('Content-Type', contentType);
@@ -69,6 +71,8 @@ export type SimulatorRequest = {
   status: number;
   /** How much was listed in memory for the answer. */
   listed: number;
+  /** For how long a server would work for it, in ms; nothing waits for that. */
+  costMs: number;
   endpointKnown: boolean;
   readonly accept: string | undefined;
   readonly auth: 'token' | 'query' | 'bearer' | 'cookie' | 'none';

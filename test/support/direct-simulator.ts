@@ -12,6 +12,8 @@ import type { Transport } from '../../src/api/wire/transport.ts';
 export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
   /** What was asked: paths and queries. */
   readonly requests: () => readonly Asked[];
+  /** For how long a real server would have worked for all of that. */
+  readonly spentMs: () => number;
   /** The way to it, which takes no time. */
   readonly transport: Transport;
 };
@@ -20,13 +22,14 @@ export type DirectOptions = Omit<SimulatorOptions, 'onRequest'> & {
   readonly onRequest?: ((asked: Asked) => void) | undefined;
 };
 
-type Asked = { readonly path: string; readonly query: string; listed?: number };
+type Asked = { readonly path: string; readonly query: string; listed?: number; costMs?: number };
 
 /** A simulated service on a clock that stands still, and no socket before it: thousands of requests take little. */
 export function createDirectSimulator({ onRequest, ...options }: DirectOptions): DirectSimulator {
   const clock = createClock(undefined, 'free');
   const { world, faults, control, token, play } = createService(options, clock);
   const asked: Asked[] = [];
+  let spentMs = 0;
   let turn = 0;
 
   /** As a balancer would: each of those that live in turn. */
@@ -46,6 +49,8 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
     if (fault !== undefined) return toFaulty(fault);
     const made = answerDirectly(world, { ...request, member: nextMember() });
     one.listed = made.listed ?? 0;
+    one.costMs = made.costMs ?? 0;
+    spentMs += one.costMs;
     return made;
   }
 
@@ -53,6 +58,7 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
     token,
     control,
     requests: () => asked,
+    spentMs: () => spentMs,
     truth: () => tellTruth(world),
     advance: (ms) => {
       clock.advance(ms);
