@@ -2,7 +2,8 @@ import type { Api } from '../api/client.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Asked, askSchedule } from './asking/ask-schedule.ts';
-import { planQuestions } from './asking/plan-questions.ts';
+import { isUrgentQuestion, planQuestions } from './asking/plan-questions.ts';
+import { createTimeShare } from './asking/time-share.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import type { WatchedJob } from './deciding/watched-job.ts';
 import type { Answered, ExpectedJobs } from './expected-jobs.ts';
@@ -14,6 +15,8 @@ export type Asking = {
   readonly waiting: Set<string>;
   /** Asks for the schedules that are due, one after the other; reports whether any was answered. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<boolean>;
+  /** The time that as many questions take, with the rests between them. */
+  readonly toDurationMs: (questions: number) => number;
 };
 
 type Options = {
@@ -23,24 +26,33 @@ type Options = {
   readonly everyMs: number;
 };
 
-/** Asks a server about the schedules of its jobs: one question at a time, and none for a while after one that it could not bear. */
+/**
+ * Asks a server about the schedules of its jobs: one question at a time, for a small share of its time, and none for a while after
+ * one that it could not bear.
+ */
 export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
   const changed = new Set<string>();
   const waiting = new Set<string>();
   let pausedUntilTicks = Number.NEGATIVE_INFINITY;
+  const share = createTimeShare(clock, everyMs);
 
   async function askAll(api: Api, questions: readonly WatchedJob[], limit: Limit): Promise<Round> {
     const answered = new Map<string, Answered>();
     let requests = 0;
     for (const job of questions) {
       const isOver = limit.signal.aborted || clock.ticks() >= limit.untilTicks || requests >= limit.requests;
-      if (isOver) break;
+      if (isOver || share.leftMs() <= 0) break;
+      const isUrgent = isUrgentQuestion(job, { nowMs: notes.serverNowMs(), changed, waiting });
+      // However many are urgent, the others have their turn, too.
+      if (isUrgent && share.leftMs() <= share.fullMs * shareOfOthers) continue;
+      const startTicks = clock.ticks();
       const asked = await askSchedule(api, job, {
         nowMs: notes.serverNowMs,
         isChanged: changed.has(job.id),
         isWaiting: waiting.has(job.id),
       });
       requests += asked.requests;
+      share.take(clock.ticks() - startTicks, asked.requests);
       const fault = asked.end?.fault;
       const isCostly = isTooMuch(asked);
       answered.set(job.id, toAnswered(asked, { atMs: notes.serverNowMs(), isCostly }));
@@ -74,9 +86,11 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
   return {
     changed,
     waiting,
+    toDurationMs: share.toDurationMs,
     read: async (api, signal) => {
       const limit = { signal, untilTicks: clock.ticks() + everyMs * mostOfInterval, requests: mostRequests };
       const done = new Set<string>();
+      share.grow();
       let isAnswered = false;
       // The next times of new jobs come first, and show which of them are asked about further.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
@@ -133,6 +147,7 @@ function isOfJob(fault: unknown): boolean {
   return fault instanceof ApiError && !isOfWholeServer(fault);
 }
 
+const shareOfOthers = 0.4;
 const mostOfInterval = 0.7;
 const mostRequests = 240;
 /** A server continues to list times although nobody waits for them any longer. */

@@ -14,8 +14,9 @@ import { createClearTimes } from './clear-times.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
-import type { Judged, WatchedJob } from './deciding/watched-job.ts';
-import { explain, type Why, type WhyInput } from './deciding/why.ts';
+import { isProjectOff } from './deciding/sources.ts';
+import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
+import { type AskedSchedules, explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
@@ -128,7 +129,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     find: (path) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
-      const why = explain(job, toWhyInput(options, job));
+      const why = explain(job, toWhyInput(round, job));
       return { job: toListed(options, job), why, ...toTimes(job, notes.serverNowMs()) };
     },
     schedule: (pause) => {
@@ -139,7 +140,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     hours: jobs.hours,
     exceededMs: () => exceededMs,
     serverNowMs: notes.serverNowMs,
-    why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(options, found))),
+    why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
   };
 }
 
@@ -163,7 +164,8 @@ function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly Wa
     : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
 }
 
-function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, group, name }: WatchedJob): WhyInput {
+function toWhyInput(round: Round, { project, group, name }: WatchedJob): WhyInput {
+  const { server, port, notes } = round;
   const facts = port.factsOf(project, group, name);
   const lastRun = facts && {
     id: facts.lastId,
@@ -171,7 +173,16 @@ function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, gro
     started: new Date(facts.lastStartMs).toISOString(),
     seconds: facts.lastDurationMs === undefined ? undefined : facts.lastDurationMs / 1000,
   };
-  return { server, nowMs: notes.serverNowMs(), lastRun, sources: notes.all() };
+  return { server, nowMs: notes.serverNowMs(), lastRun, sources: notes.all(), asked: toAskedSchedules(round) };
+}
+
+function toAskedSchedules({ jobs, asking, notes }: Round): AskedSchedules {
+  const sources = notes.all();
+  const asked = [...jobs.all.values()].filter(
+    (job) => job.goneAtMs === undefined && !isOff(job) && !isProjectOff(sources, job.project),
+  );
+  const left = asked.filter(({ timetable, unread }) => timetable === undefined && unread === undefined).length;
+  return { known: asked.length - left, all: asked.length, leftMs: asking.toDurationMs(left) };
 }
 
 const tooOld: Outcome = {

@@ -32,6 +32,7 @@ export type ListingOptions = {
 export function createListing(options: ListingOptions): Listing {
   const { clock, port, notes, settings, jobs } = options;
   const listedTicks = new Map<string, number>();
+  let restsUntilTicks = Number.NEGATIVE_INFINITY;
   const findLost = createLostProjects(options);
 
   async function list(api: Api, project: string): Promise<ReadonlySet<string>> {
@@ -39,6 +40,8 @@ export function createListing(options: ListingOptions): Listing {
     listedTicks.set(project, clock.ticks());
     const learn = port.beginJobList(project);
     const listed = await tolerate(() => api.get(projectJobs, { path: { project } }));
+    const restMs = Math.min((clock.ticks() - (listedTicks.get(project) ?? 0)) * restsPerList, longestRestMs);
+    restsUntilTicks = Math.max(restsUntilTicks, clock.ticks() + restMs);
     if (listed === undefined) return new Set();
     await learn?.(listed, atMs);
     const wanted = listed.filter(
@@ -53,13 +56,20 @@ export function createListing(options: ListingOptions): Listing {
       for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
       for (const [project, sinceMs] of findLost(new Set(projects))) await jobs.leaveOut(project, sinceMs);
       const changed = new Set<string>();
+      const isResting = clock.ticks() < restsUntilTicks;
       for (const project of planLists(projects, listedTicks)) {
+        // Projects that are new do not wait.
+        if (isResting && listedTicks.has(project)) continue;
         for (const id of await list(api, project)) changed.add(id);
       }
       return changed;
     },
   };
 }
+
+/** A list of many jobs takes a server long: it rests for as long as keeps lists below half a hundredth of its time. */
+const restsPerList = 200;
+const longestRestMs = longestListGapMs / 2;
 
 /**
  * Finds the projects whose jobs are gone with them, and since when. The server does not tell a project that was deleted from one

@@ -24,8 +24,9 @@ const kinds = {
 function createAsked(
   schedules: Readonly<Record<string, ReturnType<typeof every> | ReturnType<typeof utc>>>,
   each: number,
+  options: Parameters<typeof createStoppable>[0] = {},
 ) {
-  const scene = createStoppable();
+  const scene = createStoppable(options);
   const { control, requests } = scene;
   control.setExecutionMode('passive');
   control.createProject('pay');
@@ -94,6 +95,29 @@ describe('expected-runs, what our questions cost a server', () => {
       expect(most).toBeLessThanOrEqual(62 * 60);
     },
   );
+});
+
+describe('expected-runs, the processor of a server with 1,000 scheduled jobs', () => {
+  const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
+
+  it('works for us for at most 2 % of the time at a first contact, and of the hour after it', {
+    timeout: 120_000,
+  }, async () => {
+    const { minutes, spentMs, requests, jobs, find } = createAsked({ minute, dense, late, daily, yearly }, 200, {
+      takesTime: true,
+    });
+    await minutes(10);
+    expect(spentMs() / 600_000).toBeLessThanOrEqual(0.02);
+    const unknown = jobs().find(({ timetable }) => timetable === undefined);
+    expect(unknown && find(unknown.id)?.why.sentence).toMatch(
+      /^Its scheduled times are not known yet: \d+ of 1000 schedules known so far, about \d+ min left\./,
+    );
+    await minutes(60);
+    expect(spentMs() / 4_200_000).toBeLessThanOrEqual(0.02);
+    expect(jobs().filter(({ timetable }) => timetable === undefined)).toEqual([]);
+    const dear = requests().filter(({ costMs = 0 }) => costMs > 500);
+    expect(new Set(dear.map(({ path }) => path))).toEqual(new Set(['/api/47/project/pay/jobs']));
+  });
 });
 
 describe('expected-runs, a server that cannot list the times of a job', () => {

@@ -24,6 +24,7 @@ export function createScene({
   catchUpLimitMs = usual.catchUpLimitMs,
   around = (read) => read(),
   settings = {},
+  takesTime = false,
   ...options
 }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
@@ -32,7 +33,11 @@ export function createScene({
   let rows: readonly Row[] = [];
   let ownSkewMs = 0;
   let outcome: Awaited<ReturnType<ReturnType<typeof start>['expected']['read']>> | undefined;
-  const clock = fakeClock({ now: () => nowMs + ownSkewMs, ticks: () => nowMs, random: () => 0.5 });
+  const clock = fakeClock({
+    now: () => nowMs + ownSkewMs,
+    ticks: () => nowMs + (takesTime ? simulator.spentMs() : 0),
+    random: () => 0.5,
+  });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
     transport: simulator.transport,
@@ -108,6 +113,7 @@ export function createScene({
     control: simulator.control,
     token: simulator.token,
     requests: simulator.requests,
+    spentMs: simulator.spentMs,
     /** When each run truly started. */
     starts: () => simulator.truth().executions.map(({ startedAtMs }) => startedAtMs),
     nowMs: () => nowMs,
@@ -155,6 +161,8 @@ type SceneOptions = DirectOptions & {
   readonly catchUpLimitMs?: number;
   /** Runs each round of the schedule watch, as for measuring it. */
   readonly around?: (read: () => Promise<void>) => Promise<void>;
+  /** Waits for each answer as long as a real server works for it. */
+  readonly takesTime?: boolean;
   /** Other settings of the schedule watch than the usual ones. */
   readonly settings?: Partial<ExpectedRunsSettings>;
 };

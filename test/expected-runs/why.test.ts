@@ -26,7 +26,8 @@ function sentence(
     timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [two, two + 86_400_000] },
     ...fields,
   };
-  return explain(job, { server: 'prod', nowMs, lastRun, sources }).sentence;
+  return explain(job, { server: 'prod', nowMs, lastRun, sources, asked: { known: 400, all: 1000, leftMs: 720_000 } })
+    .sentence;
 }
 
 const seen = Date.UTC(2026, 10, 21, 14, 2);

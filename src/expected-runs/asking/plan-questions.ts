@@ -11,8 +11,8 @@ export type QuestionInput = {
 };
 
 /**
- * Chooses the jobs whose schedule is asked for now: those that are unknown, then what misses wait for, then those that are due,
- * and at last those that were refused: however many they are, they hold up no other.
+ * Chooses the jobs whose schedule is asked for now: first those that are urgent, then those that are unknown, then those that are
+ * due, and at last those that were refused: however many they are, they hold up no other.
  */
 export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly WatchedJob[] {
   const { nowMs, changed, waiting, isProjectOff } = input;
@@ -21,10 +21,11 @@ export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput):
     if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
     if (unread !== undefined && !changed.has(id))
       return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? 4 : undefined;
-    if (timetable === undefined) return 0;
-    if (changed.has(id)) return 1;
-    if (waiting.has(id)) return 2;
-    return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, mostSpanMs(job, nowMs)) ? 3 : undefined;
+    if (timetable === undefined) return 2;
+    if (changed.has(id) || waiting.has(id)) return 0;
+    const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, mostSpanMs(job, nowMs));
+    if (!isDue) return undefined;
+    return isUrgentQuestion(job, input) ? 1 : 3;
   };
   const due: { readonly job: WatchedJob; readonly rank: number }[] = [];
   for (const job of jobs) {
@@ -36,6 +37,17 @@ export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput):
   due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
   return spare(due.map(({ job }) => job));
 }
+
+/** Reports whether a miss may wait for the answer, or the times that are known of a schedule end soon. */
+export function isUrgentQuestion(
+  { id, timetable }: WatchedJob,
+  { nowMs, changed, waiting }: Pick<QuestionInput, 'nowMs' | 'changed' | 'waiting'>,
+): boolean {
+  if (changed.has(id) || waiting.has(id)) return true;
+  return timetable !== undefined && timetable.untilMs - nowMs < soonMs;
+}
+
+const soonMs = 900_000;
 
 /** A server that tells one time for an answer is asked about a few jobs only. */
 function spare(jobs: readonly WatchedJob[]): readonly WatchedJob[] {

@@ -41,10 +41,14 @@ export type WhyInput = {
   readonly nowMs: number;
   readonly lastRun: LastRun | undefined;
   readonly sources: Sources;
+  readonly asked: AskedSchedules;
 };
 
+/** Of how many schedules the times are known, and how long the questions about the others take. */
+export type AskedSchedules = { readonly known: number; readonly all: number; readonly leftMs: number };
+
 /** Explains the last decision about a job, and what keeps it from running now. */
-export function explain(job: WatchedJob, { server, nowMs, lastRun, sources }: WhyInput): Why {
+export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, asked }: WhyInput): Why {
   const verdict = job.verdicts.at(-1);
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
@@ -56,7 +60,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources }: Wh
   const facts = [...then, ...now];
   const fixes = [...blockers.map(({ fix }) => fix), ...toPastFix(verdict, blockers.length > 0)];
   const sentences = [
-    verdict === undefined ? toUndecided(job, nowMs) : toSentence(verdict, then, nowMs),
+    verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
     ...now.map(({ fact, atMs }) => `${toUpper(fact)} (seen ${toTime(atMs, nowMs)}).`),
     toLastRun(lastRun, nowMs),
     `Next run: ${toNext(job, nowMs)}.`,
@@ -92,11 +96,16 @@ function toUpper(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function toUndecided(job: WatchedJob, nowMs: number): string {
+function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): string {
   const openMs = undecidedTimes(job).find((time) => time <= nowMs);
   if (openMs !== undefined) return `Whether it ran at ${toTime(openMs, nowMs)} is still being checked.`;
-  if (job.timetable === undefined) return 'Its scheduled times are not known yet.';
+  if (job.timetable === undefined) return `Its scheduled times are not known yet${toProgress(job, asked)}.`;
   return `No scheduled time has passed since the exporter first saw the job (${toTime(job.sinceMs, nowMs)}).`;
+}
+
+function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): string {
+  if (job.unread !== undefined || isOff(job) || known >= all) return '';
+  return `: ${known} of ${all} schedules known so far, about ${Math.max(1, Math.ceil(leftMs / 60_000))} min left`;
 }
 
 function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): string {
