@@ -43,4 +43,4 @@ const share = 0.01;
 const longestDebt = 10;
 /** Of an answer that takes longer than this the rest is taken for the way to the server and back, unless it is truly slow. */
 const longestWorkMs = 60;
-const slowMs = 500;
+const slowMs = 2000;
