@@ -44,7 +44,9 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
       if (isOver || share.leftMs() <= 0) break;
       const isUrgent = isUrgentQuestion(job, { nowMs: notes.serverNowMs(), changed, waiting });
       // However many are urgent, the others have their turn, too.
-      if (isUrgent && share.leftMs() <= share.fullMs * shareOfOthers) continue;
+      const isTurnOfOthers =
+        share.leftMs() <= share.fullMs * shareOfOthers || requests >= limit.requests * (1 - shareOfOthers);
+      if (isUrgent && isTurnOfOthers) continue;
       const startTicks = clock.ticks();
       const asked = await askSchedule(api, job, {
         nowMs: notes.serverNowMs,

@@ -101,7 +101,7 @@ describe('expected-runs, the processor of a server with 1,000 scheduled jobs', (
   const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
 
   it('works for us for at most 2 % of the time at a first contact, and of the hour after it', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const { minutes, spentMs, requests, jobs, find } = createAsked({ minute, dense, late, daily, yearly }, 200, {
       takesTime: true,
