@@ -49,12 +49,12 @@ export class RealServer {
       cpuMs: (readCpuMs(this.pid) - cpuMs) / times,
       wallMs: (performance.now() - startMs) / times,
       status,
-      bytes: body.length,
+      body,
     };
   }
 }
 
-const projectOf = (kind: string): string => `cost-${kind}`;
+const projectOf = (kind: string): string => `${process.env['REAL_SERVER_PROJECTS'] ?? 'cost'}-${kind}`;
 
 /** Each kind of schedule, 200 jobs each. */
 const schedules = {
@@ -135,9 +135,13 @@ export function ourQuestions(jobs: ReadonlyMap<string, string>): readonly Questi
   return rows.map(([name, path]) => ({ name, path }));
 }
 
-/** What a careless client would ask. */
+/** What other clients ask, the careless ones among them. */
 export function dearQuestions(jobs: ReadonlyMap<string, string>): readonly Question[] {
   return [
+    {
+      name: 'next times of a group of 200',
+      path: `58/project/${projectOf('daily')}/jobs/browse?path=daily&meta=schedule`,
+    },
     ...['1d', '1w', '1y'].map((time) => ({
       name: `forecast of ${time}, minute`,
       path: `47/job/${jobs.get('minute') ?? ''}/forecast?time=${time}&max=500`,
