@@ -52,6 +52,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
         nowMs: notes.serverNowMs,
         isChanged: changed.has(job.id),
         isWaiting: waiting.has(job.id),
+        isBrief: questions.length > mostRequests,
       });
       requests += asked.requests;
       share.take(clock.ticks() - startTicks, asked.requests);

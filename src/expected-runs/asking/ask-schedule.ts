@@ -11,6 +11,8 @@ export type AskInput = {
   readonly isChanged: boolean;
   /** True if the known times have to be confirmed. */
   readonly isWaiting: boolean;
+  /** True while many other jobs wait: its times are listed once, and further at its next turn. */
+  readonly isBrief: boolean;
 };
 
 /** What was asked about one job. */
@@ -23,7 +25,7 @@ export type Asked = {
 
 /** Asks when the schedule of a job starts it: as little as suffices, and only the next time of a job that is new. */
 export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): Promise<Asked> {
-  const { nowMs, isChanged, isWaiting } = input;
+  const { nowMs, isChanged, isWaiting, isBrief } = input;
   const answers: Answer[] = [];
   const hasForecast = await api.supports(jobForecast);
   let known = isChanged ? undefined : job.timetable;
@@ -52,6 +54,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if ('why' in answer) return { answers, requests, end: answer };
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
+    if (isBrief && !isWaiting && question.ask === 'times') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
     isListDue &&= question.ask === 'next';
     // A schedule that was edited may have none of its times in the span, and the next one after it.

@@ -11,8 +11,8 @@ export type QuestionInput = {
 };
 
 /**
- * Chooses the jobs whose schedule is asked for now: first those that are urgent, then those that are unknown, then those that are
- * due, and at last those that were refused: however many they are, they hold up no other.
+ * Chooses the jobs whose schedule is asked for now: first those that were changed, then those that are unknown, then those that a
+ * miss waits for or whose known times end soon, then those that are due, and at last those that were refused: however many they are, they hold up no other.
  */
 export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly WatchedJob[] {
   const { nowMs, changed, waiting, isProjectOff } = input;
@@ -21,11 +21,11 @@ export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput):
     if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
     if (unread !== undefined && !changed.has(id))
       return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? 4 : undefined;
-    if (timetable === undefined) return 2;
-    if (changed.has(id) || waiting.has(id)) return 0;
+    if (changed.has(id)) return 0;
+    if (timetable === undefined) return 1;
     const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, mostSpanMs(job, nowMs));
-    if (!isDue) return undefined;
-    return isUrgentQuestion(job, input) ? 1 : 3;
+    if (!isDue && !waiting.has(id)) return undefined;
+    return isUrgentQuestion(job, input) ? 2 : 3;
   };
   const due: { readonly job: WatchedJob; readonly rank: number }[] = [];
   for (const job of jobs) {

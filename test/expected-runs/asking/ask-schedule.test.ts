@@ -38,6 +38,7 @@ it('continues a schedule at any moment, although the server counts the horizon b
       nowMs: () => nowMs + aheadMs,
       isChanged: false,
       isWaiting: true,
+      isBrief: false,
     });
     for (const answer of answers) {
       const joined = joinAnswer(timetable, answer, { decidedMs: nowMs, doubtMs: 0 });
@@ -51,7 +52,7 @@ it('continues a schedule at any moment, although the server counts the horizon b
 
 it('takes a next run that is over for no answer: asked again at once, the server would say the same', async () => {
   const api = { supports: async () => true, get: async () => ({ nextRunMs: birthMs - 3_600_000 }) };
-  const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false };
+  const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
   const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);
   expect(told).toEqual({ answers: [], requests: 1, end: { why: 'the server names a next run that is over' } });
 });
