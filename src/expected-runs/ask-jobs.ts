@@ -2,10 +2,10 @@ import type { Api } from '../api/client.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Asked, askSchedule } from './asking/ask-schedule.ts';
-import { isUrgentQuestion, planQuestions } from './asking/plan-questions.ts';
-import { createTimeShare } from './asking/time-share.ts';
+import { isUnlisted } from './asking/plan-question.ts';
 import { isProjectOff } from './deciding/sources.ts';
-import type { WatchedJob } from './deciding/watched-job.ts';
+import { toRefreshMs } from './deciding/timetable.ts';
+import { isOff, mostSpanMs, restsUntilMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
@@ -36,17 +36,14 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
   let pausedUntilTicks = Number.NEGATIVE_INFINITY;
   const share = createTimeShare(clock, everyMs);
 
-  async function askAll(api: Api, questions: readonly WatchedJob[], limit: Limit): Promise<Round> {
+  async function askAll(api: Api, questions: readonly DueJob[], limit: Limit): Promise<Round> {
     const answered = new Map<string, Answered>();
     let requests = 0;
-    for (const job of questions) {
+    for (const { job, rank } of questions) {
       const isOver = limit.signal.aborted || clock.ticks() >= limit.untilTicks || requests >= limit.requests;
       if (isOver || share.leftMs() <= 0) break;
-      const isUrgent = isUrgentQuestion(job, { nowMs: notes.serverNowMs(), changed, waiting });
-      // However many are urgent, the others have their turn, too.
-      const isTurnOfOthers =
-        share.leftMs() <= share.fullMs * shareOfOthers || requests >= limit.requests * (1 - shareOfOthers);
-      if (isUrgent && isTurnOfOthers) continue;
+      const isTurnOfOthers = share.isTurnOfOthers() || requests >= limit.requests * (1 - shareOfOthers);
+      if (isTurnOfOthers && isUrgent(rank)) continue;
       const startTicks = clock.ticks();
       const asked = await askSchedule(api, job, {
         nowMs: notes.serverNowMs,
@@ -76,11 +73,8 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
       waiting,
       isProjectOff: (project) => isProjectOff(sources, project),
     });
-    const round = await askAll(
-      api,
-      questions.filter(({ id }) => !done.has(id)),
-      limit,
-    );
+    const left = questions.filter(({ job }) => !done.has(job.id));
+    const round = await askAll(api, left, limit);
     if (round.answered.size > 0) await jobs.answer(round.answered, notes.clocks.behindMs(undefined));
     if (round.fault instanceof Error) throw round.fault;
     return round;
@@ -150,8 +144,102 @@ function isOfJob(fault: unknown): boolean {
   return fault instanceof ApiError && !isOfWholeServer(fault);
 }
 
-const shareOfOthers = 0.4;
 const mostOfInterval = 0.7;
 const mostRequests = 240;
 /** A server continues to list times although nobody waits for them any longer. */
 const pauseMs = 600_000;
+
+type QuestionInput = {
+  readonly nowMs: number;
+  readonly changed: ReadonlySet<string>;
+  readonly waiting: ReadonlySet<string>;
+  readonly isProjectOff: (project: string) => boolean;
+};
+
+type DueJob = { readonly job: WatchedJob; readonly rank: number };
+
+const ranks = { changed: 0, unknown: 1, soon: 2, due: 3, refused: 4 } as const;
+
+/**
+ * Chooses the jobs whose schedule is asked for now: first those that were changed, then those that are unknown, then those that a
+ * miss waits for or whose known times end soon, then those that are due, and at last those that were refused: however many they
+ * are, they hold up no other.
+ */
+function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
+  const due: DueJob[] = [];
+  for (const job of jobs) {
+    const rank = toRank(job, input);
+    if (rank !== undefined) due.push({ job, rank });
+  }
+  // Of one rank those come first whose known times end first.
+  const untilOf = ({ timetable }: WatchedJob): number => timetable?.untilMs ?? 0;
+  due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
+  // A server that tells one time for an answer is asked about a few jobs only.
+  let single = 0;
+  return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= mostSingle);
+}
+
+function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: QuestionInput): number | undefined {
+  const { id, timetable, unread } = job;
+  if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
+  if (changed.has(id)) return ranks.changed;
+  if (unread !== undefined) return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? ranks.refused : undefined;
+  if (timetable === undefined) return ranks.unknown;
+  if (waiting.has(id)) return ranks.soon;
+  const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, mostSpanMs(job, nowMs));
+  if (!isDue) return undefined;
+  return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
+}
+
+/** However many these are, the others have their turn, too. */
+function isUrgent(rank: number): boolean {
+  return rank === ranks.changed || rank === ranks.soon;
+}
+
+const soonMs = 900_000;
+const mostSingle = 10;
+
+/** The part of the time for which answers about schedules are waited for. */
+type TimeShare = {
+  readonly leftMs: () => number;
+  /** Reports whether what is left is kept for questions that are not urgent. */
+  readonly isTurnOfOthers: () => boolean;
+  /** Adds what the time since the last call gives, up to that of one interval. */
+  readonly grow: () => void;
+  readonly take: (ms: number, requests: number) => void;
+  readonly toDurationMs: Asking['toDurationMs'];
+};
+
+/** A server works while it is waited for: questions that take a hundredth of the time use at most a hundredth of one core. */
+function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShare {
+  const fullMs = everyMs * shareOfTime;
+  let leftMs = fullMs;
+  let atTicks = clock.ticks();
+  let meanMs = 0;
+  return {
+    leftMs: () => leftMs,
+    isTurnOfOthers: () => leftMs <= fullMs * shareOfOthers,
+    grow: () => {
+      const ticks = clock.ticks();
+      leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);
+      atTicks = ticks;
+    },
+    take: (ms, requests) => {
+      if (requests === 0) return;
+      const eachMs = ms / requests;
+      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, longestWorkMs) * requests;
+      // One slow answer does not silence the questions for hours.
+      leftMs = Math.max(leftMs - countedMs, -longestDebt * fullMs);
+      meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
+    },
+    toDurationMs: (questions) => (questions * meanMs) / shareOfTime,
+  };
+}
+
+const shareOfTime = 0.01;
+const shareOfOthers = 0.4;
+/** In intervals. */
+const longestDebt = 10;
+/** Of an answer that takes longer than this the rest is taken for the way to the server and back, unless it is truly slow. */
+const longestWorkMs = 60;
+const slowMs = 2000;

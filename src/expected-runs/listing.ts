@@ -3,7 +3,6 @@ import { projectJobs } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import { planLists } from './asking/plan-questions.ts';
 import { longestListGapMs } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
@@ -66,6 +65,22 @@ export function createListing(options: ListingOptions): Listing {
     },
   };
 }
+
+/** Chooses the projects whose jobs are listed now: those that never were, and of the others the next ones. */
+function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string, number>): readonly string[] {
+  const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, mostFresh);
+  const ticksOf = (project: string): number => listedTicks.get(project) ?? 0;
+  const known = projects
+    .filter((project) => listedTicks.has(project))
+    .sort((one, other) => ticksOf(one) - ticksOf(other))
+    .slice(0, Math.min(mostLists, Math.ceil(projects.length / roundsForAll)));
+  return [...fresh, ...known];
+}
+
+const mostFresh = 60;
+const mostLists = 20;
+/** A project is listed as often as this many runs of the collector. */
+const roundsForAll = 5;
 
 /** A list of many jobs takes a server long: it rests for as long as keeps lists below half a hundredth of its time. */
 const restsPerList = 200;
