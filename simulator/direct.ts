@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { toCostMs } from './answers/cost.ts';
+import { toCostMs } from './answers/answer.ts';
 import { advance } from './engine/engine.ts';
 import { answerVersioned } from './routes/api.ts';
 import { type Endpoint, endpoints } from './routes/endpoints.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { toCostMs } from '../../simulator/answers/cost.ts';
+import { toCostMs } from '../../simulator/answers/answer.ts';
 import { dearQuestions, ourQuestions, prepareJobs, RealServer } from './real-server.ts';
 import { readCpuMs, startServe } from './serving.ts';
 

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import { type Answer, toListingMs } from '../answers/answer.ts';
-import { toCostMs } from '../answers/cost.ts';
+import { type Answer, toCostMs, toListingMs } from '../answers/answer.ts';
 import { toDate } from '../answers/dates.ts';
 import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
