@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { executions } from './executions.ts';
 import { exporter } from './exporter.ts';
 import { job } from './job.ts';
@@ -54,14 +54,9 @@ interface Exported {
   readonly templating: { readonly list: readonly { readonly name: string }[] };
 }
 
-/** Every file of dashboards, by its name in this folder. */
+/** Every committed file of dashboards, by its name in this folder. */
 export function dashboardFiles(): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    dashboardNames.flatMap((name) => [
-      [`${name}.json`, dashboardJson(name)],
-      [`grafana.com/${name}.json`, exportJson(name)],
-    ]),
-  );
+  return Object.fromEntries(dashboardNames.map((name) => [`${name}.json`, dashboardJson(name)]));
 }
 
 const makers = { overview, executions, schedule, job, server, 'log-storage': logStorage, exporter } satisfies Record<
@@ -69,5 +64,8 @@ const makers = { overview, executions, schedule, job, server, 'log-storage': log
   () => object
 >;
 
-if (import.meta.main)
-  for (const [name, text] of Object.entries(dashboardFiles())) writeFileSync(new URL(name, import.meta.url), text);
+if (import.meta.main) {
+  const folder = new URL('grafana.com/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  for (const name of dashboardNames) writeFileSync(new URL(`${name}.json`, folder), exportJson(name));
+}
