@@ -1,25 +1,17 @@
 import { stringify } from 'yaml';
-import { alertFiles } from '../../alerts/generate.ts';
-import { dashboardFiles } from '../../dashboards/generate.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { toJsonSchema } from '../../src/config/show/json-schema.ts';
 import { chartValues } from './values.ts';
 
-/** The generated files of the chart, by their path in it. */
+/** The generated files of the chart, by their path in it; its rules and dashboards are links to the committed ones. */
 export function chartFiles(): Readonly<Record<string, string>> {
-  const dashboards = Object.entries(dashboardFiles()).filter(([file]) => /^[^/]+\.json$/.test(file));
   return {
     'Chart.yaml': renderChartFile(),
     'values.yaml': renderValues(),
     'values.schema.json': `${JSON.stringify(toValuesSchema(), undefined, 2)}\n`,
     'README.md': renderReadme(),
-    'files/rules.yaml': alertFiles()['rules.yaml'] ?? '',
-    // Without spaces: a ConfigMap, and a release, may hold 1 MiB.
-    ...Object.fromEntries(
-      dashboards.map(([file, text]) => [`files/dashboards/${file}`, `${JSON.stringify(JSON.parse(text))}\n`]),
-    ),
   };
 }
 
@@ -143,6 +135,9 @@ serviceMonitor: { enabled: true }
 prometheusRule: { enabled: true }
 dashboards: { enabled: true }
 \`\`\`
+
+The chart's \`files/\` are symbolic links into \`alerts/\` and \`dashboards/\`: Helm prints each link that it follows, and \`helm package\` puts the
+files in their place. A copy of this folder alone, without them, is refused where rules or dashboards are enabled.
 
 \`helm test\` runs \`check\`: it fails if something that is enabled is denied, broken or unreachable, and its log says how to fix it.
 

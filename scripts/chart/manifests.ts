@@ -17,10 +17,14 @@ export type KubernetesObject = {
 };
 
 const root = new URL('../../', import.meta.url).pathname;
-const chart = join(root, 'deploy/helm/automation-exporter');
+const ownChart = join(root, 'deploy/helm/automation-exporter');
 
 /** The objects of the chart with these values, given as YAML; throws with what Helm complains about. */
-export function renderChart(helm: string, values: string, release = 'prod'): readonly KubernetesObject[] {
+export function renderChart(
+  helm: string,
+  values: string,
+  { release = 'prod', chart = ownChart } = {},
+): readonly KubernetesObject[] {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-chart-'));
   try {
     const file = join(folder, 'values.yaml');
@@ -63,7 +67,7 @@ const header = '# Made from the chart by `node scripts/chart/manifests.ts`.\n';
 
 /** The plain manifests and their kustomization, by file: the chart with the fewest values, without what only Helm needs. */
 export function renderManifests(helm: string): Readonly<Record<string, string>> {
-  const objects = renderChart(helm, plainValues, 'automation-exporter').map(withoutHelm);
+  const objects = renderChart(helm, plainValues, { release: 'automation-exporter' }).map(withoutHelm);
   const files = objects.map((object): readonly [string, string] => [
     `${object.kind.toLowerCase()}.yaml`,
     toYaml(object),

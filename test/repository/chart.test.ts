@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { type KubernetesObject, renderChart, renderManifests } from '../../scripts/chart/manifests.ts';
 import { load } from '../config/fixtures.ts';
@@ -292,6 +292,17 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     ['both monitors', 'serviceMonitor: { enabled: true }\npodMonitor: { enabled: true }', /exclude each other/],
   ])('refuses %s', (_, values, complaint) => {
     expect(() => renderChart(helm, values)).toThrow(complaint);
+  });
+
+  it.each([
+    ['rules', 'prometheusRule', /files\/rules\.yaml has no rules/],
+    ['dashboards', 'dashboards', /files\/dashboards has no dashboards/],
+  ])('refuses to leave out the %s that a copy of its folder lacks', (_, value, complaint) => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-chart-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const filter = (path: string): boolean => !path.endsWith('/files');
+    cpSync(new URL('../../deploy/helm/automation-exporter/', import.meta.url), folder, { recursive: true, filter });
+    expect(() => renderChart(helm, `${server}\n${value}: { enabled: true }`, { chart: folder })).toThrow(complaint);
   });
 
   it('is where the plain manifests come from (node scripts/chart/manifests.ts)', () => {
