@@ -23,7 +23,7 @@ describe('alerts/runbooks', () => {
       'Mitigation',
     ]);
     for (const section of sections.slice(1))
-      expect(section.split('\n').slice(1).join('').trim().length).toBeGreaterThan(80);
+      expect(section.split('\n').slice(1).join('').trim().length).toBeGreaterThan(40);
   });
 
   it.each(pages)('%s sends the token in the header that most servers take, and names the other', (page) => {

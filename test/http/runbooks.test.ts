@@ -17,7 +17,7 @@ describe('http/routes/runbooks', () => {
     expect(lines).toHaveLength(content.runbooks.size + 1 + headings.length);
     expect(lines.filter((line) => line.startsWith('Automation') && !/[a-z].*\.$/.test(line))).toEqual([]);
     expect(lines).toContain(
-      'AutomationServiceDownThe exporter polls the server every few seconds and has had no usable answer for two minutes.',
+      'AutomationServiceDownThe exporter has had no usable response from the server for two minutes.',
     );
   });
 
