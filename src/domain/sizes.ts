@@ -18,10 +18,10 @@ export function toCount(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** Lists names as people read them, the first few of many. */
-export function toList(names: readonly string[]): string {
-  const shown = names.slice(0, names.length > 4 ? 3 : 4);
-  const rest = names.length - shown.length;
-  const all = rest > 0 ? [...shown, `${rest} more`] : shown;
+/** Lists names as people read them, the first few of many; there may be more than are given. */
+export function toList(names: readonly string[], count = names.length): string {
+  const shown = names.slice(0, count > 4 ? 3 : 4);
+  const rest = count - shown.length;
+  const all = rest > 0 ? [...shown, `${rest.toLocaleString('en')} more`] : shown;
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(all);
 }

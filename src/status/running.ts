@@ -110,9 +110,8 @@ function toJob({ group, name }: JobName): string | undefined {
   return group === '' ? name : `${group}/${name}`;
 }
 
-function toEnded({ group, name, id, project, ending, startedAtMs, endedAtMs, failedNodes }: RecentRun): EndedStatus {
-  const nodes = failedNodes === undefined ? {} : { failedNodes };
-  return { id, project, job: toJob({ group, name }), ending, startedAtMs, endedAtMs, ...nodes };
+function toEnded({ group, name, ...run }: RecentRun): EndedStatus {
+  return { ...run, job: toJob({ group, name }) };
 }
 
 function byUrgency(a: RunningStatus, b: RunningStatus): number {

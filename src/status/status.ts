@@ -98,6 +98,8 @@ export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'starte
   readonly endedAtMs: number;
   /** The first few nodes that it failed on; absent where there is none, or none is known. */
   readonly failedNodes?: readonly string[];
+  /** On how many it failed, where those are not all. */
+  readonly failedNodeCount?: number;
 };
 
 /** A finished execution that is kept for pages, and its server. */

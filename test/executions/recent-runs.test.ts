@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { addRecent, type RecentRun, type RecentSheets, toNewest } from '../../src/executions/ledger/recent-runs.ts';
+import {
+  addRecent,
+  type RecentRun,
+  type RecentSheets,
+  toNewest,
+  toRecent,
+} from '../../src/executions/ledger/recent-runs.ts';
+import { someRun } from './some-execution.ts';
 
 describe('executions/recent-runs', () => {
   it('fills one sheet after the other, the oldest end first, and writes only what changes', () => {
@@ -21,6 +28,18 @@ describe('executions/recent-runs', () => {
     expect(next.written).toEqual(['20', '21', '22']);
     expect([...next.sheets.keys()].slice(0, 2)).toEqual(['2', '3']);
     expect(add(next.sheets, runs(1121, 50)).forgotten).toEqual(['2']);
+  });
+
+  it.each([
+    [0, {}],
+    [5, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'] }],
+    [200, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'], failedNodeCount: 200 }],
+  ])('keeps the first few of %i nodes that an execution failed on, and how many there were', (count, kept) => {
+    const { failedNodes, failedNodeCount } = toRecent(
+      'pay',
+      someRun({ failedNodes: Array.from({ length: count }, (_, index) => `n${index}`) }),
+    );
+    expect({ failedNodes, failedNodeCount }).toEqual(kept);
   });
 
   it('takes in nothing that is older than a thousand others', () => {

@@ -7,8 +7,12 @@ import { serve } from './serve.ts';
 import { silence } from './some-jobs.ts';
 import { atMs, ended } from './some-status.ts';
 
+const nodes = ['db01', 'db02', 'db03', 'db04', 'db05'];
 const executions: readonly EndedExecution[] = [
-  { ...ended({ id: 12, ending: 'failed', job: 'nightly/settle', failedNodes: ['db01', 'db02'] }), server: 'prod' },
+  {
+    ...ended({ id: 12, ending: 'failed', job: 'nightly/settle', failedNodes: nodes, failedNodeCount: 200 }),
+    server: 'prod',
+  },
   { ...ended({ id: 11, ending: 'aborted', job: 'tidy' }), server: 'prod' },
   { ...ended({ id: 10, project: 'stock', job: undefined }), server: 'test' },
   { ...ended({ id: 9, ending: 'timedout', project: 'stock', job: 'count all' }), server: 'test' },
@@ -40,7 +44,7 @@ describe('http/execution-list', () => {
     expect(toText(page).split('\n').slice(-6)).toEqual([
       '4 executions, newest first. The last 1,000 of each server are kept.',
       'Job | Server | Project | Result | Ended | Took',
-      'nightly/settle #12 | prod | pay | ✗ failed on db01 and db02 | 60 s ago | 45 s',
+      'nightly/settle #12 | prod | pay | ✗ failed on db01, db02, db03, and 197 more | 60 s ago | 45 s',
       'tidy #11 | prod | pay | ! aborted | 60 s ago | 45 s',
       'ad hoc #10 | test | stock | ✓ succeeded | 60 s ago | 45 s',
       'count all #9 | test | stock | ✗ timedout | 60 s ago | 45 s',

@@ -2,14 +2,13 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { Ledger, LedgerEntry } from '../../state/ledger.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
-import { toEnding, toJobName } from '../counting/naming.ts';
 import { planPrune } from '../counting/prune.ts';
 import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
 import type { CommitHook } from '../trace-port.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
-import type { RecentRun } from './recent-runs.ts';
+import { toRecent } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 
 /** Notified of the result of reading rows, for the daemon's own counters. */
@@ -208,13 +207,3 @@ function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
   }
   return runs;
 }
-
-function toRecent(project: string, run: Finished): RecentRun {
-  const { id, startedAtMs, endedAtMs } = run;
-  const failedNodes = run.failedNodes.slice(0, mostNodes);
-  const nodes = failedNodes.length === 0 ? {} : { failedNodes };
-  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes };
-}
-
-/** An execution that fails on more of them does not speak of one node. */
-const mostNodes = 5;

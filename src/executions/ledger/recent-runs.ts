@@ -1,4 +1,5 @@
-import type { Ending } from '../counting/naming.ts';
+import { type Ending, toEnding, toJobName } from '../counting/naming.ts';
+import type { Finished } from '../counting/reconcile.ts';
 
 /** A finished execution as pages show it. */
 export type RecentRun = {
@@ -11,7 +12,21 @@ export type RecentRun = {
   readonly endedAtMs: number;
   /** The first few nodes that it failed on; absent where there is none, or an earlier release kept it. */
   readonly failedNodes?: readonly string[];
+  /** On how many it failed, where those are not all. */
+  readonly failedNodeCount?: number;
 };
+
+/** Returns what is kept of a finished execution. */
+export function toRecent(project: string, run: Finished): RecentRun {
+  const { id, startedAtMs, endedAtMs, failedNodes: all } = run;
+  const failedNodes = all.slice(0, mostNodes);
+  const nodes = all.length === 0 ? {} : { failedNodes };
+  const count = all.length > mostNodes ? { failedNodeCount: all.length } : {};
+  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
+}
+
+/** An execution that fails on more of them does not speak of one node. */
+const mostNodes = 5;
 
 /** Runs by the key of the document they are kept in: many in one, because a flood would write each of them twice. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;

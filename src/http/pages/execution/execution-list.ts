@@ -117,8 +117,18 @@ function renderTable(executions: readonly EndedExecution[], about: About): Html 
 }
 
 function renderRow(execution: EndedExecution, { root, nowMs }: About, isOne: boolean): Html {
-  const { server, project, id, job = 'ad hoc', ending, startedAtMs, endedAtMs, failedNodes = [] } = execution;
-  const nodes = failedNodes.length === 0 ? undefined : html` on <bdi>${toList(failedNodes)}</bdi>`;
+  const {
+    server,
+    project,
+    id,
+    job = 'ad hoc',
+    ending,
+    startedAtMs,
+    endedAtMs,
+    failedNodes = [],
+    failedNodeCount,
+  } = execution;
+  const nodes = failedNodes.length === 0 ? undefined : html` on <bdi>${toList(failedNodes, failedNodeCount)}</bdi>`;
   const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
   const lengthMs = endedAtMs - startedAtMs;
   return html`<tr><th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>${
