@@ -57,6 +57,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     if (member === undefined) note(sourceKeys.contact, 'answered');
     if (isOf(systemInfo, endpoint, answer)) noteInfo(member, answer);
+    else noteMember(member);
     const uuid = member === undefined ? '' : uuids.get(member);
     if (isOf(executionMode, endpoint, answer) && uuid !== undefined && answer !== undefined)
       note(sourceKeys.mode(uuid), answer);
@@ -68,6 +69,21 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     // Older servers tell the one switch, and then the other.
     if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
     if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
+  }
+
+  /** A member answers whatever it is asked: its system information may be refused, or asked for rarely. */
+  function noteMember(member = ''): void {
+    const uuid = uuids.get(member);
+    if (uuid !== undefined) note(sourceKeys.member(uuid), 'answered');
+  }
+
+  function failed(member: string | undefined, error: unknown): void {
+    const isSilent = isSilence(error);
+    if (member === undefined && isSilent) note(sourceKeys.contact, 'failed');
+    if (member === undefined) return;
+    // Behind the same address another one may answer next.
+    if (isSilent) uuids.delete(member);
+    else if (error instanceof ApiError && error.details.isOfService === true) noteMember(member);
   }
 
   function noteInfo(member: string | undefined, info: Info): void {
@@ -87,9 +103,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   return {
     ear: (member) => ({
       answered: (endpoint, path, answer) => heard(member, endpoint, { answer, project: path['project'] }),
-      failed: (error) => {
-        if (member === undefined && isSilence(error)) note(sourceKeys.contact, 'failed');
-      },
+      failed: (error) => failed(member, error),
     }),
     all: () => timelines,
     serverNowMs,

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
+import { createSourceNotes } from '../../src/expected-runs/sources.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+const minuteMs = 60_000;
+
+describe('expected-runs/sources', () => {
+  it.each<[string, number, ApiError | undefined]>([
+    ['whose system information is refused', 10, refuse({ kind: 'forbidden', status: 403, isOfService: true })],
+    ['that answers something else', 10, undefined],
+    ['that a proxy answers for', 0, refuse({ kind: 'forbidden', status: 403 })],
+    ['that is silent, although another one takes its address', 0, refuse({ kind: 'timeout' })],
+  ])('knows up to which minute a member answered %s', (_what, minute, fault) => {
+    let nowMs = 0;
+    const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
+    const ear = notes.ear('a');
+    ear.answered(systemInfo, {}, { server: { serverUUID: 'm1' }, stats: { scheduler: {}, uptime: {} } });
+    for (let at = 1; at <= 10; at += 1) {
+      nowMs = at * minuteMs;
+      if (fault !== undefined) ear.failed(fault);
+      if (fault === undefined || fault.kind === 'timeout') ear.answered(executionMode, {}, 'active');
+    }
+    expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
+  });
+});
+
+function refuse(details: Omit<ConstructorParameters<typeof ApiError>[1], 'apiEndpoint'>): ApiError {
+  return new ApiError('refused', { ...details, apiEndpoint: 'system-info' });
+}
