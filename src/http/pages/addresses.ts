@@ -20,8 +20,13 @@ type Run = { readonly project: string | undefined; readonly job: string | undefi
 /** A link to the page of the job that an execution is of; undefined for a command without a job. */
 export function renderJobLink(server: string, { project, job }: Run, root: string): Html | undefined {
   if (project === undefined || job === undefined) return undefined;
-  const path = `${project}/${job}`;
-  return html`<a href="${root}${toJobAddress(server, path)}"><bdi>${path}</bdi></a>`;
+  return renderPathLink(server, `${project}/${job}`, root);
+}
+
+/** A link to the page of a job by its path, which may wrap after each slash. */
+export function renderPathLink(server: string, path: string, root: string): Html {
+  const parts = path.split('/').map((part, index) => html`${index === 0 ? '' : html`/<wbr>`}${part}`);
+  return html`<a href="${root}${toJobAddress(server, path)}"><bdi>${parts}</bdi></a>`;
 }
 
 function encode(segment: string): string {

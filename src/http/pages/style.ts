@@ -22,7 +22,7 @@ h1 { font-size: clamp(1.15rem, 5vw, 1.5rem); line-height: 1.3; margin: .5rem 0 1
 h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 p.note { color: var(--soft); margin: .25rem 0 .75rem; font-size: .9rem; }
-.good { color: var(--good); } .bad { color: var(--bad); } span.off { color: var(--off); }
+.good { color: var(--good); } .bad { color: var(--bad); } span.off, p.off { color: var(--off); }
 .headline { border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: .6rem .9rem; margin: .5rem 0; }
 .headline.good { background: var(--good-paper); } .headline.bad { background: var(--bad-paper); }
 .headline.off { background: var(--off-paper); color: var(--off); }
@@ -52,6 +52,8 @@ tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 .brief { white-space: nowrap; }
 td.server { min-width: 5rem; }
+th.job { min-width: 10rem; }
+.obstacle { display: inline-block; max-width: 13rem; }
 th.wide, td.wide { width: 35%; padding-left: 1rem; }
 th.number:last-child, td.number:last-child { padding-right: 0; }
 tr.success td { color: var(--soft); }
@@ -114,7 +116,11 @@ form.filter label { color: var(--soft); font-size: .9rem; min-width: 0; max-widt
 form.filter select { max-width: min(100%, 16rem); text-overflow: ellipsis; }
 form summary { color: var(--soft); font-size: .9rem; }
 details button { color: var(--bad); margin-top: .25rem; }
-@media (max-width: 40rem) {
+@media (min-width: 48.01rem) and (max-width: 60rem) {
+  thead th { white-space: normal; overflow-wrap: normal; }
+  .spare { display: none; }
+}
+@media (max-width: 48rem) {
   section thead { display: none; }
   section table, section tbody, section tr, section tbody th, section td { display: block; }
   section tbody th, section td { padding: 0; border: 0; text-align: left; }
@@ -125,6 +131,8 @@ details button { color: var(--bad); margin-top: .25rem; }
   section.waterfall td.track { flex: 1 1 100%; padding: 0; }
   .waterfall .track i { height: .5rem; margin-top: .1rem; margin-bottom: .2rem; }
   section.waterfall td.result { flex: 1 1 100%; }
+  .spark { display: inline-block; vertical-align: bottom; }
+  .obstacle { display: inline; }
   section td.none { display: none; }
   section td.brief { white-space: normal; }
   section td.wide { width: auto; padding-left: 0; }

@@ -10,7 +10,7 @@ import { isFailure } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
-import { toExecutionAddress, toJobAddress } from '../addresses.ts';
+import { renderPathLink, toExecutionAddress } from '../addresses.ts';
 import { renderEnding } from '../ending.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
@@ -142,7 +142,7 @@ function renderTable(jobs: readonly ScheduledJob[], { ended, ...at }: At & Pick<
   const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], at));
   return html`<section>
 <table>
-<thead><tr><th>Job</th>${at.isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last scheduled times</th><th>Durations</th><th>24 h</th><th>Next</th></tr></thead>
+<thead><tr><th>Job</th>${at.isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last scheduled times</th><th class="spare">Durations</th><th>24 h</th><th>Next</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 </section>
@@ -175,18 +175,20 @@ function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOn
   const last =
     lastRun &&
     html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
-  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last scheduled times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next"${job.blockers.length > 0 ? undefined : html` class="brief"`}>${toNext(job)}</td></tr>
+  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(job), root)}</th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last, 'brief')}${toCell('Last scheduled times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs), 'spare')}${toCell('24 h', toSuccess(runs, nowMs), 'brief')}<td data-is="Next"${job.blockers.length > 0 ? undefined : html` class="brief"`}>${toNext(job)}</td></tr>
 `;
 }
 
 function toNext({ nextMs, quietUntilMs, blockers, nowMs }: ScheduledJob): Html | string {
-  if (blockers.length > 0) return html`<span class="off">– ${toFacts(blockers)}</span>`;
+  if (blockers.length > 0) return html`<span class="off obstacle">– ${toFacts(blockers)}</span>`;
   if (nextMs !== undefined) return toWait(nextMs, nowMs);
   return quietUntilMs === undefined ? 'unknown' : `not before ${toTime(quietUntilMs, nowMs)}`;
 }
 
-function toCell(name: string, value: Html | string | undefined): Html {
-  return value === undefined ? html`<td class="none"></td>` : html`<td data-is="${name}">${value}</td>`;
+function toCell(name: string, value: Html | string | undefined, style = ''): Html {
+  return value === undefined
+    ? html`<td class="none ${style}"></td>`
+    : html`<td data-is="${name}" class="${style}">${value}</td>`;
 }
 
 function renderPages(page: number, pages: number, wish: Wish): Html | undefined {

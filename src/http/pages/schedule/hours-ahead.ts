@@ -3,7 +3,7 @@ import { type JobNames, toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import type { HourAhead } from '../../../expected-runs/deciding/hours-ahead.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
-import { toJobAddress } from '../addresses.ts';
+import { renderPathLink } from '../addresses.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
@@ -32,7 +32,7 @@ export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, 
     line: threads,
     least: 1,
   });
-  const none = html`<p><span class="off">– ${toFacts(blockers)}: none of these starts as long as that lasts.</span></p>\n`;
+  const none = html`<p class="off">– ${toFacts(blockers)}: none of these starts as long as that lasts.</p>\n`;
   return html`${title}${blockers.length === 0 ? undefined : none}${chart}${renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
 </section>
 `;
@@ -71,7 +71,7 @@ function renderCollision({ startMs, most, exceeded }: HourAhead, { server, root,
 /** A command without a job has no page. */
 function renderJob(job: JobNames, server: string, root: string): Html {
   if (job.name === '') return html`<bdi>${job.project}</bdi> (ad hoc)`;
-  return html`<a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a>`;
+  return renderPathLink(server, toJobPath(job), root);
 }
 
 function renderAll(hours: readonly HourAhead[], nowMs: number): Html {

@@ -4,7 +4,7 @@ import { toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-runs/showing/server-schedule.ts';
 import { createRoutes } from '../../server/routes.ts';
-import { toExecutionAddress, toJobAddress, toScheduleAddress } from '../addresses.ts';
+import { renderPathLink, toExecutionAddress, toScheduleAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
 import { renderVerdict } from '../jobs/verdict-strip.ts';
@@ -118,7 +118,7 @@ ${renderBlocked(blockers, nowMs)}${renderHours(schedule, silence(server) !== und
 function renderBlocked(blockers: ServerSchedule['blockers'], nowMs: number): readonly Html[] {
   return blockers.map(
     ({ fact: { fact, atMs }, fix }) =>
-      html`<p class="silence"><span class="off">– No schedule starts a job: ${fact} (seen ${toTime(atMs, nowMs)}). Fix: ${fix}.</span></p>\n`,
+      html`<p class="silence off">– No schedule starts a job: ${fact} (seen ${toTime(atMs, nowMs)}). Fix: ${fix}.</p>\n`,
   );
 }
 
@@ -148,7 +148,7 @@ function renderTime({ job, verdict }: TimeOfJob, { server, root, nowMs }: About)
 }
 
 function renderJob(job: NextStart['job'], server: string, root: string): Html {
-  return html`<th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>`;
+  return html`<th scope="row">${renderPathLink(server, toJobPath(job), root)}</th>`;
 }
 
 function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html | undefined {
