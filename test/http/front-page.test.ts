@@ -366,6 +366,22 @@ As of `);
     expect(folded).toContain('<li>and 87 more problems, below</li>');
   });
 
+  it('shows what a whole server suffers from before what only a member does, where not all fits', async () => {
+    const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
+    const text = '9 scheduled runs of a cluster member that does not respond were missed';
+    const cluster = server('cluster', {
+      members: [server('m1', { state: 'down', collectors: [] })],
+      troubles: [{ kind: 'owner_gone', text }],
+    });
+    for (const servers of [
+      [...many, cluster],
+      [server('gone', { state: 'down' }), ...many, cluster],
+    ]) {
+      const [top = ''] = (await readPage(servers)).split('<details>');
+      expect(toText(`${top}</main>`)).toContain(`"cluster": ${text}`);
+    }
+  });
+
   it('shows a problem of each server before a second one of any', async () => {
     const collectors = Array.from({ length: 20 }, (_, index) => ({ ...failing, name: `c${index}` }));
     const test = server('test', { collectors: [{ ...failing, name: 'late' }] });

@@ -24,7 +24,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     return renderBox(
       'bad',
       headline,
-      html`${renderDetail(worst, about)}${renderOthers(others, about, { named: [worst.server] })}`,
+      html`${renderDetail(worst, about)}${renderOthers(others, about, { named: worst.member === undefined ? [worst.server] : [] })}`,
     );
   }
   const others = problems.filter((one) => one.kind !== worst.kind || one.member !== undefined);
@@ -108,10 +108,15 @@ function renderOthers(
   return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
 }
 
-/** Chooses those that are not folded: one of each server that is not named yet before any other. */
+/**
+ * Chooses those that are not folded: one of each server that is not named yet before any other, and rather what the whole server
+ * suffers from than what a member does.
+ */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));
-  const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].map(([, [first]]) => first);
+  const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].flatMap(
+    ([, ofServer]) => ofServer.find(({ member }) => member === undefined) ?? ofServer.slice(0, 1),
+  );
   const chosen = new Set([...new Set([...firsts, ...problems])].slice(0, mostShown));
   return new Set(problems.filter((problem) => chosen.has(problem)));
 }
