@@ -21,8 +21,16 @@ describe('expected-runs, of a job that is blocked since before the exporter star
       'enable executions in the project; enable schedules in the project',
       { pay: { executionsEnabled: false, scheduleEnabled: false } },
     ],
-    ['The execution of the job is switched off', 'enable the execution of the job', { job: { enabled: false } }],
-    ['The schedule of the job is switched off', 'enable the schedule of the job', { job: { scheduleEnabled: false } }],
+    [
+      'No run is expected of it now. The execution of the job is switched off',
+      'enable the execution of the job',
+      { job: { enabled: false } },
+    ],
+    [
+      'No run is expected of it now. The schedule of the job is switched off',
+      'enable the schedule of the job',
+      { job: { scheduleEnabled: false } },
+    ],
   ])('says so before any time is decided: %s', async (fact, fix, { isPassive = false, pay = {}, job = {} }: Off) => {
     const { control, minutes, find, id } = createHourly();
     if (isPassive) control.setExecutionMode('passive');

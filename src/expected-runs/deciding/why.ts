@@ -99,12 +99,13 @@ function toUpper(text: string): string {
 function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): string {
   const openMs = undecidedTimes(job).find((time) => time <= nowMs);
   if (openMs !== undefined) return `Whether it ran at ${toTime(openMs, nowMs)} is still being checked.`;
+  if (job.timetable === undefined && isOff(job)) return 'No run is expected of it now.';
   if (job.timetable === undefined) return `Its scheduled times are not known yet${toProgress(job, asked)}.`;
   return `No scheduled time has passed since the exporter first saw the job (${toTime(job.sinceMs, nowMs)}).`;
 }
 
 function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): string {
-  if (job.unread !== undefined || isOff(job) || known >= all) return '';
+  if (job.unread !== undefined || known >= all) return '';
   return `: ${known} of ${all} schedules known so far, about ${Math.max(1, Math.ceil(leftMs / 60_000))} min left`;
 }
 
