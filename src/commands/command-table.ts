@@ -80,7 +80,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'why',
-    help: 'Say why a scheduled job did not run at its last time, as the running daemon knows it: 0 it ran, 1 it did not, 2 unknown.',
+    help: 'Print why a scheduled job did not run at its last time, from the running daemon: 0 it ran, 1 it did not, 2 unknown.',
     usage: 'SERVER PROJECT/GROUP/NAME',
     examples: ['why prod payments/nightly/settle', 'why prod payments/settle --json --url=http://localhost:9720'],
     positionals: 2,

@@ -28,7 +28,7 @@ export const generalOptions = {
     ),
     username: optional(
       userName(),
-      'User as whom the commands why and quarantine ask the running exporter, where it has users.',
+      'User name for the commands why and quarantine, which call the running exporter, if it has users.',
     ),
     password_file: optional(path('/etc/automation-exporter/password'), 'File with the password of that user.'),
     telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path under which to serve metrics.')),
@@ -41,7 +41,7 @@ export const generalOptions = {
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
     ),
     systemd_socket: untilRestart(
-      option(boolean, false, 'Listen on the socket that systemd hands over instead of listen_address.'),
+      option(boolean, false, 'Listen on a socket passed by systemd instead of listen_address.'),
     ),
     route_prefix: untilRestart(option(routePrefix(), '/', 'Prefix of all paths that the exporter serves.')),
     enable_lifecycle: option(boolean, false, 'Enable POST /-/reload and the quarantine actions over HTTP.'),
