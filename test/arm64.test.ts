@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
 import { findArchitecture } from '../scripts/build/node.ts';
 import { type Simulator, startSimulator } from '../simulator/simulator.ts';
-import { allocatorSettings, nodeFlags } from '../src/commands/process-settings.ts';
+import { allocatorSettings, nodeFlags } from '../src/commands/start.ts';
 import { startChild } from './support/child.ts';
 import { eventually } from './support/eventually.ts';
 import { openImageStore } from './support/image-store.ts';

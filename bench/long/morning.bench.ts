@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { findTool } from '../../scripts/tools.ts';
-import { nodeFlags } from '../../src/commands/process-settings.ts';
+import { nodeFlags } from '../../src/commands/start.ts';
 import { type Browser, type Opened, startBrowser } from '../../test/support/browser.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { freePort, type PostgresServer, startPostgres } from '../../test/support/postgres.ts';

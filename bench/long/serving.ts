@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
+import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 
 /** The command line as the sources have it; `npm run build` makes another. */
 export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
+import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 import { type Architecture, findArchitecture, provideNode, type ShippedNode } from './node.ts';
 import { buildPackage } from './package.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
+import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 import { findArchitecture } from './node.ts';
 
 /**

@@ -1,5 +1,4 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Scope } from './admission.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type BreakerMemory, createBreaker, createBreakerMemory } from './breaker.ts';
 import { type BudgetMemory, createBudget, createBudgetMemory, type Lane } from './budget.ts';
@@ -9,7 +8,7 @@ import { type AnyInput, type Endpoint, type EndpointInput, sinceVersion, toPath 
 import { type SystemInfo, systemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 import type { FileChange } from './file-look.ts';
-import { createRequester, type RequesterOptions, type RequestObserver, type Timed } from './requester.ts';
+import { createRequester, type RequesterOptions, type RequestObserver, type Scope, type Timed } from './requester.ts';
 import { waitFor } from './wait-for.ts';
 import type { Transport } from './wire/transport.ts';
 

@@ -8,9 +8,8 @@ import { askOnce } from './ask-once.ts';
 import { type LiveReport, probeLive } from './check/live.ts';
 import { isFine, probeServer, type ServerReport } from './check/probe.ts';
 import { toProbes } from './check/probes.ts';
-import { type CommandContext, exitCodes } from './command.ts';
+import { type CommandContext, exitCodes, type Progress } from './command.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
-import type { Progress } from './progress.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
 /** Asks every server what the collectors that are on would ask, once. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { toOwnAddress } from '../config/show/own-address.ts';
+import { toOwnAddress } from '../config/values/address.ts';
 import { readSecretFile, type Secret, SecretError } from '../domain/secret.ts';
 import { areArgumentsFine, type CommandContext } from './command.ts';
 import { loadOrComplain } from './load.ts';

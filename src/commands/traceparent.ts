@@ -1,5 +1,4 @@
-import { type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/plan/ids.ts';
-import { parseTraceparent } from '../tracing/plan/traceparent.ts';
+import { parseTraceparent, type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/plan/ids.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
 /** The `traceparent` of an execution or of one of its steps, for a step that wants to make spans of its own. */

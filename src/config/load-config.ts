@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { listGeneralLeaves, listLaunchLeaves } from './declare/catalogue.ts';
 import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './declare/options.ts';
 import { toSettings } from './declare/settings.ts';
-import { toChoice, toOverrideChoice } from './patterns/include-exclude.ts';
+import { toChoice, toOverrideChoice } from './patterns/pattern.ts';
 import {
   checkBackfill,
   checkDatabase,

@@ -1,13 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Scope } from '../../src/api/admission.ts';
 import type { Credentials } from '../../src/api/auth/credentials.ts';
 import { createBreaker } from '../../src/api/breaker.ts';
 import { createBudget } from '../../src/api/budget.ts';
 import { createContact } from '../../src/api/contact.ts';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
-import { createRequester } from '../../src/api/requester.ts';
+import { createRequester, type Scope } from '../../src/api/requester.ts';
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/api/wire/transport.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 

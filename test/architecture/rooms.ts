@@ -213,7 +213,6 @@ export const rooms: readonly Room[] = [
       'state/state',
       'state/sqlite-open',
       'state/postgres',
-      'tracing/plan/traceparent',
       'tracing/plan/ids',
       'tracing/enrich/ask',
       'tracing/enrich/replay',

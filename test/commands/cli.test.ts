@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findDanger } from '../../src/commands/compile-cache.ts';
+import { findDanger } from '../../src/commands/start.ts';
 import { startChild, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderStart } from '../../scripts/build/debian.ts';
-import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
+import { allocatorSettings, nodeFlags } from '../../src/commands/start.ts';
 
 describe('commands/process-settings', () => {
   it('holds for `npm start` too, which runs the sources', () => {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { createProgress } from '../../src/commands/progress.ts';
+import { createProgress } from '../../src/commands/command.ts';
 import { runCommand } from '../support/process.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toOwnAddress } from '../../src/config/show/own-address.ts';
+import { toOwnAddress } from '../../src/config/values/address.ts';
 
 const web = {
   telemetryPath: '/metrics',

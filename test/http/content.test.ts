@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alertRoutes } from '../../src/http/routes/alerts.ts';
-import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
+import { alertRoutes, dashboardRoutes } from '../../src/http/routes/alerts.ts';
 import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
 import { readContent } from '../../src/http/server/content.ts';
 import { serve } from './serve.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
+import { dashboardRoutes } from '../../src/http/routes/alerts.ts';
 import { serve } from './serve.ts';
 
 const dashboards = new Map([['overview', '{"title":"Overview","url":"http://localhost:9720/executions/a/1"}']]);

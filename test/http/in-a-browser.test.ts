@@ -7,9 +7,8 @@ import { executionPageRoute } from '../../src/http/pages/execution/execution-pag
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import { notFoundRoute } from '../../src/http/pages/not-found.ts';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
-import { alertRoutes } from '../../src/http/routes/alerts.ts';
+import { alertRoutes, dashboardRoutes } from '../../src/http/routes/alerts.ts';
 import { apiStatusRoute } from '../../src/http/routes/api-status.ts';
-import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
 import { metricReferenceRoute } from '../../src/http/routes/metric-reference.ts';
 import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
 import { readContent } from '../../src/http/server/content.ts';

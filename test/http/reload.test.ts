@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReloadOutcome } from '../../src/domain/complaint.ts';
-import { reloadRoute } from '../../src/http/routes/reload.ts';
+import { reloadRoute } from '../../src/http/routes/health.ts';
 import type { Asked } from '../../src/http/server/lifecycle.ts';
 import { type Served, serve } from './serve.ts';
 

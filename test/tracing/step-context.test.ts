@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareContexts, parseStepContext } from '../../src/tracing/plan/step-context.ts';
+import { compareContexts, parseStepContext } from '../../src/tracing/plan/step-names.ts';
 
 const read = (context: string) =>
   parseStepContext(context)?.map(({ number, isHandler, parameters }) => [number, isHandler, ...parameters]);

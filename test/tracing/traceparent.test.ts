@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toTraceId } from '../../src/tracing/plan/ids.ts';
-import { parseTraceparent } from '../../src/tracing/plan/traceparent.ts';
+import { parseTraceparent, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { planSource, readRecorded } from './recorded.ts';
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736';

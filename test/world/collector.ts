@@ -1,6 +1,6 @@
 import type { Content } from '../../src/tracing/deliver/batch.ts';
+import { PostFault } from '../../src/tracing/deliver/observer.ts';
 import type { Post, PostAnswer } from '../../src/tracing/deliver/post.ts';
-import { PostFault } from '../../src/tracing/deliver/post-fault.ts';
 import type { Dice } from './dice.ts';
 import { type ReadTrace, readJsonTraces } from './read-traces.ts';
 import type { VirtualTime } from './virtual-time.ts';

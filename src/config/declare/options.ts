@@ -1,4 +1,4 @@
-import { type Patterns, pattern, patternList } from '../patterns/pattern-list.ts';
+import { type Patterns, pattern, patternList } from '../patterns/pattern.ts';
 import { listenAddress, proxyAddress, webAddress } from '../values/address.ts';
 import { bucketBounds, labelNames } from '../values/family-types.ts';
 import { labels } from '../values/labels.ts';

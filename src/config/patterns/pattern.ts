@@ -1,4 +1,7 @@
 import type { Parsed } from '../values/duration.ts';
+import type { LabelPair } from '../values/labels.ts';
+import { readPart, structured } from '../values/structure.ts';
+import { parsedText, type ValueType } from '../values/value-type.ts';
 import { countSteps, createMatcher } from './pattern-matcher.ts';
 import { PatternError, parsePatternSyntax } from './pattern-syntax.ts';
 
@@ -36,4 +39,87 @@ function findFault(source: string): string | undefined {
     const said = error instanceof Error ? (/: ([^:]+)$/.exec(error.message)?.[1] ?? '') : '';
     return said === '' ? 'write \\ before special characters' : said.toLowerCase();
   }
+}
+
+const mostPatterns = 100;
+
+/** A list of patterns; a name needs to match only one of them. */
+export type Patterns = { readonly sources: readonly string[]; readonly matches: (name: string) => boolean };
+
+/** One pattern as an option. */
+export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {
+  takes: 'a pattern',
+  examples: ['pay-.*'],
+  placeholder: 'PATTERN',
+  format: ({ source }) => source,
+});
+
+/** A list of patterns; a flag or a variable gives one, which can hold several by |. */
+export const patternList: ValueType<Patterns, 'plain'> = structured(
+  (found, add) => {
+    if (!Array.isArray(found)) return undefined;
+    if (found.length > mostPatterns) add({ path: [], message: `holds more than ${mostPatterns} patterns` });
+    const read = found.slice(0, mostPatterns).map((raw, index) => readPart(pattern, raw, [index], add));
+    const patterns = read.filter((one) => one !== undefined);
+    return {
+      sources: patterns.map(({ source }) => source),
+      matches: (name) => patterns.some((one) => one.matches(name)),
+    };
+  },
+  {
+    takes: 'a list of patterns',
+    example: '["pay-.*"]',
+    placeholder: 'PATTERN',
+    fromText: (text) => [text],
+    format: ({ sources }) => sources,
+    jsonSchema: {
+      type: 'array',
+      maxItems: mostPatterns,
+      items: { type: 'string', minLength: 1, maxLength: longestPattern },
+    },
+  },
+);
+
+type Choice = { readonly include: Patterns; readonly exclude: Patterns };
+
+/** Chooses names: those to include, or all if none are listed, except those to exclude. */
+export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
+  return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
+}
+
+type Override = {
+  readonly match: Pattern;
+  readonly successAgeMs?: number | undefined;
+  readonly overdueFactor?: number | undefined;
+  readonly critical?: boolean | undefined;
+};
+
+/** Finds the overrides of a job: for each field the first matching entry that has it. */
+export function toOverrideChoice(entries: readonly Override[]): {
+  readonly successAgeMsOf: (path: string) => number | undefined;
+  readonly overdueFactorOf: (path: string) => number | undefined;
+  readonly isCritical: (path: string) => boolean;
+} {
+  const ofAges = entries.filter(({ successAgeMs }) => successAgeMs !== undefined);
+  const ofFactors = entries.filter(({ overdueFactor }) => overdueFactor !== undefined);
+  const ofSeverity = entries.filter(({ critical }) => critical !== undefined);
+  return {
+    successAgeMsOf: (path) => ofAges.find(({ match }) => match.matches(path))?.successAgeMs,
+    overdueFactorOf: (path) => ofFactors.find(({ match }) => match.matches(path))?.overdueFactor,
+    isCritical: (path) => ofSeverity.find(({ match }) => match.matches(path))?.critical ?? false,
+  };
+}
+
+/** The labels of a name: every entry that matches adds its own, and the first to name a label wins. */
+export function toLabelChoice(
+  entries: readonly { readonly match: Pattern; readonly labels: readonly LabelPair[] }[],
+): (name: string) => readonly LabelPair[] {
+  return (name) => {
+    const found = new Map<string, string>();
+    for (const { match, labels } of entries) {
+      if (!match.matches(name)) continue;
+      for (const [label, value] of labels) if (!found.has(label)) found.set(label, value);
+    }
+    return [...found];
+  };
 }

@@ -5,7 +5,7 @@ import { type Leaf, listServerLeaves, toSecretVariable } from '../declare/catalo
 import type { Settings } from '../declare/option.ts';
 import { serverOptions } from '../declare/options.ts';
 import { toSettings } from '../declare/settings.ts';
-import { toChoice, toLabelChoice } from '../patterns/include-exclude.ts';
+import { toChoice, toLabelChoice } from '../patterns/pattern.ts';
 import { listServerVariables } from './environment.ts';
 import type { FileValues } from './file-values.ts';
 import { checkLabels, type TakenLabels } from './label-rules.ts';

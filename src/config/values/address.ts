@@ -64,3 +64,14 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
     return { problem: 'holds a query or a fragment', hint: 'write the address without what follows ? or #' };
   return { value: url.href.replace(/\/+$/, '') };
 }
+
+/** Returns the daemon's address on this machine, without a slash at the end; the system may have chosen the port. */
+export function toOwnAddress(
+  { listenAddress, routePrefix }: { readonly listenAddress: ListenAddress; readonly routePrefix: string },
+  { port = listenAddress.port, isTls = false }: { readonly port?: number; readonly isTls?: boolean } = {},
+): string {
+  // Addresses that stand for every interface cannot be opened.
+  const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
+  const address = formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port });
+  return `http${isTls ? 's' : ''}://${address}${routePrefix === '/' ? '' : routePrefix}`;
+}

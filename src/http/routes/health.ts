@@ -1,4 +1,6 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
+import type { ReloadOutcome } from '../../domain/complaint.ts';
+import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** `/-/healthy`: the process answers. `/-/ready`: the vital polls of every server were tried once. */
@@ -14,4 +16,30 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
     else response.status(503).send(`waiting for the first poll of: ${missing.join(', ')}\n`);
   });
   return router;
+}
+
+type ReloadOptions = Lifecycle & {
+  /** Undefined where nothing can be read again. */
+  readonly reload: (() => Promise<ReloadOutcome>) | undefined;
+};
+
+/** `POST /-/reload`: reads the configuration again, for permitted callers only. */
+export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
+  const router = createRoutes();
+  router.all('/-/reload', async (request, response) => {
+    const words = { verb: 'Reload', otherwise: ', or send the process a SIGHUP' };
+    if (!letsIn(lifecycle, { request, response }, words)) return;
+    response.type('text/plain').set('cache-control', 'no-store');
+    if (reload === undefined) response.status(403).send('Off: there is no configuration to reload.\n');
+    else sendOutcome(response, await reload());
+  });
+  return router;
+}
+
+function sendOutcome(response: Response, outcome: ReloadOutcome): void {
+  if (outcome.ok) response.send(['reloaded', ...outcome.warnings, ''].join('\n'));
+  else
+    response
+      .status(500)
+      .send(['not reloaded, the previous configuration stays in force:', ...outcome.complaints, ''].join('\n'));
 }

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
-import { toAskedUrl } from './asked-url.ts';
 
 /**
  * Refuses requests that must not be answered because of their `Host`. One with several of these headers is refused: a
@@ -70,4 +69,14 @@ export function isSafeHost(host = ''): boolean {
 function isHostOf(url: string, host = ''): boolean {
   const own = URL.parse(url)?.host;
   return own !== undefined && own === URL.parse(`${new URL(url).protocol}//${host}`)?.host;
+}
+
+/** The address under which somebody asked, below the same path as ours; undefined if the Host header is not one. */
+export function toAskedUrl(
+  { protocol, headers }: Pick<Request, 'protocol' | 'headers'>,
+  ownUrl: string,
+): string | undefined {
+  const { host } = headers;
+  if (host === undefined || !/^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host)) return undefined;
+  return `${protocol}://${host}${new URL(ownUrl).pathname}`;
 }

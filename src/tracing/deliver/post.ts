@@ -5,7 +5,7 @@ import { ExchangeStopped, ExchangeTimeout, exchange, type Received } from '../..
 import type { TlsMaterial } from '../../api/wire/tls-material.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Content } from './batch.ts';
-import { PostFault, toPostFault } from './post-fault.ts';
+import { PostFault, toPostFault } from './observer.ts';
 import type { OtlpSettings } from './settings.ts';
 
 export type Post = {

@@ -1,5 +1,4 @@
-import type { SentHeader } from './headers.ts';
-import type { OtlpSettings } from './settings.ts';
+import type { OtlpSettings, SentHeader } from './settings.ts';
 
 /**
  * Lists the secrets of how traces are sent, which must never be shown. Values too short to be a secret, such as the name of a

@@ -1,11 +1,9 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
-import { backoffMs } from './backoff.ts';
 import { countSpans, halve, toContent } from './batch.ts';
-import type { SenderObserver } from './observer.ts';
+import { backoffMs, PostFault, type SenderObserver } from './observer.ts';
 import { createWait, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
-import { PostFault } from './post-fault.ts';
 import { createSelection } from './selection.ts';
 import type { Suspect } from './suspects.ts';
 import { toVerdict, type Verdict } from './verdict.ts';

@@ -1,5 +1,5 @@
 import type { SpooledTrace } from '../../state/spool.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs } from './observer.ts';
 
 /** A trace that got lost although it was sent by itself. */
 export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'spans'> & { readonly reason: string };

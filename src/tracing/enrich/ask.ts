@@ -3,8 +3,7 @@ import { execution as executionEndpoint } from '../../api/endpoints/execution.ts
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Wait } from '../deliver/pause.ts';
 import type { Detail } from '../plan/detail.ts';
-import { gatherSteps } from './gather.ts';
-import type { Workflows } from './workflows.ts';
+import { gatherSteps, type Workflows } from './gather.ts';
 
 type AskOptions = {
   readonly detail: Detail;

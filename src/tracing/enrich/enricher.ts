@@ -8,10 +8,9 @@ import type { Detail } from '../plan/detail.ts';
 import type { Plan } from '../plan/plan-trace.ts';
 import type { Attempts } from './attempts.ts';
 import { type Cause, type Causes, createCauses } from './causes.ts';
-import { gather, toBareExecution } from './gather.ts';
+import { createWorkflows, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
 import { createWaitingTraces, pendingRetryMs, type Waiting } from './waiting-traces.ts';
-import { createWorkflows } from './workflows.ts';
 
 export type EnricherObserver = {
   readonly pending: (traces: number) => void;

@@ -9,7 +9,6 @@ import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from '../../domain/step-state.ts';
 import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
-import type { Workflows } from './workflows.ts';
 
 /** The parts that were found of an execution, and whether more of it is still on its way. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
@@ -120,3 +119,30 @@ async function read<Answer>(
 }
 
 const finalKinds: readonly string[] = ['not_found', 'forbidden', 'decode', 'rejected', 'too_large'];
+
+type Steps = readonly WorkflowStep[] | undefined;
+
+/** The workflows of jobs, asked for once in a while: most runs of a job have the same. */
+export type Workflows = { readonly read: (jobId: string, ask: () => Promise<Steps>) => Promise<Steps> };
+
+export function createWorkflows(ticks: () => number): Workflows {
+  const known = new Map<string, { readonly steps: Steps; readonly untilTicks: number }>();
+  return {
+    read: async (jobId, ask) => {
+      const found = known.get(jobId);
+      if (found !== undefined && ticks() < found.untilTicks) return found.steps;
+      const steps = await ask();
+      // The oldest makes room: maps keep the order in which things came.
+      known.delete(jobId);
+      for (const oldest of known.keys()) {
+        if (known.size < mostKnown) break;
+        known.delete(oldest);
+      }
+      known.set(jobId, { steps, untilTicks: ticks() + knownForMs });
+      return steps;
+    },
+  };
+}
+
+const knownForMs = 600_000;
+const mostKnown = 500;

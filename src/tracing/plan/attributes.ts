@@ -1,3 +1,8 @@
+import { toJobPath } from '../../domain/job-path.ts';
+import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
+import { actionRun, conventional, own, results, toOptionAttribute } from './attribute-names.ts';
+import type { RootOutcome } from './root-outcome.ts';
+import type { TraceSettings } from './settings.ts';
 import type { Attributes, AttributeValue } from './span.ts';
 
 export type AttributeList = {
@@ -35,3 +40,68 @@ export function createAttributes(): AttributeList {
 
 const longestValue = 1000;
 export const longestName = 200;
+
+/** Builds the attributes of the whole execution, which all its spans share. */
+export function toResource({ execution, state }: SpanSource, settings: TraceSettings): Attributes {
+  const { set, values } = createAttributes();
+  set(conventional.service, settings.service);
+  set(conventional.serviceVersion, settings.release);
+  set(conventional.pipeline, toPipeline(execution));
+  set(conventional.runId, String(execution.id));
+  set(conventional.runUrl, execution.permalink);
+  // Outside of a cluster servers have no UUID; a worker with a name and without an id would be none.
+  set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
+  set(conventional.workerName, state?.serverNode);
+  set(own.server, settings.server);
+  set(conventional.distro, settings.distro.name);
+  set(conventional.distroVersion, settings.distro.version);
+  return values;
+}
+
+/** `{project}/{group}/{name}`; nothing for a command without a job, and for a job that was deleted. */
+export function toPipeline({ project = '', job }: TracedExecution): string | undefined {
+  return job?.name === undefined ? undefined : toJobPath({ project, group: job.group, name: job.name });
+}
+
+export function setRootAttributes(
+  { set }: AttributeList,
+  source: SpanSource,
+  { outcome, settings }: { readonly outcome: RootOutcome; readonly settings: TraceSettings },
+): void {
+  const { execution } = source;
+  const { job } = execution;
+  set(conventional.action, actionRun);
+  set(conventional.result, results[outcome.result]);
+  set(conventional.errorType, outcome.errorType);
+  set(own.project, execution.project);
+  set(own.jobId, job?.id);
+  set(own.jobGroup, job?.group);
+  set(own.jobName, job?.name);
+  set(own.jobAverage, toSeconds(job?.averageDurationMs));
+  set(own.adhoc, job === undefined && !execution.isJobDeleted ? true : undefined);
+  set(own.trigger, execution.type);
+  set(own.retryAttempt, execution.retryAttempt);
+  set(own.willRetry, execution.status === 'failed-with-retry' ? true : undefined);
+  set(own.customStatus, execution.status === 'other' ? execution.customStatus : undefined);
+  set(own.failedNodes, execution.failedNodes.length || undefined);
+  set(own.succeededNodes, execution.succeededNodes || undefined);
+  if (source.expectedAtMs !== undefined) {
+    set(own.scheduleDelay, toSeconds(Math.max(0, execution.startedAtMs - source.expectedAtMs)));
+  }
+  set(own.degraded, source.degraded);
+  setSensitive(set, execution, settings);
+}
+
+/** People and secrets: only what was asked for. */
+function setSensitive(set: AttributeList['set'], execution: TracedExecution, settings: TraceSettings): void {
+  if (settings.withUserNames) {
+    set(conventional.user, execution.user);
+    set(own.abortedBy, execution.status === 'aborted' ? execution.abortedBy : undefined);
+  }
+  if (settings.withArgstring) set(own.argstring, execution.argstring);
+  for (const option of settings.options) set(toOptionAttribute(option), execution.options.get(option));
+}
+
+function toSeconds(durationMs: number | undefined): number | undefined {
+  return durationMs === undefined ? undefined : durationMs / 1000;
+}

@@ -1,8 +1,7 @@
 import { isRunning, type NodeState, type Progress, type StepState } from '../../domain/step-state.ts';
 import { type Draft, findReason, hasFailed, hasFailedNode, type Outcome, type Timing, untimed } from './draft.ts';
 import { incomplete, nodeFailure, otherError, toErrorType } from './failure-reason.ts';
-import { compareContexts, parseStepContext, type StepPlace } from './step-context.ts';
-import type { StepNames } from './step-names.ts';
+import { compareContexts, parseStepContext, type StepNames, type StepPlace } from './step-names.ts';
 
 export type Level = {
   /** The path of the step above; empty at the top. */

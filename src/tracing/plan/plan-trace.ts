@@ -1,19 +1,18 @@
 import type { SpanSource } from '../../domain/span-source.ts';
 import { own } from './attribute-names.ts';
+import { toPipeline, toResource } from './attributes.ts';
 import { reduceTo } from './detail.ts';
 import { countSpans, type Draft, dropDuplicates, untimed } from './draft.ts';
 import { draftSteps } from './draft-steps.ts';
 import { estimateBytes } from './estimate.ts';
-import { toSpanId, toTraceId } from './ids.ts';
+import { type Caller, findCaller, toSpanId, toTraceId } from './ids.ts';
 import { countTimed, createLimiter } from './limit-spans.ts';
-import { toPipeline, toResource } from './root-attributes.ts';
 import { type RootOutcome, toRootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { SpanLink, Trace } from './span.ts';
 import { type SpanFrame, toSpans } from './spans.ts';
 import { toStepNames } from './step-names.ts';
 import { settleTimes } from './times.ts';
-import { type Caller, findCaller } from './traceparent.ts';
 
 export type Plan = {
   readonly trace: Trace;

@@ -1,7 +1,7 @@
 import type { Result } from './attribute-names.ts';
 import type { Detail } from './detail.ts';
 import type { TraceFormat } from './estimate.ts';
-import type { Joining } from './traceparent.ts';
+import type { Joining } from './ids.ts';
 
 /** The settings of a plan. */
 export type TraceSettings = {

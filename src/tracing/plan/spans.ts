@@ -1,9 +1,8 @@
 import type { SpanSource } from '../../domain/span-source.ts';
 import { conventional, isErrorResult, own, results } from './attribute-names.ts';
-import { type AttributeList, createAttributes, longestName } from './attributes.ts';
+import { type AttributeList, createAttributes, longestName, setRootAttributes } from './attributes.ts';
 import type { Draft } from './draft.ts';
 import { toSpanId } from './ids.ts';
-import { setRootAttributes } from './root-attributes.ts';
 import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Span, SpanLink } from './span.ts';

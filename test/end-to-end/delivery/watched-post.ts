@@ -1,5 +1,5 @@
+import { PostFault } from '../../../src/tracing/deliver/observer.ts';
 import type { Post } from '../../../src/tracing/deliver/post.ts';
-import { PostFault } from '../../../src/tracing/deliver/post-fault.ts';
 
 type Watching = {
   readonly answered?: (() => void) | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../src/tracing/deliver/backoff.ts';
+import { backoffMs } from '../../../src/tracing/deliver/observer.ts';
 
 describe('tracing/deliver/backoff', () => {
   it('waits longer after each try in vain, for a minute at most', () => {

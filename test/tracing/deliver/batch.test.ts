@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../src/tracing/deliver/backoff.ts';
 import { halve, takeAlike, toContent } from '../../../src/tracing/deliver/batch.ts';
+import { backoffMs } from '../../../src/tracing/deliver/observer.ts';
 import { makeTrace, makeTraces, splitTraces } from './made-traces.ts';
 
 describe('tracing/deliver/batch', () => {

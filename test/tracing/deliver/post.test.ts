@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { systemClock } from '../../../src/domain/system-clock.ts';
+import type { PostFault } from '../../../src/tracing/deliver/observer.ts';
 import { createPost, type PostAnswer } from '../../../src/tracing/deliver/post.ts';
-import type { PostFault } from '../../../src/tracing/deliver/post-fault.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../../api/certificates.ts';
 import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 

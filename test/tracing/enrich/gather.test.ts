@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TracedExecution } from '../../../src/domain/span-source.ts';
-import { gatherSteps } from '../../../src/tracing/enrich/gather.ts';
-import { createWorkflows } from '../../../src/tracing/enrich/workflows.ts';
+import { createWorkflows, gatherSteps } from '../../../src/tracing/enrich/gather.ts';
 import { startCannedServer } from '../../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkflows } from '../../../src/tracing/enrich/workflows.ts';
+import { createWorkflows } from '../../../src/tracing/enrich/gather.ts';
 
 function setUp() {
   let nowTicks = 0;

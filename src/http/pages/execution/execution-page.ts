@@ -1,8 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toDuration, toLength, toTime } from '../../../domain/ages.ts';
-import { toWhy } from '../../../status/cause.ts';
+import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
-import { toWord } from '../../../status/root-cause.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution, EndedStatus, RunningExecution } from '../../../status/status.ts';
 import type { Cause } from '../../../tracing/enrich/causes.ts';
@@ -14,7 +13,6 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderReadSteps } from '../traces/switch-on-traces.ts';
 import { renderDurations } from './durations-chart.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
-import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
@@ -226,4 +224,37 @@ ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerA
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';
+}
+
+type Outside = {
+  readonly traceId: string | undefined;
+  /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
+  readonly link: string | undefined;
+  /** The address of the execution on its server. */
+  readonly permalink: string | undefined;
+};
+
+/** The links to the trace of an execution, and to its page on the server. */
+function renderOutsideLinks({ traceId, link, permalink }: Outside): Html | undefined {
+  const links = [
+    renderLink(
+      traceId === undefined ? undefined : link?.replaceAll('{trace_id}', () => traceId),
+      'The trace',
+      'With its attributes, in the trace viewer',
+    ),
+    renderLink(permalink, 'The execution on the server', 'With its output'),
+  ].filter((one) => one !== undefined);
+  return links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`;
+}
+
+/** Addresses come from the service too, and not every address is safe to follow. */
+function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
+  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
+  return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;
+}
+
+/** The page of an execution on its server, where the server has not given it. */
+function toServerAddress(url: string | undefined, project: string, id: number): string | undefined {
+  if (url === undefined) return undefined;
+  return `${url.replace(/\/$/, '')}/project/${encodeURIComponent(project.toWellFormed())}/execution/show/${id}`;
 }

@@ -1,6 +1,6 @@
 import { toLength } from '../../../domain/ages.ts';
+import { findFirstFailed, toPlaceOfFailure, toWord } from '../../../status/cause.ts';
 import type { PastExecution, SpanRow } from '../../../status/past-execution.ts';
-import { findFirstFailed, toPlaceOfFailure, toWord } from '../../../status/root-cause.ts';
 import { type Html, html } from '../html.ts';
 
 /** The most spans that a person reads, and that a browser draws at once. */

@@ -5,7 +5,7 @@ import type { ServerStatus, Status } from '../../../status/status.ts';
 import { judge } from '../../../status/watcher.ts';
 import { toScheduleAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
-import { toAnchor, toRightsAnchor } from './anchors.ts';
+import { toAnchor, toRightsAnchor } from './server-state.ts';
 
 type About = { readonly root: string };
 

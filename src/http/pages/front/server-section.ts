@@ -1,10 +1,9 @@
 import type { CollectorStatus, ServerStatus, TargetStatus } from '../../../status/status.ts';
 import { listUnreadable } from '../../../status/unreadable.ts';
 import { type Html, html } from '../html.ts';
-import { toAnchor, toRightsAnchor } from './anchors.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderExecutions } from './execution-tables.ts';
-import { renderLease, renderMode, renderState, renderTime, states } from './server-state.ts';
+import { renderLease, renderMode, renderState, renderTime, states, toAnchor, toRightsAnchor } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
 
 type About = {

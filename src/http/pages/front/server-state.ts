@@ -54,3 +54,13 @@ export function isInTrouble(collector: CollectorStatus): boolean {
     result === 'failed' || result === 'off' || complaints.length > 0 || (result === 'success' && message !== undefined)
   );
 }
+
+/** A name as the target of a link, whatever it holds. */
+export function toAnchor(server: string): string {
+  return `server-${encodeURIComponent(server.toWellFormed())}`;
+}
+
+/** Returns the anchor of the policy that allows a server's denied collectors. */
+export function toRightsAnchor(server: string): string {
+  return `${toAnchor(server)}-rights`;
+}

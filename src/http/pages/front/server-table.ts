@@ -1,7 +1,6 @@
 import type { ServerStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html } from '../html.ts';
-import { toAnchor } from './anchors.ts';
-import { isInTrouble, isQuietlyOff, renderMode, renderState, renderTime } from './server-state.ts';
+import { isInTrouble, isQuietlyOff, renderMode, renderState, renderTime, toAnchor } from './server-state.ts';
 
 /** All servers at a glance, each a row that leads to its section. */
 export function renderServerTable(servers: readonly ServerStatus[]): Html {
