@@ -37,9 +37,9 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   const timelines = new Map<string, Timeline>();
   const changed = new Set<string>();
   const uuids = new Map<string, string>();
-  const half = new Map<string, boolean>();
   const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
   const serverNowMs = clocks.nowMs;
+  const hearProjects = createProjectNotes(note);
   let threads: number | undefined;
 
   function note(key: string, value: string): void {
@@ -47,13 +47,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     changed.add(key);
   }
 
-  function noteProject(project: string, executions: boolean | undefined, schedule: boolean | undefined): void {
-    if (executions === undefined || schedule === undefined) return;
-    note(sourceKeys.project(project), toProjectMode(executions, schedule));
-  }
-
   function heard(member: string | undefined, endpoint: Endpoint<unknown>, about: About): void {
-    const { answer, project = '' } = about;
+    const { answer } = about;
     clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     if (member === undefined) note(sourceKeys.contact, 'answered');
     if (isOf(systemInfo, endpoint, answer)) noteInfo(member, answer);
@@ -61,14 +56,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     const uuid = member === undefined ? '' : uuids.get(member);
     if (isOf(executionMode, endpoint, answer) && uuid !== undefined && answer !== undefined)
       note(sourceKeys.mode(uuid), answer);
-    if (isOf(projects, endpoint, answer)) {
-      for (const { name, executionsEnabled, scheduleEnabled } of answer)
-        noteProject(name, executionsEnabled, scheduleEnabled);
-    }
-    if (isOf(projectMeta, endpoint, answer)) noteProject(project, answer.executionsEnabled, answer.scheduleEnabled);
-    // Older servers tell the one switch, and then the other.
-    if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
-    if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
+    hearProjects(endpoint, about);
   }
 
   /** A member answers whatever it is asked: its system information may be refused, or asked for rarely. */
@@ -123,6 +111,27 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
       for (const [key, timeline] of timelines) timelines.set(key, forgetBefore(timeline, beforeMs));
     },
     threads: () => threads,
+  };
+}
+
+/** Notes the switches of projects. */
+function createProjectNotes(note: (key: string, value: string) => void) {
+  const half = new Map<string, boolean>();
+
+  function noteProject(project: string, executions: boolean | undefined, schedule: boolean | undefined): void {
+    if (executions === undefined || schedule === undefined) return;
+    note(sourceKeys.project(project), toProjectMode(executions, schedule));
+  }
+
+  return (endpoint: Endpoint<unknown>, { answer, project = '' }: About): void => {
+    if (isOf(projects, endpoint, answer)) {
+      for (const { name, executionsEnabled, scheduleEnabled } of answer)
+        noteProject(name, executionsEnabled, scheduleEnabled);
+    }
+    if (isOf(projectMeta, endpoint, answer)) noteProject(project, answer.executionsEnabled, answer.scheduleEnabled);
+    // Older servers tell the one switch, and then the other.
+    if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
+    if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
   };
 }
 
