@@ -153,7 +153,13 @@ function toAnswers(job: DayJob, { timetable, decidedMs }: WatchedJob, { nowMs, i
   let known = timetable;
   for (let questions = 0; questions < 4; questions += 1) {
     const isFirst = questions === 0;
-    const situation = { nowMs, hasForecast: true, mostSpanMs: Infinity, isNextSure: !isFirst };
+    const situation = {
+      nowMs,
+      hasForecast: true,
+      mostSpanMs: Infinity,
+      isNextSure: !isFirst,
+      isUnedited: questions > 1,
+    };
     const question = planQuestion(known, { ...situation, isListDue: isFirst && isWaiting });
     if (question === undefined) break;
     const answer = toAnswer(job, nowMs, question);

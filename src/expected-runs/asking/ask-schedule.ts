@@ -1,9 +1,10 @@
 import type { Api } from '../../api/client.ts';
 import { jobForecast, jobInfo } from '../../api/endpoints/jobs.ts';
+import { isUneditedSince } from '../deciding/gap.ts';
 import { joinAnswer } from '../deciding/join-answer.ts';
-import type { Answer, Timetable } from '../deciding/timetable.ts';
+import type { Answer } from '../deciding/timetable.ts';
 import { mostSpanMs, type WatchedJob } from '../deciding/watched-job.ts';
-import { mostTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
+import { edgeMs, mostTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
 
 export type AskInput = {
   readonly nowMs: () => number;
@@ -31,6 +32,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   let known = isChanged ? undefined : job.timetable;
   let isListDue = isChanged || isWaiting;
   let isNextSure = false;
+  let isUnedited = !isChanged && job.timetable !== undefined && isUneditedSince(job, job.timetable.askedAtMs);
   for (let requests = 1; requests <= mostRequests; requests += 1) {
     const askedAtMs = nowMs();
     const situation: Situation = {
@@ -39,9 +41,11 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
       mostSpanMs: mostSpanMs(job, askedAtMs),
       isNextSure,
       isListDue,
+      isUnedited,
+      isConfirming: isWaiting && !isChanged,
     };
     const question = planQuestion(known, situation);
-    if (question === undefined || isNoNews(question, known, situation)) break;
+    if (question === undefined) break;
     const spanMs = question.ask === 'times' ? question.spanMs : undefined;
     const end = spanMs === undefined ? {} : { spanMs };
     let answer: Answer | Over | undefined;
@@ -57,6 +61,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     if (isBrief && !isWaiting && question.ask === 'times') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
     isListDue &&= question.ask === 'next';
+    isUnedited ||= question.ask === 'times';
     // A schedule that was edited may have none of its times in the span, and the next one after it.
     isNextSure ||= answer.timesMs.length > 0;
   }
@@ -65,16 +70,6 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
 
 /** The next time, its hour, its day and its week. */
 const mostRequests = 4;
-
-/** Reports whether a question would list again what has just been listed. */
-function isNoNews(
-  question: Question,
-  known: Timetable | undefined,
-  { nowMs, isNextSure, isListDue }: Situation,
-): boolean {
-  if (question.ask === 'next' || known === undefined || !isNextSure || isListDue) return false;
-  return nowMs + question.spanMs <= known.untilMs + 2 * edgeMs;
-}
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
 
@@ -105,5 +100,3 @@ type Over = { readonly why: string };
 const minuteMs = 60_000;
 /** Clocks of members differ, and a run that is due now may still be the next one. */
 const longestOverMs = 2 * minuteMs;
-/** The server counts the span by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
-const edgeMs = 30_000;

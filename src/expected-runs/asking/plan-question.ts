@@ -13,15 +13,20 @@ export type Situation = {
   readonly isNextSure: boolean;
   /** True if times are wanted although enough are known: to confirm them, or because they may be others now. */
   readonly isListDue: boolean;
+  /** True if nobody has edited the schedule since its times were listed: the list of jobs shows it, or they were listed just now. */
+  readonly isUnedited: boolean;
+  /** True if nothing is wanted but to confirm times: then almost all of a stretch is enough. */
+  readonly isConfirming: boolean;
 };
 
 /**
  * Plans the next question about a schedule; undefined where nothing more is to be asked. A server lists all times of a span in
  * memory, so a span begins with what is known to be empty, up to the next time, and what follows it grows with what was listed
- * before. Anyone may have edited the schedule meanwhile: before a long span the next time is asked for.
+ * before. Anyone may have edited the schedule meanwhile: before a long span the next time is asked for, and an hour
+ * from there. To confirm times, that hour suffices.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
-  const { nowMs, hasForecast, mostSpanMs, isNextSure, isListDue } = situation;
+  const { nowMs, hasForecast, mostSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
   const next: Question | undefined = isNextSure ? undefined : { ask: 'next' };
   const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
   const [firstMs] = coming;
@@ -31,10 +36,11 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, mostMs: mostSpanMs - quietMs });
   if (afterMs === undefined) return next;
   const spanMs = quietMs + afterMs;
-  const isFresh = nowMs - timetable.askedAtMs < freshMs;
+  const isFresh = nowMs - timetable.askedAtMs < (isUnedited ? freshMs : justNowMs);
   if (!isNextSure && spanMs > (isFresh ? longDayMs : longestUnsureMs)) return next;
-  if (isNextSure && !isListDue && isEnough(timetable, nowMs)) return undefined;
-  return { ask: 'times', spanMs };
+  const isListed = untilMs - firstMs >= (isConfirming ? afterMs * enoughShare : afterMs - 2 * edgeMs);
+  if (isNextSure && !isListDue && (isListed || isEnough(timetable, nowMs))) return undefined;
+  return { ask: 'times', spanMs: isUnedited && !isListDue ? spanMs : Math.min(spanMs, quietMs + hourMs) };
 }
 
 /** Reports whether the times that are known need no others for a while. */
@@ -94,7 +100,11 @@ const mostGrowth = 27;
 const fewTimes = 1.9;
 /** A schedule that somebody has made to start every second lists 3,600 times in it. */
 const longestUnsureMs = hourMs + minuteMs;
-/** What was told as lately as this is taken to hold still: a first contact takes as long. */
+/** What was told as lately as this is taken to hold still: a first contact takes as long. It is less where the list shows no edits. */
 const freshMs = 30 * minuteMs;
+const justNowMs = 10 * minuteMs;
+const enoughShare = 0.9;
+/** The server counts the span by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
+export const edgeMs = 30_000;
 /** Until a time is as near as this it is all that has to be known. */
 const mostAheadMs = 7 * 24 * hourMs;

@@ -8,7 +8,7 @@ import { type Judged, longestListGapMs, type WatchedJob } from './watched-job.ts
  * jobs has to show first that nobody has edited it, `lost` where nobody knows that, or where it would have to list too many.
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
-  if (gap.isLost === true || job.goneAtMs !== undefined || !isUnedited(job, gap)) return 'lost';
+  if (gap.isLost === true || job.goneAtMs !== undefined || !isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const mostPerHour = gap.mostPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
   if (mostPerHour === undefined || mostPerHour * hours > mostListed) return 'lost';
@@ -16,8 +16,8 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   return nowMs - gap.throughMs > longestListGapMs ? 'lost' : 'wait';
 }
 
-/** Reports whether the last list of jobs shows that nobody has edited a schedule since the last answer before a gap. */
-export function isUnedited({ lastModifiedMs }: WatchedJob, { askedAtMs }: Gap): boolean {
+/** Reports whether the last list of jobs shows that nobody has edited a schedule since an answer. */
+export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: number): boolean {
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - leastSlackMs;
 }
 
