@@ -165,7 +165,9 @@ function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | unde
   const after = firstAfter(starts, atMs);
   if (before === undefined || after === undefined || before.value === after.value) return undefined;
   const startedAtMs = Number(after.value);
-  if (startedAtMs < expectedMs) return undefined;
+  // Each member tells its start by its own clock.
+  const isOfOwner = starts !== timelineOf(sources, sourceKeys.start());
+  if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
   const fact = { fact: 'the server started again', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }

@@ -61,6 +61,21 @@ describe('expected-runs/deciding/cause', () => {
   });
 
   it.each([
+    ['the common address', undefined, 0],
+    ['the member that runs the job', 'm2', 40],
+  ])('is restart where %s tells a start across the time by its own clock', (_what, uuid, aheadSeconds) => {
+    // It ran by 40 s ahead: that was 02:00 by the clock of the first member.
+    const expectedMs = atMs + 40 * second;
+    const startedAtMs = atMs + (5 + aheadSeconds) * second;
+    const sources: Sources = new Map([
+      [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
+      [sourceKeys.start(uuid), every15s((seconds) => (seconds < 5 ? '0' : String(startedAtMs)), [-610, 800])],
+    ]);
+    const job = { project: 'pay', ownerUuid: 'm2', off: [], maySeveral: false };
+    expect(findCause({ job, expectedMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe('restart');
+  });
+
+  it.each([
     ['overlap', 'does not allow several', { allowsSeveral: false }],
     ['unknown', 'allows several', { allowsSeveral: true }],
     ['overlap', 'may not be read', { allowsSeveral: undefined }],
