@@ -6,7 +6,7 @@ import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
 import { noteAnswer, noteRuns } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
-import { type Judged, type Unread, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
+import { isSwitched, type Judged, type Unread, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
 import {
   keptKinds,
   readKept,
@@ -265,5 +265,5 @@ function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean 
 function isChanged(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   const isSame = before.lastModifiedMs === job.lastModifiedMs && before.goneAtMs === undefined;
-  return !isSame || JSON.stringify(before.off) !== JSON.stringify(job.off);
+  return !isSame || isSwitched(before, job);
 }

@@ -26,20 +26,26 @@ export function joinAnswer(
   const { askedAtMs } = told;
   const slackMs = leastSlackMs + doubtMs;
   // What fell into the time of the request may be in the answer or not.
-  const confirmedMs = askedAtMs - slackMs;
+  const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
   // The member that answered may have another clock than the one that runs the job.
   const untilMs = Math.max(told.untilMs - doubtMs, coming.at(-1) ?? Number.NEGATIVE_INFINITY);
   const answer = { ...told, untilMs, timesMs: coming };
-  if (before === undefined) return { timetable: { ...answer, confirmedMs }, withdrawnMs: [], agreement: 'unknown' };
+  if (before === undefined)
+    return { timetable: { ...answer, confirmedMs: sureSinceMs }, withdrawnMs: [], agreement: 'unknown' };
   const past = before.timesMs.filter((time) => time <= askedAtMs + slackMs);
   const agreement = compare(before, answer, askedAtMs + slackMs);
   const sureMs = Math.max(before.confirmedMs, decidedMs);
   const kept = agreement === 'edited' ? past.filter((time) => time <= sureMs) : past;
   const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
+  // Two schedules may have their next time in common, and no other.
+  const isNextOnly = told.timesMs.length === 1 && told.timesMs[0] === told.untilMs;
+  const confirmedMs = isLonger && isNextOnly ? before.confirmedMs : sureSinceMs;
   const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
   const timesMs = [...new Set([...kept, ...coming, ...beyond])].sort((one, other) => one - other);
   const gap = joinGap(before, askedAtMs);
+  const withdrawnMs = agreement === 'edited' ? past.filter((time) => time > sureMs && !timesMs.includes(time)) : [];
+  const [firstMs = before.withdrawnMs ?? Number.NEGATIVE_INFINITY] = withdrawnMs;
   const own = agreement === 'unknown' ? { afterMs: sureMs, throughMs: askedAtMs } : undefined;
   const unsure = joinUnsure(before.unsure, own, decidedMs);
   return {
@@ -50,9 +56,10 @@ export function joinAnswer(
       confirmedMs,
       ...(gap === undefined ? {} : { gap }),
       ...(unsure === undefined ? {} : { unsure }),
+      ...(firstMs > decidedMs ? { withdrawnMs: firstMs } : {}),
     },
     agreement,
-    withdrawnMs: agreement === 'edited' ? past.filter((time) => time > sureMs && !timesMs.includes(time)) : [],
+    withdrawnMs,
   };
 }
 
@@ -81,6 +88,9 @@ function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decided
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) return areSame(before.timesMs, answer.timesMs, fromMs, untilMs) ? 'same' : 'edited';
+  // What is due just now may be over for one of them: only a time that was not expected tells.
+  if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
+    return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
   // Both end before they meet, as after a long absence: only an even distance tells.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;

@@ -8,10 +8,15 @@ export type StartWindow = { readonly fromMs: number; readonly throughMs: number 
 const earliestMs = 5000;
 
 /** The window of one of the times, which never reaches more than half way to its neighbours. */
-export function toStartWindow({ timesMs, untilMs, gap }: Times, index: number, marginMs: number): StartWindow {
+export function toStartWindow(
+  { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
+  index: number,
+  marginMs: number,
+): StartWindow {
   const time = timesMs[index] ?? 0;
   const before = timesMs[index - 1];
-  const told = timesMs[index + 1];
+  const following = timesMs[index + 1];
+  const told = withdrawnMs > time ? Math.min(withdrawnMs, following ?? withdrawnMs) : following;
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
@@ -23,7 +28,7 @@ export function toStartWindow({ timesMs, untilMs, gap }: Times, index: number, m
   return { fromMs: time - earlyMs, throughMs: time + lateMs };
 }
 
-type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gap'>;
+type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gap' | 'withdrawnMs'>;
 
 /** The nearest run of a kind whose start lies in the window. */
 export function findNearest(

@@ -4,6 +4,7 @@ import type { Answer } from './timetable.ts';
 import {
   firstOpenMs,
   isOff,
+  isSwitched,
   type Judged,
   longestListGapMs,
   type OffPeriod,
@@ -30,8 +31,7 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   const isEdited =
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
   // A switch that was turned is a change, too, and explains it.
-  const isSwitched = JSON.stringify(there.off) !== JSON.stringify(before?.off ?? []);
-  if (!isEdited || isSwitched || isOff(there)) return { job: there, verdicts: [] };
+  if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
   // Of several changes in a long absence the list shows the last one.
   const isAfterAbsence = atMs - before.listedAtMs > longestListGapMs;
   return withdrawSince(withGap(there, atMs), isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
@@ -77,7 +77,11 @@ function withdraw(job: WatchedJob, times: readonly number[], why: 'edited' | 'go
   const { held = [], ...rest } = job;
   const left = held.filter(({ expectedMs }) => !gone.has(expectedMs));
   return {
-    job: { ...rest, ...(left.length === 0 ? {} : { held: left }), timetable: { ...timetable, timesMs } },
+    job: {
+      ...rest,
+      ...(left.length === 0 ? {} : { held: left }),
+      timetable: { ...timetable, timesMs, withdrawnMs: Math.min(...times) },
+    },
     verdicts: times.map((expectedMs) => ({ is: 'undecided', expectedMs, why })),
   };
 }
@@ -113,8 +117,10 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  const sinceMs = before === undefined ? answer.askedAtMs : job.sinceMs;
-  const decidedMs = before === undefined ? answer.askedAtMs : job.decidedMs;
+  // By the clock of the member that runs it, the first of them may be over.
+  const firstMs = answer.askedAtMs + doubtMs;
+  const sinceMs = before === undefined ? firstMs : job.sinceMs;
+  const decidedMs = before === undefined ? firstMs : job.decidedMs;
   const open = withdrawnMs.filter((time) => time > decidedMs && time >= sinceMs);
   const { held = [], unread: _read, ...rest } = job;
   const doubtfulMs = isSame ? [] : held.map(({ expectedMs }) => expectedMs);

@@ -11,10 +11,12 @@ export type Timetable = {
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
+  /** The first time that an edit took away: what started around it did not start for the time before it. */
+  readonly withdrawnMs?: number;
 };
 
 /** An answer about the times to come. */
-export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure'> & {
+export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
   /** True if the list of jobs has shown an edit: what is known beyond the answer is of before. */
   readonly isAfterEdit?: boolean;
 };

@@ -165,3 +165,10 @@ export function quietUntil(job: WatchedJob, nowMs: number): number | undefined {
 export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }
+
+/** Reports whether a switch of a job was turned: periods that are over do not count, as they are forgotten at some time. */
+export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJob, 'off'>): boolean {
+  const toOpen = ({ off }: Pick<WatchedJob, 'off'>): string =>
+    off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');
+  return toOpen(before) !== toOpen(after);
+}

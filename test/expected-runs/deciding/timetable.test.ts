@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { toStartWindow } from '../../../src/expected-runs/deciding/match.ts';
+import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import type { Answer } from '../../../src/expected-runs/deciding/timetable.ts';
+import { isSwitched } from '../../../src/expected-runs/deciding/watched-job.ts';
 
 const tens = (fromSeconds: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => (fromSeconds + index * 10) * 1000);
@@ -32,5 +34,43 @@ describe('expected-runs/deciding/timetable', () => {
       gap: { afterMs: 3_600_000, throughMs: 4_000_000, askedAtMs: 0, likely: [] },
     };
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
+  });
+
+  it('takes a next time that was not expected for one of another schedule, however soon it is due', () => {
+    // Every ten seconds, but not before 1000.
+    const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
+    const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
+    expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });
+  });
+
+  it('does not take one next time in common for the same schedule', () => {
+    const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
+    const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
+    expect(next.confirmedMs).toBe(before.confirmedMs);
+    const { withdrawnMs } = joinAnswer(next, answer(495, 1000, [500_000, 600_000]), { ...join, decidedMs: 460_000 });
+    expect(withdrawnMs).toEqual([470_000, 480_000, 490_000, 510_000, 520_000]);
+  });
+
+  it('ends the window of a time half way to the next one also after an edit took that away', () => {
+    const before = joinAnswer(undefined, answer(0, 300, [60_000, 120_000, 180_000]), join).timetable;
+    const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
+    expect(timetable.timesMs).toEqual([60_000, 900_000]);
+    expect(toStartWindow(timetable, 0, 600_000).throughMs).toBe(89_999);
+  });
+});
+
+describe('expected-runs/deciding/notes', () => {
+  const listed = { id: 'a', name: 'a', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
+  const job = noteListed(undefined, listed, { project: 'pay', atMs: 0 }).job;
+
+  it('begins with the first time that no clock of the server has passed', () => {
+    const { sinceMs, decidedMs } = noteAnswer(job, answer(100, 200, tens(110, 9)), 40_000).job;
+    expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
+  });
+
+  it('sees no switch turned in that an old period is forgotten', () => {
+    const over = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1, untilMs: 2 }] } as const;
+    const open = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1 }] } as const;
+    expect([isSwitched(over, job), isSwitched(open, over), isSwitched(job, open)]).toEqual([false, true, true]);
   });
 });
