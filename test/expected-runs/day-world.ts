@@ -1,23 +1,21 @@
-import type { SeenRun } from '../../src/expected-runs/deciding/watched-job.ts';
 import { createDice, type Dice } from '../world/dice.ts';
+import { origins, type Rule, timeAfter, timesWithin, toQuietRules } from './day-schedules.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
-/** The day begins at midnight; the last hour is for what is still open. */
-export const dayMs = 25 * hourMs;
 export const marginMs = 10 * minuteMs;
 
 /** A time during which something holds; its end does not belong to it. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
+/** Its schedule, and its runs, go by the clock of the member that runs it; all else by the clock of the first member. */
 export type DayJob = {
   readonly id: string;
-  readonly everyMs: number;
-  readonly offsetMs: number;
+  readonly rule: Rule;
   readonly durationMs: number;
-  readonly ownerUuid: string;
-  /** Somebody moves its schedule by this much at that time. */
-  readonly edit?: { readonly atMs: number; readonly byMs: number };
+  readonly ownerUuid: 'm1' | 'm2';
+  /** Somebody gives it another schedule at that time. */
+  readonly edit?: { readonly atMs: number; readonly to: Rule };
   readonly off?: Span;
 };
 
@@ -27,7 +25,21 @@ export type TrueEnd =
   | { readonly is: 'missed'; readonly reason: string }
   | { readonly is: 'off' };
 
+/** What started a run; the server itself notes some that it missed. */
+export type Trigger = 'schedule' | 'person' | 'retry' | 'one-time' | 'missed';
+
+export type DayRun = {
+  readonly id: number;
+  readonly jobId: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly trigger: Trigger;
+};
+
 export type Day = {
+  readonly originMs: number;
+  /** The last hour is for what is still open. */
+  readonly lengthMs: number;
   readonly jobs: readonly DayJob[];
   readonly down: Span | undefined;
   readonly passive: Span | undefined;
@@ -39,71 +51,92 @@ export type Day = {
   /** We are not there. */
   readonly absence: Span | undefined;
   readonly tellsEdits: boolean;
+  /** How far the clock of the second member is ahead of that of the first. */
+  readonly aheadMs: number;
   readonly truth: ReadonlyMap<string, ReadonlyMap<number, TrueEnd>>;
-  readonly runs: readonly (Required<SeenRun> & { readonly jobId: string })[];
+  readonly runs: readonly DayRun[];
 };
 
 export function isIn(span: Span | undefined, atMs: number): boolean {
   return span !== undefined && atMs >= span.fromMs && atMs < span.untilMs;
 }
 
-/** The times of a job's schedule in a window, as it stands at `atMs`; the start does not belong to it. */
-export function timesOf(job: DayJob, atMs: number, fromMs: number, toMs: number): number[] {
-  const moved = job.edit !== undefined && atMs >= job.edit.atMs ? job.edit.byMs : 0;
-  const offset = job.offsetMs + moved;
-  const times: number[] = [];
-  for (
-    let time = (Math.floor((fromMs - offset) / job.everyMs) + 1) * job.everyMs + offset;
-    time <= toMs;
-    time += job.everyMs
-  )
-    times.push(time);
-  return times;
+/** How far the clock of the member that runs a job is ahead. */
+export function aheadOf({ aheadMs }: Pick<Day, 'aheadMs'>, { ownerUuid }: DayJob): number {
+  return ownerUuid === 'm2' ? aheadMs : 0;
+}
+
+/** The schedule of a job as it stands at a time. */
+export function ruleAt({ rule, edit }: DayJob, atMs: number): Rule {
+  return edit !== undefined && atMs >= edit.atMs ? edit.to : rule;
+}
+
+/** How late a run may be for one of the times of a job. */
+export function marginOf({ originMs, aheadMs }: Pick<Day, 'originMs' | 'aheadMs'>, job: DayJob, time: number): number {
+  const rule = ruleAt(job, time - aheadOf({ aheadMs }, job));
+  return Math.min(marginMs, (timeAfter(rule, originMs, time) - time) / 2);
 }
 
 /** A day of a service, with what truly happened. */
 export function createDay(seed: number): Day {
   const dice = createDice(seed);
+  // A few days have to show each of what may happen.
+  const isLong = seed % 4 === 1;
+  const share = (turn: number): number => (seed % 4 === turn ? 1 : 0.2);
   const calm: Calm = {
-    down: maybe(dice, 0.25, () => toSpan(dice, 5, 90)),
-    passive: maybe(dice, 0.25, () => toSpan(dice, 5, 300)),
-    project: maybe(dice, 0.25, () => ({
+    originMs: dice.pick(origins),
+    lengthMs: (isLong ? 49 : 25) * hourMs,
+    down: maybe(dice, share(0), () => toSpan(dice, 5, 90)),
+    passive: maybe(dice, share(1), () => toSpan(dice, 5, 300)),
+    project: maybe(dice, share(2), () => ({
       ...toSpan(dice, 5, 200),
-      mode: dice.pick(['executions_disabled', 'schedule_disabled', 'disabled'] as const),
+      mode: (['executions_disabled', 'schedule_disabled', 'disabled'] as const)[Math.floor(seed / 4) % 3] ?? 'disabled',
     })),
-    deadMember: maybe(dice, 0.25, () => toSpan(dice, 40, 300)),
-    full: maybe(dice, 0.25, () => toSpan(dice, 25, 120)),
+    deadMember: maybe(dice, share(3), () => toSpan(dice, 40, 300)),
+    full: maybe(dice, share(0), () => toSpan(dice, 25, 120)),
     restart: undefined,
-    absence: maybe(dice, 0.3, () => toSpan(dice, 1, dice.chance(0.3) ? 360 : 10)),
-    tellsEdits: dice.chance(0.5),
+    absence: isLong ? toSpan(dice, 480, 1500) : maybe(dice, 0.3, () => toSpan(dice, 1, dice.chance(0.3) ? 360 : 10)),
+    tellsEdits: Math.floor(seed / 4) % 2 === 0,
+    aheadMs: seed % 3 === 0 ? dice.between(30, 50) * dice.pick([-1000, 1000]) : 0,
   };
-  const jobs = createJobs(dice);
-  const chosen = jobs[1 + Math.floor(dice.next() * (jobs.length - 1))] ?? jobs[0];
-  const restartTime =
-    chosen && dice.chance(0.4) ? timesOf(chosen, 0, hourMs, 20 * hourMs)[Math.floor(dice.next() * 10)] : undefined;
+  const jobs = createJobs(dice, calm, isLong);
   // Readings come every 15 s, and this falls between two of them.
-  const restart = restartTime === undefined ? undefined : { fromMs: restartTime - 1000, untilMs: restartTime + 4000 };
+  const chosen = jobs[dice.between(1, jobs.length - 1)] ?? jobs[0];
+  const times =
+    chosen === undefined ? [] : timesWithin(chosen.rule, calm.originMs, { fromMs: hourMs, toMs: 20 * hourMs });
+  const starts = times
+    .map((time) => time - (chosen === undefined ? 0 : aheadOf(calm, chosen)) - 1000)
+    .filter((atMs) => atMs % 15_000 < 10_000);
+  const fromMs = dice.chance(0.7) ? starts[Math.floor(dice.next() * Math.min(10, starts.length))] : undefined;
+  const restart = fromMs === undefined ? undefined : { fromMs, untilMs: fromMs + 5000 };
   return play(dice, { ...calm, restart }, jobs);
 }
 
 type Calm = Omit<Day, 'jobs' | 'truth' | 'runs'>;
 
-function createJobs(dice: Dice): DayJob[] {
+function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): DayJob[] {
   const cadences = [10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs];
   // Most of the time is spent on the dense one.
-  return cadences.slice(dice.chance(0.1) ? 0 : 1).map((everyMs, index) => {
-    const isLong = dice.chance(0.3);
-    const durationMs = isLong ? everyMs * (1.2 + dice.next()) : Math.min(everyMs * 0.5, 1000 + dice.next() * 120_000);
+  const grids = cadences.slice(!isLong && dice.chance(0.1) ? 0 : 1).map((everyMs) => {
     // No time lies on a reading.
-    const offsetMs = index === 0 ? 1700 : 1700 + 15_000 * Math.floor((dice.next() * everyMs) / 15_000);
-    const isEdited = index > 1 && dice.chance(0.1);
+    const offsetMs = everyMs < minuteMs ? 1700 : 1700 + 15_000 * Math.floor((dice.next() * everyMs) / 15_000);
+    return { rule: { everyMs, offsetMs }, edited: { everyMs, offsetMs: offsetMs + Math.floor(everyMs / 3) } };
+  });
+  return [...grids, ...Array.from({ length: 3 }, () => toQuietRules(dice))].map(({ rule, edited }, index) => {
+    const { everyMs } = rule;
+    const isLasting = dice.chance(0.3);
+    const durationMs = isLasting
+      ? everyMs * (1.2 + dice.next())
+      : Math.min(everyMs * 0.5, 1000 + dice.next() * 120_000);
+    const isEdited = index > 1 && dice.chance(0.2);
+    const { fromMs, untilMs } = isLong && absence !== undefined ? absence : toSpan(dice, 1, 2);
+    const editMs = dice.between(fromMs, Math.floor(untilMs));
     return {
       id: `j${index}`,
-      everyMs,
-      offsetMs,
+      rule,
       durationMs: Math.floor(durationMs),
-      ownerUuid: dice.chance(0.5) ? 'm1' : 'm2',
-      ...(isEdited ? { edit: { atMs: toSpan(dice, 1, 2).fromMs, byMs: Math.floor(everyMs / 3) } } : {}),
+      ownerUuid: (index === 0 && aheadMs !== 0) || dice.chance(0.5) ? 'm2' : 'm1',
+      ...(isEdited ? { edit: { atMs: editMs, to: edited } } : {}),
       ...(!isEdited && dice.chance(0.15) ? { off: toSpan(dice, 30, 300) } : {}),
     };
   });
@@ -112,65 +145,71 @@ function createJobs(dice: Dice): DayJob[] {
 /** Starts what the schedules ask for, as the service does, and writes down why it does not. */
 function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
   const truth = new Map<string, Map<number, TrueEnd>>();
-  const runs: (Required<SeenRun> & { jobId: string })[] = [];
+  const runs: DayRun[] = [];
   let id = 1;
   for (const job of jobs) {
     const ends = new Map<number, TrueEnd>();
     truth.set(job.id, ends);
     let runsUntilMs = 0;
-    const start = (startedAtMs: number, kind: SeenRun['kind'], durationMs = job.durationMs): void => {
-      runs.push({ id: id++, jobId: job.id, startedAtMs, endedAtMs: startedAtMs + durationMs, kind });
+    const start = (startedAtMs: number, trigger: Trigger, durationMs = job.durationMs): void => {
+      runs.push({ id: id++, jobId: job.id, startedAtMs, endedAtMs: startedAtMs + durationMs, trigger });
     };
-    for (const time of trueTimes(job)) {
-      const reason = findReason(calm, job, time) ?? findLater(calm, runsUntilMs > time, time);
+    for (const time of trueTimes(calm, job)) {
+      const reason = findReason(calm, job, time) ?? findLater(calm, runsUntilMs > time, time - aheadOf(calm, job));
       if (reason === 'off') ends.set(time, { is: 'off' });
       else if (reason !== undefined) ends.set(time, { is: 'missed', reason });
-      else if (dice.chance(0.01)) {
+      else if (dice.chance(0.02)) {
         ends.set(time, { is: 'missed', reason: 'unknown' });
-        // The server's own word, or somebody who starts it by hand just then.
-        const also = dice.pick(['nothing', 'missed', 'other'] as const);
+        // The server's own word, or what does not come from the schedule just then.
+        const also = dice.pick(['nothing', 'missed', 'person', 'retry', 'one-time'] as const);
         if (also === 'missed') start(time, also, 0);
-        if (also === 'other') start(time + 2000, also, 1000);
+        else if (also !== 'nothing') start(time + 2000, also, 1000);
       } else {
-        const longest = Math.min(marginMs, job.everyMs / 2) * 0.9;
+        const longest = marginOf(calm, job, time) * 0.9;
         const delayMs = Math.floor(dice.chance(0.05) ? dice.next() * longest : dice.next() * Math.min(3000, longest));
         ends.set(time, { is: 'ran', delayMs });
-        start(time + delayMs, 'scheduled');
+        start(time + delayMs, 'schedule');
         runsUntilMs = time + delayMs + job.durationMs;
         // A further attempt is no run of its own.
         if (dice.chance(0.02)) {
-          start(runsUntilMs, 'other', 100);
+          start(runsUntilMs, 'retry', 100);
           runsUntilMs += 100;
         }
       }
     }
   }
-  return { ...calm, jobs, truth, runs: runs.sort((one, other) => one.endedAtMs - other.endedAtMs) };
+  const endOf = ({ endedAtMs, jobId }: DayRun): number => {
+    const job = jobs.find(({ id: own }) => own === jobId);
+    return endedAtMs - (job === undefined ? 0 : aheadOf(calm, job));
+  };
+  return { ...calm, jobs, truth, runs: runs.sort((one, other) => endOf(one) - endOf(other)) };
 }
 
-function findLater(calm: Calm, isRunning: boolean, time: number): string | undefined {
+function findLater(calm: Calm, isRunning: boolean, atMs: number): string | undefined {
   if (isRunning) return 'overlap';
-  if (isIn(calm.full, time)) return 'saturated';
-  return isIn(calm.restart, time) ? 'restart' : undefined;
+  if (isIn(calm.full, atMs)) return 'saturated';
+  return isIn(calm.restart, atMs) ? 'restart' : undefined;
 }
 
-function trueTimes(job: DayJob): number[] {
-  const editMs = job.edit?.atMs ?? dayMs;
+function trueTimes(calm: Calm, job: DayJob): number[] {
+  const { originMs, lengthMs } = calm;
+  const editMs = (job.edit?.atMs ?? lengthMs) + aheadOf(calm, job);
   return [
-    ...timesOf(job, 0, 0, Math.min(editMs, dayMs)),
-    ...(job.edit === undefined ? [] : timesOf(job, editMs, editMs, dayMs)),
+    ...timesWithin(job.rule, originMs, { fromMs: 0, toMs: Math.min(editMs, lengthMs) }),
+    ...(job.edit === undefined ? [] : timesWithin(job.edit.to, originMs, { fromMs: editMs, toMs: lengthMs })),
   ];
 }
 
 function findReason(calm: Calm, job: DayJob, time: number): string | undefined {
   const { off } = job;
-  const isOff = off !== undefined && isIn(off, time);
-  if (isOff && time - off.fromMs >= Math.min(marginMs, job.everyMs / 2)) return 'off';
-  if (isIn(calm.down, time)) return 'down';
-  if (isIn(calm.passive, time)) return 'passive';
-  if (isIn(calm.project, time)) return toProjectReason(calm);
+  const atMs = time - aheadOf(calm, job);
+  const isOff = off !== undefined && isIn(off, atMs);
+  if (isOff && atMs - off.fromMs >= marginOf(calm, job, time)) return 'off';
+  if (isIn(calm.down, atMs)) return 'down';
+  if (isIn(calm.passive, atMs)) return 'passive';
+  if (isIn(calm.project, atMs)) return toProjectReason(calm);
   if (isOff) return 'job_disabled';
-  return isIn(calm.deadMember, time) && job.ownerUuid === 'm2' ? 'orphaned' : undefined;
+  return isIn(calm.deadMember, atMs) && job.ownerUuid === 'm2' ? 'orphaned' : undefined;
 }
 
 function toProjectReason({ project }: Calm): string {

@@ -3,22 +3,15 @@ import { decide } from '../../src/expected-runs/deciding/decide.ts';
 import { noteAnswer } from '../../src/expected-runs/deciding/notes.ts';
 import type { Timeline } from '../../src/expected-runs/deciding/timeline.ts';
 import { createDay } from './day-world.ts';
-import { judgeDay } from './judge-day.ts';
+import { judgeDay as judgeWatched } from './judge-day.ts';
 import { type Parts, soundParts, watchDay } from './watch-day.ts';
 
 /** More of them find rarer faults: `EXPECTED_RUNS_DAYS=1000 npm exec -- vitest run test/expected-runs/days.test.ts`. */
 const days = Number(process.env['EXPECTED_RUNS_DAYS'] ?? 40);
 
-function judgeDays(count: number, parts: Parts = soundParts) {
-  const wrong: string[] = [];
-  const right = new Map<string, number>();
-  for (let seed = 1; seed <= count; seed++) {
-    const day = createDay(seed);
-    const report = judgeDay(day, watchDay(day, parts));
-    wrong.push(...report.wrong.map((line) => `day ${seed} ${line}`));
-    for (const [cause, times] of report.right) right.set(cause, (right.get(cause) ?? 0) + times);
-  }
-  return { wrong, right };
+async function judgeDay(seed: number, parts: Parts = soundParts) {
+  const day = createDay(seed);
+  return judgeWatched(day, await watchDay(day, parts));
 }
 
 const causes = [
@@ -53,8 +46,8 @@ const wrongParts: readonly (readonly [string, Partial<Parts>])[] = [
   [
     'the times of before an edit are kept',
     {
-      join: (job, answer) => {
-        const { job: joined } = noteAnswer(job, answer);
+      join: (job, answer, doubtMs) => {
+        const { job: joined } = noteAnswer(job, answer, doubtMs);
         const { timetable } = joined;
         if (timetable === undefined) return { job: joined, verdicts: [] };
         const timesMs = [...new Set([...(job.timetable?.timesMs ?? []), ...answer.timesMs])].sort(
@@ -76,14 +69,24 @@ const wrongParts: readonly (readonly [string, Partial<Parts>])[] = [
 ];
 
 describe('expected-runs, seeded days', () => {
-  it('tells every run, miss and cause as it truly was', { timeout: 3_600_000 }, () => {
-    const { wrong, right } = judgeDays(days);
+  it('tells every run, miss and cause as it truly was', { timeout: 3_600_000 }, async () => {
+    const wrong: string[] = [];
+    const right = new Map<string, number>();
+    for (let seed = 1; seed <= days; seed++) {
+      const report = await judgeDay(seed);
+      wrong.push(...report.wrong.map((line) => `day ${seed} ${line}`));
+      for (const [cause, times] of report.right) right.set(cause, (right.get(cause) ?? 0) + times);
+    }
     expect(wrong).toEqual([]);
     const least = Math.min(100, Math.ceil(days / 4));
     expect(causes.filter((cause) => (right.get(cause) ?? 0) < least)).toEqual([]);
   });
 
-  it.each(wrongParts)('shows it if %s', { timeout: 120_000 }, (_name, parts) => {
-    expect(judgeDays(15, { ...soundParts, ...parts }).wrong.length).toBeGreaterThan(0);
+  it.each(wrongParts)('shows it if %s', { timeout: 120_000 }, async (_name, parts) => {
+    let isShown = false;
+    for (let seed = 1; seed <= 15 && !isShown; seed++) {
+      isShown = (await judgeDay(seed, { ...soundParts, ...parts })).wrong.length > 0;
+    }
+    expect(isShown).toBe(true);
   });
 });

@@ -1,5 +1,16 @@
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
-import { type Day, type DayJob, hourMs, isIn, marginMs, minuteMs, type Span, type TrueEnd } from './day-world.ts';
+import {
+  aheadOf,
+  type Day,
+  type DayJob,
+  hourMs,
+  isIn,
+  marginMs,
+  marginOf,
+  minuteMs,
+  type Span,
+  type TrueEnd,
+} from './day-world.ts';
 import type { WatchedDay } from './watch-day.ts';
 
 /** What a watched day got wrong, and how often it was right about each cause. */
@@ -10,20 +21,29 @@ export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
   const right = new Map<string, number>();
   for (const job of day.jobs) {
     const truth = day.truth.get(job.id) ?? new Map<number, TrueEnd>();
-    const about = { day, job, unsure: toUnsure(job, asked.get(job.id) ?? []), blind: toBlind(day, job) };
+    const own = asked.get(job.id) ?? [];
+    const about = { day, job, unsure: toUnsure(day, job, own), blind: toBlind(day, job, own), asked: own };
+    const all = verdicts.get(job.id) ?? [];
     const seen = new Set<number>();
-    for (const verdict of verdicts.get(job.id) ?? []) {
+    for (const verdict of all) {
       if (seen.has(verdict.expectedMs)) wrong.push(`${job.id} ${verdict.expectedMs}: decided twice`);
       seen.add(verdict.expectedMs);
       const word = judgeOne(about, verdict, truth.get(verdict.expectedMs));
       if (word.startsWith('right ')) right.set(word.slice(6), (right.get(word.slice(6)) ?? 0) + 1);
       else if (word !== '') wrong.push(`${job.id} ${verdict.expectedMs}: ${word}`);
     }
-    for (const [time, end] of truth) {
-      const isOwed = time > 2 * minuteMs && time < 23 * hourMs && !isIn(about.unsure, time);
-      if (isOwed && !seen.has(time) && !about.blind.some((span) => isIn(span, time)))
-        wrong.push(`${job.id} ${time}: not decided, truly ${end.is}`);
+    const isOwed = (time: number): boolean => time > 2 * minuteMs && time < day.lengthMs - 2 * hourMs;
+    const owed = [...truth].filter(([time]) => isOwed(time));
+    for (const [time, end] of owed) {
+      const isKnown = !isIn(about.unsure, time) && !about.blind.some((span) => isIn(span, time - aheadOf(day, job)));
+      if (isKnown && !seen.has(time)) wrong.push(`${job.id} ${time}: not decided, truly ${end.is}`);
     }
+    const lost = countLost(
+      about,
+      owed.length,
+      all.filter(({ expectedMs }) => isOwed(expectedMs)),
+    );
+    if (lost > 0) wrong.push(`${job.id}: ${lost} times are neither decided nor counted as undecided`);
   }
   return { wrong, right };
 }
@@ -35,20 +55,36 @@ type About = {
   readonly unsure: Span | undefined;
   /** The times that no answer has told. */
   readonly blind: readonly Span[];
+  /** When the schedule was asked for. */
+  readonly asked: readonly number[];
 };
 
-/** From the last answer before an edit to the first one after it; what falls into the time of a request is in doubt, too. */
-function toUnsure({ edit }: DayJob, asked: readonly number[]): Span | undefined {
-  if (edit === undefined) return undefined;
-  const before = asked.findLast((atMs) => atMs <= edit.atMs) ?? 0;
-  const after = asked.find((atMs) => atMs > edit.atMs) ?? Infinity;
-  return { fromMs: before - 30_000, untilMs: after + 30_000 };
+/** The times of an even schedule that nobody edits are all counted, those that no answer tells to one in an hour. */
+function countLost({ day, job, blind }: About, owed: number, verdicts: readonly Verdict[]): number {
+  const isSwitched = job.edit !== undefined || job.off !== undefined || day.project !== undefined;
+  if (isSwitched || 'cron' in job.rule) return 0;
+  const counted = verdicts.reduce((sum, verdict) => sum + ('count' in verdict ? (verdict.count ?? 1) : 1), 0);
+  const hours = blind.reduce((sum, { fromMs, untilMs }) => sum + Math.max(0, untilMs - fromMs), 0) / hourMs;
+  return Math.max(0, owed - counted - (hours > 0 ? Math.ceil(hours) + 2 : 0));
 }
 
-/** While nothing can be asked, times are known for at least half of what one answer tells. */
-function toBlind(day: Day, job: DayJob): readonly Span[] {
-  const knownMs = job.everyMs <= 10_000 ? 29 * minuteMs : job.everyMs <= minuteMs ? 179 * minuteMs : Infinity;
-  const spans = [day.project, job.off, day.down, day.absence]
+/** From the last answer before an edit to the first one after it; what falls into the time of a request is in doubt, too. */
+function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]): Span | undefined {
+  if (edit === undefined) return undefined;
+  const slackMs = 30_000 + Math.abs(aheadMs);
+  const before = asked.findLast((atMs) => atMs <= edit.atMs) ?? 0;
+  const after = asked.find((atMs) => atMs > edit.atMs) ?? Infinity;
+  return { fromMs: before - slackMs, untilMs: after + slackMs };
+}
+
+/**
+ * While nothing can be asked, times are known for at least half of what one answer tells; afterwards the server tells the others,
+ * where the list shows that nobody has edited the job, and they are not too many.
+ */
+function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span[] {
+  const knownMs = toKnownMs(job);
+  const { project, off, down, absence } = { ...day, ...job };
+  const spans = [project, off, down, absence]
     .filter((span) => span !== undefined)
     .sort((one, other) => one.fromMs - other.fromMs);
   const joined: Span[] = [];
@@ -58,19 +94,45 @@ function toBlind(day: Day, job: DayJob): readonly Span[] {
     if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
     else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }
-  return joined.map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 }));
+  return joined
+    .filter((span) => !isToldLater(day, job, { span, asked }))
+    .map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 + Math.abs(day.aheadMs) }));
 }
 
+function toKnownMs({ rule: { everyMs } }: DayJob): number {
+  if (everyMs <= 10_000) return 29 * minuteMs;
+  return (everyMs <= minuteMs ? 179 : 350) * minuteMs;
+}
+
+type Unasked = { readonly span: Span; readonly asked: readonly number[] };
+
+function isToldLater({ tellsEdits, project }: Day, { rule, edit, off }: DayJob, { span, asked }: Unasked): boolean {
+  const askedMs = asked.findLast((atMs) => atMs < span.fromMs) ?? 0;
+  const changes = [edit?.atMs, off?.fromMs, off?.untilMs].filter((atMs) => atMs !== undefined);
+  const isChanged = changes.some((atMs) => atMs > askedMs - minuteMs && atMs < span.untilMs + 3 * minuteMs);
+  const isOff = project !== undefined && project.untilMs > span.fromMs && project.fromMs < span.untilMs + 3 * minuteMs;
+  return tellsEdits && !isChanged && !isOff && (span.untilMs - askedMs + hourMs) / rule.everyMs <= mostListed;
+}
+
+const mostListed = 3600;
+
 function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): string {
-  const { day, unsure } = about;
+  const { day, job, unsure, blind } = about;
   const time = verdict.expectedMs;
+  const atMs = time - aheadOf(day, job);
   const told = `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
-  if (verdict.is === 'undecided') return isIn(unsure, time) || isUnseen(about, time) ? 'right undecided' : told;
-  // A run of the new schedule stands near a time of the old one, and nobody has announced the edit.
-  if (verdict.is === 'ran' && truth?.is !== 'ran') return isIn(unsure, time) ? '' : told;
+  if (verdict.is === 'undecided') {
+    const isUntold = verdict.why === 'unasked' && blind.some((span) => isIn(span, atMs));
+    return isUntold || isUnconfirmed(about, atMs) || isIn(unsure, time) || isUnseen(about, atMs)
+      ? 'right undecided'
+      : told;
+  }
+  // A run of one schedule stands near a time of the other one: a late run of the old one after the edit, too.
+  const mixed = unsure && { ...unsure, untilMs: unsure.untilMs + marginMs };
+  if (verdict.is === 'ran' && truth?.is !== 'ran') return isIn(mixed, time) ? '' : told;
   if (truth === undefined) {
     // While a project is off nobody can ask whether a schedule was edited.
-    const isUnknowable = verdict.is === 'missed' && isIn(day.project, time) && isIn(unsure, time) && !day.tellsEdits;
+    const isUnknowable = verdict.is === 'missed' && isIn(day.project, atMs) && isIn(unsure, time) && !day.tellsEdits;
     return isUnknowable ? '' : told;
   }
   if (verdict.is === 'ran' && truth.is === 'ran') return verdict.delayMs === truth.delayMs ? 'right ran' : told;
@@ -82,6 +144,15 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
 }
 
+/** Before the next question more time went by than its times were known for: whether they were edited first nobody knows. */
+function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
+  const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
+  const lastMs = asked.findLast((each) => each < nextMs) ?? 0;
+  // A switch that was turned is a change, too.
+  const isEditTold = day.tellsEdits && !isIn({ fromMs: lastMs, untilMs: nextMs }, job.off?.fromMs ?? nextMs);
+  return !isEditTold && nextMs - lastMs > toKnownMs(job);
+}
+
 /** A switch of the job was turned while nobody saw it: when, or whether its schedule was edited as well, nobody knows. */
 function isUnseen({ day, job: { off } }: About, time: number): boolean {
   return [day.down, day.absence].some((span) => {
@@ -91,17 +162,22 @@ function isUnseen({ day, job: { off } }: About, time: number): boolean {
 }
 
 /** The source of what was said, or of what was true, changed between two readings of it: the state before was read last. */
-function isOfBorder({ day, job }: About, time: number, reasons: readonly string[]): boolean {
-  const shortestMs = Math.min(marginMs, job.everyMs / 2);
+function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly string[]): boolean {
+  const shortestMs = marginOf(day, job, expectedMs);
+  const aheadMs = aheadOf(day, job);
+  const time = expectedMs - aheadMs;
+  // The list of jobs is read by one clock for all members.
+  const switchMs = listMs + Math.abs(aheadMs);
   const sources: readonly (readonly [reasons: readonly string[], span: Span | undefined, everyMs: number])[] = [
     [['down'], day.down, readMs],
     [['passive'], day.passive, readMs],
     [['executions_disabled', 'schedule_disabled'], day.project, readMs],
     [['orphaned'], day.deadMember, readMs],
     [['saturated'], day.full, readMs],
-    [['job_disabled', 'off'], job.off, listMs],
+    [['restart'], day.restart, readMs],
+    [['job_disabled', 'off'], job.off, switchMs],
     // As far as is known, it was switched off when the list showed it.
-    [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + shortestMs }, listMs],
+    [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + shortestMs }, switchMs],
   ];
   return sources.some(
     ([causes, span, everyMs]) =>
@@ -127,29 +203,31 @@ function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { sa
     said === 'restart' ||
     (truly === 'orphaned' && (said === 'saturated' || (said === 'overlap' && isRunning(day, job, time))));
   if (!isLaterCause) return false;
-  const shortestMs = Math.min(marginMs, job.everyMs / 2);
+  const shortestMs = marginOf(day, job, time);
+  const atMs = time - aheadOf(day, job);
   const { full, deadMember } = day;
   if (truly === 'saturated' && full !== undefined) {
-    return full.untilMs <= time + shortestMs + readMs;
+    return full.untilMs <= atMs + shortestMs + readMs;
   }
-  const untilMs = time + Math.max(shortestMs, 3 * minuteMs) + readMs;
+  const untilMs = atMs + Math.max(shortestMs, 3 * minuteMs) + readMs;
   return truly === 'orphaned' && deadMember !== undefined && deadMember.untilMs <= untilMs;
 }
 
 /** Of what happened while we were not there, only runs and a restart leave traces. */
 function isRightInAbsence({ day, job }: About, time: number, said: string): boolean {
   const { absence } = day;
+  const atMs = time - aheadOf(day, job);
   // What was read is kept once a minute, and is good for two.
-  if (!isIn(absence && { fromMs: absence.fromMs - minuteMs, untilMs: absence.untilMs + readMs }, time)) return false;
+  if (!isIn(absence && { fromMs: absence.fromMs - minuteMs, untilMs: absence.untilMs + readMs }, atMs)) return false;
   if (said === 'overlap') return isRunning(day, job, time);
   if (said !== 'restart') return said === 'unknown';
-  return [day.down, day.restart].some((span) => span !== undefined && span.untilMs > time);
+  return [day.down, day.restart].some((span) => span !== undefined && span.untilMs > atMs);
 }
 
 function isRunning({ runs }: Day, { id }: DayJob, time: number): boolean {
   return runs.some(
-    ({ jobId, kind, startedAtMs, endedAtMs }) =>
-      jobId === id && kind !== 'missed' && startedAtMs < time && endedAtMs > time,
+    ({ jobId, trigger, startedAtMs, endedAtMs }) =>
+      jobId === id && trigger !== 'missed' && startedAtMs < time && endedAtMs > time,
   );
 }
 

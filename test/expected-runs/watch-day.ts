@@ -1,27 +1,31 @@
 import type { Job } from '../../src/api/endpoints/jobs.ts';
-import { isUnlisted, planQuestion, type Question } from '../../src/expected-runs/asking/plan-question.ts';
+import { askDoubts } from '../../src/expected-runs/ask-doubts.ts';
+import { askSchedule } from '../../src/expected-runs/asking/ask-schedule.ts';
+import { planQuestions } from '../../src/expected-runs/asking/plan-questions.ts';
 import { createClearTimes } from '../../src/expected-runs/clear-times.ts';
 import { decide } from '../../src/expected-runs/deciding/decide.ts';
-import { joinAnswer } from '../../src/expected-runs/deciding/join-answer.ts';
+import type { Doubt } from '../../src/expected-runs/deciding/doubts.ts';
 import { noteAnswer, noteListed, noteRuns } from '../../src/expected-runs/deciding/notes.ts';
-import { sourceKeys, timelineOf } from '../../src/expected-runs/deciding/sources.ts';
+import { isProjectOff, sourceKeys, timelineOf } from '../../src/expected-runs/deciding/sources.ts';
 import { noteReading, type Timeline } from '../../src/expected-runs/deciding/timeline.ts';
-import { type Answer, toRefreshMs } from '../../src/expected-runs/deciding/timetable.ts';
 import {
-  isOff,
+  isSwitched,
   type Judged,
   type SeenRun,
   type Verdict,
   type WatchedJob,
 } from '../../src/expected-runs/deciding/watched-job.ts';
-import { type Day, type DayJob, dayMs, hourMs, isIn, marginMs, timesOf } from './day-world.ts';
+import { toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
+import { someRun } from '../executions/some-execution.ts';
+import { answerFor } from './day-answers.ts';
+import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs } from './day-world.ts';
 
 /** Functions that a test replaces by wrong ones, to see that it shows. */
 export type Parts = {
   readonly decide: typeof decide;
   readonly marginMs: number;
   readonly toKind: (kind: SeenRun['kind']) => SeenRun['kind'];
-  readonly join: (job: WatchedJob, answer: Parameters<typeof noteAnswer>[1]) => Judged;
+  readonly join: (job: WatchedJob, answer: Parameters<typeof noteAnswer>[1], doubtMs: number) => Judged;
 };
 
 export const soundParts: Parts = { decide, marginMs, toKind: (kind) => kind, join: noteAnswer };
@@ -33,16 +37,22 @@ export type WatchedDay = {
 };
 
 /** Watches a day as the daemon does: readings every 15 s, decisions once a minute, nothing while it is not there. */
-export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
+export async function watchDay(day: Day, parts: Parts = soundParts): Promise<WatchedDay> {
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
   const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
   const jobs = new Map<string, WatchedJob>();
+  const changed = new Set<string>();
+  const waiting = new Set<string>();
+  const doubts = new Map<string, Doubt>();
+  const unanswered = new Set<string>();
+  const aheads = new Map(day.jobs.map((job) => [job.id, aheadOf(day, job)]));
   let sources = new Map<string, Timeline>();
   let keptSources = new Map<string, Timeline>();
   let clear = createClearTimes();
-  let scannedMs = 0;
+  let nowMs = 0;
   let counted = 0;
   let wasThere = true;
+  const api = answerFor(day, () => nowMs);
 
   function put(judged: readonly Judged[]): void {
     for (const { job, verdicts: told } of judged) {
@@ -51,13 +61,90 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
     }
   }
 
-  const note = (key: string, value: string, atMs: number): void => {
-    sources.set(key, noteReading(timelineOf(sources, key), value, atMs));
+  const note = (key: string, value: string): void => {
+    sources.set(key, noteReading(timelineOf(sources, key), value, nowMs));
   };
 
-  for (let nowMs = 0; nowMs < dayMs; nowMs += 15_000) {
-    const isThere = !isIn(day.absence, nowMs);
-    if (!isThere) {
+  /** When a run ends, by the clock of the first member. */
+  const endOf = ({ jobId, endedAtMs }: DayRun): number => endedAtMs - (aheads.get(jobId) ?? 0);
+  const startOf = ({ jobId, startedAtMs }: DayRun): number => startedAtMs - (aheads.get(jobId) ?? 0);
+
+  function toSeen(run: DayRun, isOver: boolean): readonly SeenRun[] {
+    const seen =
+      toSeenRuns([{ ...toExecution(run), ...(isOver ? {} : { endedAtMs: undefined }) }]).get(run.jobId) ?? [];
+    return seen.map((each) => ({ ...each, kind: parts.toKind(each.kind) }));
+  }
+
+  function decideAll(): void {
+    doubts.clear();
+    const running = day.runs.filter((run) => startOf(run) <= nowMs && endOf(run) > nowMs);
+    for (const job of jobs.values()) {
+      const aheadMs = aheads.get(job.id) ?? 0;
+      const decided = parts.decide(job, {
+        nowMs,
+        marginMs: parts.marginMs,
+        catchUpLimitMs: 168 * hourMs,
+        clearMs: clear.of('pay'),
+        aheadMs,
+        behindMs: Math.max(0, day.aheadMs) - aheadMs,
+        countedFromMs: 0,
+        running: running.filter(({ jobId }) => jobId === job.id).flatMap((run) => toSeen(run, false)),
+        sources,
+      });
+      if (decided.needsAnswer) waiting.add(job.id);
+      else waiting.delete(job.id);
+      if (decided.doubt !== undefined) doubts.set(job.id, decided.doubt);
+      put([decided]);
+    }
+  }
+
+  async function askAll(): Promise<void> {
+    const doubtMs = Math.abs(day.aheadMs);
+    const isOff = (project: string): boolean => isProjectOff(sources, project);
+    // The next times of new jobs come first.
+    for (const fresh of [true, false]) {
+      const due = planQuestions(jobs.values(), { nowMs, changed, waiting, isProjectOff: isOff });
+      for (const job of due.filter(({ timetable }) => (timetable === undefined) === fresh)) {
+        const isChanged = changed.delete(job.id);
+        const input = { nowMs: () => nowMs, isChanged, isWaiting: waiting.has(job.id) };
+        const { answers } = await askSchedule(api, job, input);
+        asked.get(job.id)?.push(nowMs);
+        for (const answer of answers) put([parts.join(jobs.get(job.id) ?? job, answer, doubtMs)]);
+      }
+    }
+  }
+
+  async function change(make: () => readonly Judged[]): Promise<void> {
+    put(make());
+  }
+
+  async function round(): Promise<void> {
+    clear.note({
+      progress: () => new Map([['pay', { countedFromMs: 0, scannedThroughMs: nowMs }]]),
+      running: () => [],
+      runningReadMs: () => nowMs,
+    });
+    for (const job of day.jobs) {
+      const before = jobs.get(job.id);
+      const judged = noteListed(before, toListed(day, job, nowMs), { project: 'pay', atMs: nowMs });
+      put([judged]);
+      if (isListedOtherwise(before, judged.job)) changed.add(job.id);
+    }
+    decideAll();
+    await askDoubts(api, {
+      jobs: { all: jobs, change },
+      doubts,
+      unanswered,
+      nowMs: () => nowMs,
+      sources: () => sources,
+    });
+    await askAll();
+    decideAll();
+    keptSources = new Map(sources);
+  }
+
+  for (; nowMs < day.lengthMs; nowMs += 15_000) {
+    if (isIn(day.absence, nowMs)) {
       // Whatever was not kept is lost.
       if (wasThere) sources = new Map(keptSources);
       wasThere = false;
@@ -66,118 +153,52 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
     if (!wasThere) clear = createClearTimes();
     wasThere = true;
     if (isIn(day.down, nowMs)) {
-      note(sourceKeys.contact, 'failed', nowMs);
+      note(sourceKeys.contact, 'failed');
       if (nowMs % 60_000 === 0) keptSources = new Map(sources);
       continue;
     }
-    note(sourceKeys.contact, 'answered', nowMs);
-    note(sourceKeys.mode(), isIn(day.passive, nowMs) ? 'passive' : 'active', nowMs);
-    note(sourceKeys.member('m1'), 'answered', nowMs);
-    if (!isIn(day.deadMember, nowMs)) note(sourceKeys.member('m2'), 'answered', nowMs);
-    note(sourceKeys.threads(), isIn(day.full, nowMs) ? 'full' : 'free', nowMs);
-    note(sourceKeys.start(), String(startedAt(day, nowMs)), nowMs);
-    note(sourceKeys.project('pay'), isIn(day.project, nowMs) ? (day.project?.mode ?? '') : 'active', nowMs);
-    // A round: every end up to now.
-    scannedMs = nowMs;
-    for (let run = day.runs[counted]; run !== undefined && run.endedAtMs <= nowMs; run = day.runs[counted]) {
+    note(sourceKeys.contact, 'answered');
+    note(sourceKeys.mode(), isIn(day.passive, nowMs) ? 'passive' : 'active');
+    note(sourceKeys.member('m1'), 'answered');
+    if (!isIn(day.deadMember, nowMs)) note(sourceKeys.member('m2'), 'answered');
+    note(sourceKeys.threads(), isIn(day.full, nowMs) ? 'full' : 'free');
+    note(sourceKeys.start(), String(startedAt(day, nowMs)));
+    note(sourceKeys.project('pay'), isIn(day.project, nowMs) ? (day.project?.mode ?? '') : 'active');
+    // Every end up to now.
+    for (let run = day.runs[counted]; run !== undefined && endOf(run) <= nowMs; run = day.runs[counted]) {
       const job = jobs.get(run.jobId);
-      if (job !== undefined) jobs.set(job.id, noteRuns(job, [{ ...run, kind: parts.toKind(run.kind) }]));
+      if (job !== undefined) jobs.set(job.id, noteRuns(job, toSeen(run, true)));
       counted += 1;
     }
-    if (nowMs % 60_000 !== 0) continue;
-    const running = day.runs.filter(({ startedAtMs, endedAtMs }) => startedAtMs <= nowMs && endedAtMs > nowMs);
-    clear.note({
-      progress: () => new Map([['pay', { countedFromMs: 0, scannedThroughMs: scannedMs }]]),
-      running: () => [],
-      runningReadMs: () => nowMs,
-    });
-    const waiting = new Set<string>();
-    for (const job of day.jobs) {
-      const before = jobs.get(job.id);
-      const judged = noteListed(before, toListed(day, job, nowMs), { project: 'pay', atMs: nowMs });
-      put([judged]);
-      if (isListedOtherwise(before, judged.job)) waiting.add(job.id);
-    }
-    const decideAll = (): void => {
-      for (const job of jobs.values()) {
-        const own = running.filter(({ jobId }) => jobId === job.id);
-        const decided = parts.decide(job, {
-          nowMs,
-          marginMs: parts.marginMs,
-          catchUpLimitMs: 168 * hourMs,
-          clearMs: clear.of('pay'),
-          countedFromMs: 0,
-          running: own.map(({ endedAtMs: _end, ...run }) => ({ ...run, kind: parts.toKind(run.kind) })),
-          sources,
-        });
-        if (decided.needsAnswer) waiting.add(job.id);
-        put([decided]);
-        // No job allows several runs, and all runs are shown.
-        const found = { runsAskedMs: nowMs, definition: { askedAtMs: nowMs, allowsSeveral: false } };
-        if (decided.doubt !== undefined) put([{ job: { ...decided.job, ...found }, verdicts: [] }]);
-      }
-    };
-    decideAll();
-    if (!isIn(day.project, nowMs)) {
-      for (const job of day.jobs) {
-        const known = jobs.get(job.id);
-        if (known === undefined || !isDue(known, waiting, nowMs)) continue;
-        asked.get(job.id)?.push(nowMs);
-        for (const answer of toAnswers(job, known, { nowMs, isWaiting: waiting.has(job.id) })) {
-          put([parts.join(jobs.get(job.id) ?? known, answer)]);
-        }
-      }
-    }
-    decideAll();
-    keptSources = new Map(sources);
+    if (nowMs % 60_000 === 0) await round();
   }
   return { verdicts, asked };
 }
 
-/** Of what the list shows to be changed the schedule is asked for. */
+function toExecution({ id, jobId, startedAtMs, endedAtMs, trigger }: DayRun) {
+  const job = { id: jobId, name: jobId, group: '', averageDurationMs: undefined };
+  const type = {
+    schedule: 'scheduled',
+    missed: 'scheduled',
+    retry: 'scheduled',
+    person: 'user',
+    'one-time': 'user-scheduled',
+  };
+  return someRun({
+    id,
+    job,
+    startedAtMs,
+    endedAtMs,
+    type: type[trigger],
+    ...(trigger === 'missed' ? { status: 'missed' } : {}),
+    ...(trigger === 'retry' ? { attempt: 1 } : {}),
+  });
+}
+
+/** What the list shows to be changed is asked about again. */
 function isListedOtherwise(before: WatchedJob | undefined, after: WatchedJob): boolean {
   if (before === undefined) return false;
-  return before.lastModifiedMs !== after.lastModifiedMs || before.off !== after.off;
-}
-
-function isDue(job: WatchedJob, waiting: ReadonlySet<string>, nowMs: number): boolean {
-  if (isOff(job)) return false;
-  const { timetable } = job;
-  if (timetable === undefined || waiting.has(job.id)) return true;
-  return nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, Infinity);
-}
-
-/** What is asked in one turn, and answered. */
-function toAnswers(job: DayJob, { timetable, decidedMs }: WatchedJob, { nowMs, isWaiting }: Turn): Answer[] {
-  const answers: Answer[] = [];
-  let known = timetable;
-  for (let questions = 0; questions < 4; questions += 1) {
-    const isFirst = questions === 0;
-    const situation = {
-      nowMs,
-      hasForecast: true,
-      mostSpanMs: Infinity,
-      isNextSure: !isFirst,
-      isUnedited: questions > 1,
-    };
-    const question = planQuestion(known, { ...situation, isListDue: isFirst && isWaiting });
-    if (question === undefined) break;
-    const answer = toAnswer(job, nowMs, question);
-    answers.push(answer);
-    known = joinAnswer(known, answer, { decidedMs, doubtMs: 0 }).timetable;
-  }
-  return answers;
-}
-
-type Turn = { readonly nowMs: number; readonly isWaiting: boolean };
-
-function toAnswer(job: DayJob, askedAtMs: number, question: Question): Answer {
-  const first = timesOf(job, askedAtMs, askedAtMs, askedAtMs + job.everyMs).slice(0, 1);
-  const timesMs =
-    question.ask === 'next' ? first : timesOf(job, askedAtMs, askedAtMs, askedAtMs + question.spanMs).slice(0, 500);
-  const endMs = timesMs.at(-1) ?? askedAtMs;
-  const untilMs = question.ask === 'next' || timesMs.length >= 500 ? endMs : askedAtMs + question.spanMs;
-  return { source: 'forecast', askedAtMs, untilMs, timesMs };
+  return before.lastModifiedMs !== after.lastModifiedMs || isSwitched(before, after);
 }
 
 function toListed({ tellsEdits }: Day, { id, off, edit, ownerUuid }: DayJob, nowMs: number): Job {
@@ -190,7 +211,7 @@ function toListed({ tellsEdits }: Day, { id, off, edit, ownerUuid }: DayJob, now
     isEnabled: true,
     isScheduleEnabled: !isIn(off, nowMs),
     ownerUuid,
-    ...(tellsEdits ? { lastModifiedMs: Math.max(-1, ...changes.map((time) => time ?? 0)) } : {}),
+    ...(tellsEdits ? { lastModifiedMs: Math.max(-hourMs, ...changes.map((time) => time ?? 0)) } : {}),
   };
 }
 

@@ -1,0 +1,29 @@
+import type { Api } from '../../src/api/client.ts';
+import { projectExecutions } from '../../src/api/endpoints/executions.ts';
+import { jobForecast, jobInfo } from '../../src/api/endpoints/jobs.ts';
+import { timeAfter, timesWithin } from './day-schedules.ts';
+import { type Day, isIn, minuteMs, ruleAt } from './day-world.ts';
+
+/** Answers what is asked about the jobs of a day, by the schedules of that moment. All runs are shown, and no job allows several. */
+export function answerFor({ jobs, originMs }: Day, nowMs: () => number): Api {
+  const told: unknown[] = [{ total: 0, items: [], oddRows: [] }, { allowsSeveral: false }];
+  const get = async (endpoint: { readonly name: string }, input: Input): Promise<unknown> => {
+    const job = jobs.find(({ id }) => id === input.path.id);
+    if (endpoint.name === projectExecutions.name) return told[0];
+    if (job === undefined || (endpoint.name !== jobInfo.name && endpoint.name !== jobForecast.name)) return told[1];
+    const atMs = nowMs();
+    const rule = ruleAt(job, atMs);
+    if (isIn(job.off, atMs)) return {};
+    if (endpoint.name === jobInfo.name) return { nextRunMs: timeAfter(rule, originMs, atMs) };
+    const { time = '', max = 0, past = false } = input.query ?? {};
+    const spanMs = Number.parseInt(time, 10) * minuteMs;
+    const window = past ? { fromMs: atMs - spanMs, toMs: atMs } : { fromMs: atMs, toMs: atMs + spanMs };
+    return { timesMs: timesWithin(rule, originMs, window).slice(0, max) };
+  };
+  return { get: get as Api['get'], supports: async () => true } as Partial<Api> as Api;
+}
+
+type Input = {
+  readonly path: { readonly id?: string };
+  readonly query?: { readonly time?: string; readonly max?: number; readonly past?: boolean };
+};
