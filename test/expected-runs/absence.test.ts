@@ -165,4 +165,65 @@ describe('expected-runs, an absence longer than the times that are known', () =>
     expect(ends().undecided).toBeGreaterThan(600);
     expect(pasts()).toEqual([]);
   });
+
+  it.each([18, 31])('reports no miss of it by what API %d tells', { timeout: 60_000 }, async (apiVersion) => {
+    const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });
+    await minutes(30);
+    const { ran } = ends();
+    away(20 * 60);
+    await minutes(30);
+    const after = ends();
+    expect({ missed: after.missed, pasts: pasts() }).toEqual({ missed: 0, pasts: [] });
+    // Older servers tell one time at once: the others are not known to exist.
+    const isCounted = apiVersion >= 31;
+    expect(after.ran - ran + after.undecided > 20 * 60).toBe(isCounted);
+  });
+
+  it.each([
+    ['spring', '2026-03-28T12:00:00Z', 4],
+    ['autumn', '2026-10-24T12:00:00Z', 6],
+  ])('finds every miss of a night in which clocks change in %s', { timeout: 60_000 }, async (_name, iso, missed) => {
+    const { control, minutes, away, ends, nowMs } = createOne({ cron: '*/30 1-3 * * *', zone: 'Europe/Berlin' });
+    away((Date.parse(iso) - nowMs()) / minuteMs);
+    await minutes(30);
+    control.setExecutionMode('passive');
+    away(20 * 60);
+    control.setExecutionMode('active');
+    await minutes(30);
+    // What happens once a night, and what the night leaves out or has twice.
+    expect(ends()).toEqual({ ran: 0, missed, undecided: 0 });
+  });
+
+  it('says that the server started again after the last hours of it', { timeout: 60_000 }, async () => {
+    const { control, minutes, away, ends, shown } = createOne(everyMinute);
+    await minutes(30);
+    away(16 * 60);
+    control.restart({ downForMs: 240 * minuteMs });
+    // A simulated server that is down goes on starting runs.
+    control.setExecutionMode('passive');
+    away(4 * 60);
+    control.setExecutionMode('active');
+    await minutes(30);
+    const restarts = shown('schedule_missed_total').filter((line) => line.includes('reason="restart"'));
+    expect(restarts).toHaveLength(1);
+    expect(ends().undecided).toBe(0);
+    expect(ends().missed).toBe(Number(restarts[0]?.split(' ').at(-1)));
+    expect(Math.abs(ends().missed - 240)).toBeLessThanOrEqual(1);
+  });
+
+  it('counts as undecided what the server fails to tell of it', { timeout: 60_000 }, async () => {
+    const { control, minutes, away, ends, pasts } = createOne(everyMinute);
+    await minutes(30);
+    const { ran } = ends();
+    away(20 * 60);
+    control.addFault({ kind: 'status', status: 500, path: 'forecast' });
+    await minutes(10);
+    control.clearFaults();
+    await minutes(60);
+    const after = ends();
+    expect(after.missed).toBe(0);
+    expect(pasts().length).toBeLessThanOrEqual(2);
+    expect(after.undecided).toBeGreaterThan(600);
+    expect(Math.abs(after.ran - ran + after.undecided - (21 * 60 + 10))).toBeLessThanOrEqual(20);
+  });
 });
