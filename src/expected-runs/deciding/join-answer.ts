@@ -87,7 +87,11 @@ function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decided
 /** Compares the times of two answers after a time, as far as both are known: no time on both sides is agreement, too. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
-  if (untilMs > fromMs) return areSame(before.timesMs, answer.timesMs, fromMs, untilMs) ? 'same' : 'edited';
+  if (untilMs > fromMs) {
+    if (!areSame(before.timesMs, answer.timesMs, fromMs, untilMs)) return 'edited';
+    const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
+    return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
+  }
   // What is due just now may be over for one of them: only a time that was not expected tells.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
@@ -104,6 +108,13 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   const own = some.filter((time) => time > afterMs && time <= throughMs);
   const told = others.filter((time) => time > afterMs && time <= throughMs);
   return own.length === told.length && own.every((time, index) => time === told[index]);
+}
+
+/** Reports whether times go on otherwise than at their even distance: no time on both sides is little to go by. */
+function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
+  const distanceMs = toEvenDistance(times);
+  const last = times.at(-1);
+  return distanceMs !== undefined && first !== undefined && last !== undefined && (first - last) % distanceMs !== 0;
 }
 
 function fits(times: readonly number[], distanceMs: number): boolean {

@@ -43,6 +43,21 @@ describe('expected-runs/deciding/timetable', () => {
     expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });
   });
 
+  it('knows nothing of the times before where the next one is out of step with them', () => {
+    const before = joinAnswer(
+      undefined,
+      answer(
+        0,
+        190,
+        tens(100, 10).filter((_, index) => index % 3 === 0),
+      ),
+      join,
+    ).timetable;
+    const isNext = (seconds: number) =>
+      joinAnswer({ ...before, untilMs: 215_000 }, answer(180, seconds, [seconds * 1000]), join);
+    expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
+  });
+
   it('does not take one next time in common for the same schedule', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
