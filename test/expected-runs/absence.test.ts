@@ -211,7 +211,7 @@ describe('expected-runs, an absence longer than the times that are known', () =>
     expect(Math.abs(ends().missed - 240)).toBeLessThanOrEqual(1);
   });
 
-  it('counts as undecided what the server fails to tell of it', { timeout: 60_000 }, async () => {
+  it('counts its times as undecided where the server fails to list them', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts } = createOne(everyMinute);
     await minutes(30);
     const { ran } = ends();

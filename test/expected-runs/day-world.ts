@@ -137,7 +137,7 @@ function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): Da
       durationMs: Math.floor(durationMs),
       ownerUuid: (index === 0 && aheadMs !== 0) || dice.chance(0.5) ? 'm2' : 'm1',
       ...(isEdited ? { edit: { atMs: editMs, to: edited } } : {}),
-      ...(!isEdited && dice.chance(0.15) ? { off: toSpan(dice, 30, 300) } : {}),
+      ...(!isEdited && dice.chance(0.3) ? { off: toSpan(dice, 30, 300) } : {}),
     };
   });
 }
