@@ -83,7 +83,13 @@ function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]):
  */
 function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span[] {
   const knownMs = toKnownMs(job);
-  const { project, off, down, absence } = { ...day, ...job };
+  return toUnaskable(day, job)
+    .filter((span) => !isToldLater(day, job, { span, asked }))
+    .map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 + Math.abs(day.aheadMs) }));
+}
+
+/** When nothing can be asked about the schedule of a job. */
+function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly Span[] {
   const spans = [project, off, down, absence]
     .filter((span) => span !== undefined)
     .sort((one, other) => one.fromMs - other.fromMs);
@@ -94,9 +100,7 @@ function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span
     if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
     else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }
-  return joined
-    .filter((span) => !isToldLater(day, job, { span, asked }))
-    .map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 + Math.abs(day.aheadMs) }));
+  return joined;
 }
 
 function toKnownMs({ rule: { everyMs } }: DayJob): number {
@@ -122,14 +126,14 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   const atMs = time - aheadOf(day, job);
   const told = `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
   if (verdict.is === 'undecided') {
-    const isUntold = verdict.why === 'unasked' && blind.some((span) => isIn(span, atMs));
+    // While a job or its project is off nothing is expected.
+    const isExpected = ![job.off, day.project].some((span) => isIn(inner(span), atMs));
+    const isUntold = verdict.why === 'unasked' && isExpected && blind.some((span) => isIn(span, atMs));
     return isUntold || isUnconfirmed(about, atMs) || isIn(unsure, time) || isUnseen(about, atMs)
       ? 'right undecided'
       : told;
   }
-  // A run of one schedule stands near a time of the other one: a late run of the old one after the edit, too.
-  const mixed = unsure && { ...unsure, untilMs: unsure.untilMs + marginMs };
-  if (verdict.is === 'ran' && truth?.is !== 'ran') return isIn(mixed, time) ? '' : told;
+  if (verdict.is === 'ran' && truth?.is !== 'ran') return isOfOtherSchedule(about, verdict) ? '' : told;
   if (truth === undefined) {
     // While a project is off nobody can ask whether a schedule was edited.
     const isUnknowable = verdict.is === 'missed' && isIn(day.project, atMs) && isIn(unsure, time) && !day.tellsEdits;
@@ -144,13 +148,36 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
 }
 
+/** A run of one schedule fits a time of the other one: a late run of the old one after the edit, too. */
+function isOfOtherSchedule({ day, job, unsure }: About, { expectedMs, delayMs }: Ran): boolean {
+  const mixed = unsure && { ...unsure, untilMs: unsure.untilMs + marginMs };
+  const starts = day.runs.filter(({ jobId, trigger }) => jobId === job.id && trigger === 'schedule');
+  return (
+    isIn(mixed, expectedMs) &&
+    starts.some(
+      ({ startedAtMs }) => startedAtMs >= expectedMs - 5000 && Math.max(0, startedAtMs - expectedMs) === delayMs,
+    )
+  );
+}
+
+function inner(span: Span | undefined): Span | undefined {
+  return span && { fromMs: span.fromMs + listMs, untilMs: span.untilMs - listMs };
+}
+
+type Ran = Extract<Verdict, { is: 'ran' }>;
+
 /** Before the next question more time went by than its times were known for: whether they were edited first nobody knows. */
 function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
   const lastMs = asked.findLast((each) => each < nextMs) ?? 0;
   // A switch that was turned is a change, too.
   const isEditTold = day.tellsEdits && !isIn({ fromMs: lastMs, untilMs: nextMs }, job.off?.fromMs ?? nextMs);
-  return !isEditTold && nextMs - lastMs > toKnownMs(job);
+  // Nothing but what prevents a question excuses that none was asked.
+  const preventedMs = toUnaskable(day, job).reduce(
+    (sum, { fromMs, untilMs }) => sum + Math.max(0, Math.min(untilMs, nextMs) - Math.max(fromMs, lastMs)),
+    0,
+  );
+  return !isEditTold && preventedMs > toKnownMs(job) / 2;
 }
 
 /** A switch of the job was turned while nobody saw it: when, or whether its schedule was edited as well, nobody knows. */
@@ -174,7 +201,6 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
     [['executions_disabled', 'schedule_disabled'], day.project, readMs],
     [['orphaned'], day.deadMember, readMs],
     [['saturated'], day.full, readMs],
-    [['restart'], day.restart, readMs],
     [['job_disabled', 'off'], job.off, switchMs],
     // As far as is known, it was switched off when the list showed it.
     [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + shortestMs }, switchMs],
