@@ -90,7 +90,6 @@ describe('expected-runs, what our questions cost a server', () => {
     ['hourly', 2, kinds['every second']],
     ['in working hours', 2, kinds['every second']],
     // The next time stays what it was.
-    ['daily', 7 * 60, utc('* * 2-23 * * *')],
     ['in working hours', 7 * 60, utc('* * 8-17 * * 1-5')],
     ['in working hours', 13 * 60, utc('* * 8-17 * * 1-5')],
   ] as const)(
