@@ -1,4 +1,4 @@
-import { nextCronTime } from '../../simulator/engine/cron.ts';
+import { nextCronTime } from '../../simulator/engine/schedule.ts';
 import type { Dice } from '../world/dice.ts';
 
 const minuteMs = 60_000;
