@@ -1,12 +1,11 @@
 import type { Job } from '../../src/api/endpoints/jobs.ts';
 import { askDoubts } from '../../src/expected-runs/ask-doubts.ts';
-import { askSchedule } from '../../src/expected-runs/asking/ask-schedule.ts';
-import { planQuestions } from '../../src/expected-runs/asking/plan-questions.ts';
+import { createAsking } from '../../src/expected-runs/ask-jobs.ts';
 import { createClearTimes } from '../../src/expected-runs/clear-times.ts';
 import { decide } from '../../src/expected-runs/deciding/decide.ts';
 import type { Doubt } from '../../src/expected-runs/deciding/doubts.ts';
 import { noteAnswer, noteListed, noteRuns } from '../../src/expected-runs/deciding/notes.ts';
-import { isProjectOff, sourceKeys, timelineOf } from '../../src/expected-runs/deciding/sources.ts';
+import { sourceKeys, timelineOf } from '../../src/expected-runs/deciding/sources.ts';
 import { noteReading, type Timeline } from '../../src/expected-runs/deciding/timeline.ts';
 import {
   isSwitched,
@@ -18,7 +17,7 @@ import {
 import { toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
 import { someRun } from '../executions/some-execution.ts';
 import { answerFor } from './day-answers.ts';
-import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs } from './day-world.ts';
+import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs } from './day-world.ts';
 
 /** Functions that a test replaces by wrong ones, to see that it shows. */
 export type Parts = {
@@ -41,8 +40,6 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
   const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
   const jobs = new Map<string, WatchedJob>();
-  const changed = new Set<string>();
-  const waiting = new Set<string>();
   const doubts = new Map<string, Doubt>();
   const unanswered = new Set<string>();
   const aheads = new Map(day.jobs.map((job) => [job.id, aheadOf(day, job)]));
@@ -53,6 +50,25 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
   let counted = 0;
   let wasThere = true;
   const api = answerFor(day, () => nowMs);
+  const doubtMs = Math.abs(day.aheadMs);
+  const asking = createAsking({
+    jobs: {
+      all: jobs,
+      answer: async (answered) => {
+        for (const [id, { answers }] of answered) {
+          asked.get(id)?.push(nowMs);
+          for (const answer of answers) {
+            const job = jobs.get(id);
+            if (job !== undefined) put([parts.join(job, answer, doubtMs)]);
+          }
+        }
+      },
+    },
+    notes: { all: () => sources, serverNowMs: () => nowMs, clocks: { behindMs: () => doubtMs, aheadMs: () => 0 } },
+    clock: { ticks: () => nowMs },
+    everyMs: minuteMs,
+  });
+  const { changed, waiting } = asking;
 
   function put(judged: readonly Judged[]): void {
     for (const { job, verdicts: told } of judged) {
@@ -98,22 +114,6 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
     }
   }
 
-  async function askAll(): Promise<void> {
-    const doubtMs = Math.abs(day.aheadMs);
-    const isOff = (project: string): boolean => isProjectOff(sources, project);
-    // The next times of new jobs come first.
-    for (const fresh of [true, false]) {
-      const due = planQuestions(jobs.values(), { nowMs, changed, waiting, isProjectOff: isOff });
-      for (const job of due.filter(({ timetable }) => (timetable === undefined) === fresh)) {
-        const isChanged = changed.delete(job.id);
-        const input = { nowMs: () => nowMs, isChanged, isWaiting: waiting.has(job.id) };
-        const { answers } = await askSchedule(api, job, input);
-        asked.get(job.id)?.push(nowMs);
-        for (const answer of answers) put([parts.join(jobs.get(job.id) ?? job, answer, doubtMs)]);
-      }
-    }
-  }
-
   async function change(make: () => readonly Judged[]): Promise<void> {
     put(make());
   }
@@ -138,7 +138,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
       nowMs: () => nowMs,
       sources: () => sources,
     });
-    await askAll();
+    await asking.read(api, AbortSignal.any([]));
     decideAll();
     keptSources = new Map(sources);
   }
