@@ -51,23 +51,16 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
   let wasThere = true;
   const api = answerFor(day, () => nowMs);
   const doubtMs = Math.abs(day.aheadMs);
-  const asking = createAsking({
-    jobs: {
-      all: jobs,
-      answer: async (answered) => {
-        for (const [id, { answers }] of answered) {
-          asked.get(id)?.push(nowMs);
-          for (const answer of answers) {
-            const job = jobs.get(id);
-            if (job !== undefined) put([parts.join(job, answer, doubtMs)]);
-          }
-        }
-      },
-    },
-    notes: { all: () => sources, serverNowMs: () => nowMs, clocks: { behindMs: () => doubtMs, aheadMs: () => 0 } },
-    clock: { ticks: () => nowMs },
-    everyMs: minuteMs,
-  });
+  const answer: Answering = async (answered) => {
+    for (const [id, { answers }] of answered) {
+      asked.get(id)?.push(nowMs);
+      for (const each of answers) {
+        const job = jobs.get(id);
+        if (job !== undefined) put([parts.join(job, each, doubtMs)]);
+      }
+    }
+  };
+  const asking = createDayAsking({ all: jobs, answer }, () => ({ nowMs, sources, doubtMs }));
   const { changed, waiting } = asking;
 
   function put(judged: readonly Judged[]): void {
@@ -173,6 +166,23 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
     if (nowMs % 60_000 === 0) await round();
   }
   return { verdicts, asked };
+}
+
+type Jobs = Parameters<typeof createAsking>[0]['jobs'];
+type Answering = Jobs['answer'];
+type Now = { readonly nowMs: number; readonly sources: Map<string, Timeline>; readonly doubtMs: number };
+
+function createDayAsking(jobs: Jobs, now: () => Now): ReturnType<typeof createAsking> {
+  return createAsking({
+    jobs,
+    notes: {
+      all: () => now().sources,
+      serverNowMs: () => now().nowMs,
+      clocks: { behindMs: () => now().doubtMs, aheadMs: () => 0 },
+    },
+    clock: { ticks: () => now().nowMs },
+    everyMs: minuteMs,
+  });
 }
 
 function toExecution({ id, jobId, startedAtMs, endedAtMs, trigger }: DayRun) {
