@@ -110,9 +110,8 @@ function renderReadme(): string {
 
 Generated from \`scripts/chart\`: change that, then run \`npm run generate\`.
 
-The chart runs one exporter as a StatefulSet, because it keeps what it has counted on a volume. With \`config.state.postgres.host\` it runs
-as many as \`replicas\` says, without a volume: they share the servers through that database. Secrets are never values: they
-are existing Secrets.
+The chart runs one exporter as a StatefulSet, because its state is on a volume. With \`config.state.postgres.host\` it runs
+\`replicas\` exporters without a volume, which share the servers through that database. Secrets are existing Secrets, never values.
 
 \`\`\`sh
 kubectl create secret generic automation --from-file=token=./token

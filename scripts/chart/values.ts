@@ -103,7 +103,7 @@ export const chartValues: readonly ChartValue[] = [
     'persistence.enabled',
     true,
     flag,
-    'Keep the state on a volume; without it, what was counted begins at 0 after each restart. With config.state.postgres.host there is none.',
+    'Keep the state on a volume; without it, counters start at 0 after each restart. With config.state.postgres.host there is none.',
   ),
   row('persistence.existingClaim', '', secretName, 'Existing claim for the state instead of one of the StatefulSet.'),
   row('persistence.storageClassName', '', text, 'Storage class of the volume; the default one if empty.'),
