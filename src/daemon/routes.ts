@@ -3,7 +3,7 @@ import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/values/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
-import { type Pause, sortInPieces } from '../domain/pause.ts';
+import { finishInPieces, type Pause, sortInPieces } from '../domain/pause.ts';
 import { endings } from '../executions/counting/naming.ts';
 import type { ScheduledJob } from '../expected-runs/showing/scheduled-job.ts';
 import { configPageRoute } from '../http/pages/config-page.ts';
@@ -235,11 +235,10 @@ function toExecutionList(
   }
   return executionListRoute({
     ended: share((pause) =>
-      sortInPieces(listAll(), {
-        bucketOf: ({ endedAtMs }) => -Math.floor(endedAtMs / bucketMs),
-        compare: (one, other) => other.endedAtMs - one.endedAtMs,
+      finishInPieces(
+        sortInPieces(listAll(), (one, other) => other.endedAtMs - one.endedAtMs),
         pause,
-      }),
+      ),
     ),
     servers,
     endings,
@@ -248,8 +247,6 @@ function toExecutionList(
     begin,
   });
 }
-
-const bucketMs = 300_000;
 
 type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
 

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import { createPause, finishInPieces } from '../domain/pause.ts';
 import type { CommitHook, TracingSide } from '../executions/trace-port.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
@@ -17,7 +18,7 @@ import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
-import { planTraceInTurns } from '../tracing/plan/plan-trace.ts';
+import { planInPieces } from '../tracing/plan/plan-trace.ts';
 import type { TraceSettings } from '../tracing/plan/settings.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { toTraceSettings } from './trace-settings.ts';
@@ -131,7 +132,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     spooling,
     detail: traces.detail,
     attempts,
-    plan: (source, epoch) => planTraceInTurns(source, toSettings(epoch), clock.nextTurn),
+    plan: (source, epoch) => finishInPieces(planInPieces(source, toSettings(epoch)), createPause(clock)),
     sealTimeoutMs: traces.sealTimeoutMs,
     backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
     clock,

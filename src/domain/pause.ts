@@ -34,32 +34,19 @@ export async function filterInPieces<Item>(
 
 const itemsPerPiece = 500;
 
-type Sorting<Item> = {
-  /** Names the bucket of an item; buckets come in ascending order. */
-  readonly bucketOf: (item: Item) => number;
-  readonly compare: (one: Item, other: Item) => number;
-  readonly pause: Pause;
-};
+/** Work that yields between its small pieces, so that a pause may come there. */
+export type Pieces<Result> = Generator<void, Result, void>;
 
-/** Sorts by bucket, then within each one: no piece of work is longer than the largest bucket. */
-export async function sortInPieces<Item>(
-  items: Iterable<Item>,
-  { bucketOf, compare, pause }: Sorting<Item>,
-): Promise<Item[]> {
-  const buckets = new Map<number, Item[]>();
+export function* mapInPieces<Item, Result>(
+  items: readonly Item[],
+  toResult: (item: Item) => Pieces<Result>,
+): Pieces<Result[]> {
+  const results: Result[] = [];
   for (const item of items) {
-    const key = bucketOf(item);
-    const bucket = buckets.get(key);
-    if (bucket === undefined) buckets.set(key, [item]);
-    else bucket.push(item);
-    await pause();
+    results.push(yield* toResult(item));
+    if (isPieceOver()) yield;
   }
-  const sorted: Item[] = [];
-  for (const key of [...buckets.keys()].sort((one, other) => one - other)) {
-    for (const item of (buckets.get(key) ?? []).sort(compare)) sorted.push(item);
-    await pause();
-  }
-  return sorted;
+  return results;
 }
 
 /** Processes items, at most `width` at once; an error of one lets the others that have begun finish. */
@@ -75,3 +62,62 @@ export async function runLimited<Item>(
   const turns = await Promise.allSettled(Array.from({ length: width }, takeTurns));
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
 }
+
+let steps = 0;
+
+/** Reports every 50th time that a piece is over, whoever asks: to yield after each step takes as long as the steps. */
+export function isPieceOver(): boolean {
+  steps = (steps + 1) % 50;
+  return steps === 0;
+}
+
+/** Does the work at once. */
+export function finish<Result>(work: Pieces<Result>): Result {
+  let piece = work.next();
+  while (piece.done !== true) piece = work.next();
+  return piece.value;
+}
+
+/** Does the work with pauses. */
+export async function finishInPieces<Result>(work: Pieces<Result>, pause: Pause): Promise<Result> {
+  let piece = work.next();
+  for (; piece.done !== true; piece = work.next()) await pause();
+  return piece.value;
+}
+
+/** Sorts runs of a few, and merges them; equal items keep their order. */
+export function* sortInPieces<Item>(items: Iterable<Item>, compare: Compare<Item>): Pieces<Item[]> {
+  let runs: Item[][] = [];
+  let last: Item[] = [];
+  for (const item of items) {
+    if (last.push(item) < itemsPerRun) continue;
+    runs.push(last.sort(compare));
+    last = [];
+    yield;
+  }
+  runs.push(last.sort(compare));
+  while (runs.length > 1) {
+    const merged: Item[][] = [];
+    for (let index = 0; index < runs.length; index += 2)
+      merged.push(yield* merge(runs[index] ?? [], runs[index + 1] ?? [], compare));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+type Compare<Item> = (one: Item, other: Item) => number;
+
+function* merge<Item>(left: readonly Item[], right: readonly Item[], compare: Compare<Item>): Pieces<Item[]> {
+  const merged: Item[] = [];
+  const rest = right.values();
+  let next = rest.next();
+  for (const item of left) {
+    for (; next.done !== true && compare(next.value, item) < 0; next = rest.next()) merged.push(next.value);
+    merged.push(item);
+    if (isPieceOver()) yield;
+  }
+  for (; next.done !== true; next = rest.next()) merged.push(next.value);
+  return merged;
+}
+
+const itemsPerRun = 50;

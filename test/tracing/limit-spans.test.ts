@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { finishInPieces } from '../../src/domain/pause.ts';
 import type { SpanSource } from '../../src/domain/span-source.ts';
 import type { NodeState, StepState } from '../../src/domain/step-state.ts';
 import { encodeTrace } from '../../src/tracing/deliver/encode.ts';
 import { toTreeText } from '../../src/tracing/enrich/replay.ts';
-import { planTraceInTurns } from '../../src/tracing/plan/plan-trace.ts';
+import { planInPieces } from '../../src/tracing/plan/plan-trace.ts';
 import { planSource, readRecorded, settings } from './recorded.ts';
 
 const startMs = 1_716_200_000_000;
@@ -111,15 +112,16 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
   });
 
   it.each([
-    ['a large one', createLarge(40, 50), true],
-    ['a small one', createLarge(4, 5), false],
-  ])('plans %s in the same way where others have their turns', async (_name, source, isLarge) => {
-    let turns = 0;
-    const plan = await planTraceInTurns(source, { ...settings, maxSpans: 9 }, async () => {
-      turns += 1;
+    ['on nodes', createLarge(40, 50), true],
+    ['of single steps', createLarge(2000, 0), true],
+    ['that is small', createLarge(4, 5), false],
+  ])('plans one %s in the same way in pieces', async (_name, source, isLarge) => {
+    let looks = 0;
+    const plan = await finishInPieces(planInPieces(source, { ...settings, maxSpans: 9 }), async () => {
+      looks += 1;
     });
     expect(plan).toEqual(planSource(source, { maxSpans: 9 }));
-    expect(turns > 3).toBe(isLarge);
+    expect(looks > 100).toBe(isLarge);
   });
 
   it('cuts long values, never a character in two, and says so', () => {

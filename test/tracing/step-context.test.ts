@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareContexts, parseStepContext } from '../../src/tracing/plan/step-names.ts';
+import { comparePlaces, parseStepContext } from '../../src/tracing/plan/step-names.ts';
 
 const read = (context: string) =>
   parseStepContext(context)?.map(({ number, isHandler, parameters }) => [number, isHandler, ...parameters]);
@@ -42,9 +42,8 @@ describe('tracing/step-context', () => {
   );
 
   it('orders by number, and a handler after its step', () => {
-    const contexts = ['10', '2e', '1e/1', '2', '1', '2/1', '1e'];
-    const parsed = contexts.map((context) => ({ context, places: parseStepContext(context) ?? [] }));
-    parsed.sort((left, right) => compareContexts(left.places, right.places));
-    expect(parsed.map(({ context }) => context)).toEqual(['1', '1e', '1e/1', '2', '2/1', '2e', '10']);
+    const places = ['10', '2e', '2', '1', '1e'].flatMap((context) => parseStepContext(context) ?? []);
+    const order = places.toSorted(comparePlaces).map(({ number, isHandler }) => `${number}${isHandler ? 'e' : ''}`);
+    expect(order).toEqual(['1', '1e', '2', '2e', '10']);
   });
 });

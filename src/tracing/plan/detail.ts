@@ -1,3 +1,4 @@
+import { mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Timed } from './times.ts';
 
 /** The details of a trace: only the execution, its steps as well, or their nodes too. */
@@ -5,16 +6,17 @@ export const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
 /** Reduces a tree to the spans of a detail. Outcomes and times stay as computed from all of them. */
-export function reduceTo(detail: Detail, root: Timed): Timed {
+export function* reduceTo(detail: Detail, root: Timed): Pieces<Timed> {
   if (detail === 'nodes') return root;
-  return detail === 'root' ? { ...root, children: [], draft: { ...root.draft, children: [] } } : dropNodes(root);
+  if (detail === 'steps') return yield* dropNodes(root);
+  return { ...root, children: [], draft: { ...root.draft, children: [] } };
 }
 
 /** Moves the spans below a node, as of a reference run per node, up to its step. */
-function dropNodes(timed: Timed): Timed {
+function* dropNodes(timed: Timed): Pieces<Timed> {
   const kept: Timed[] = [];
   let { notStarted } = timed.draft;
-  for (const child of timed.children.map(dropNodes)) {
+  for (const child of yield* mapInPieces(timed.children, dropNodes)) {
     if (child.draft.key.kind !== 'node') {
       kept.push(child);
       continue;
@@ -22,6 +24,6 @@ function dropNodes(timed: Timed): Timed {
     kept.push(...child.children);
     notStarted += child.draft.notStarted;
   }
-  const children = kept.toSorted((left, right) => left.startMs - right.startMs);
+  const children = yield* sortInPieces(kept, (left, right) => left.startMs - right.startMs);
   return { ...timed, children, draft: { ...timed.draft, notStarted, children: children.map(({ draft }) => draft) } };
 }

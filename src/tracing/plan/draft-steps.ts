@@ -1,7 +1,8 @@
+import { isPieceOver, mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import { isRunning, type NodeState, type Progress, type StepState } from '../../domain/step-state.ts';
 import { type Draft, findReason, hasFailed, hasFailedNode, type Outcome, type Timing, untimed } from './draft.ts';
 import { incomplete, nodeFailure, otherError, toErrorType } from './failure-reason.ts';
-import { compareContexts, parseStepContext, type StepNames, type StepPlace } from './step-names.ts';
+import { comparePlaces, parseStepContext, type StepNames, type StepPlace } from './step-names.ts';
 
 export type Level = {
   /** The path of the step above; empty at the top. */
@@ -14,25 +15,30 @@ type Drafted = { readonly drafts: readonly Draft[]; readonly notStarted: number 
 type Placed = { readonly step: StepState; readonly context: string; readonly place: StepPlace };
 
 /** The spans of one level of steps, with all that is below them, in the order of their numbers. */
-export function draftSteps(steps: readonly StepState[], level: Level): Drafted {
-  const placed = steps.map((step, index) => toPlaced(step, index, level.path));
-  placed.sort((left, right) => compareContexts([left.place], [right.place]));
+export function* draftSteps(steps: readonly StepState[], level: Level): Pieces<Drafted> {
+  if (steps.length === 0) return { drafts: [], notStarted: 0 };
+  const found: Placed[] = [];
+  for (const [index, step] of steps.entries()) {
+    if (isPieceOver()) yield;
+    found.push(toPlaced(step, index, level.path));
+  }
+  const placed = yield* sortInPieces(found, (left, right) => comparePlaces(left.place, right.place));
   const handlers = new Map(placed.filter(({ place }) => place.isHandler).map((it) => [it.place.number, it.step]));
   const begun = placed.filter(({ step }) => hasBegun(step));
-  const drafts = begun.map((it) =>
+  const drafts = yield* mapInPieces(begun, (it) =>
     draftStep(it, it.place.isHandler ? undefined : handlers.get(it.place.number), level),
   );
   return { drafts, notStarted: placed.length - begun.length };
 }
 
-function draftStep({ step, context, place }: Placed, handler: StepState | undefined, level: Level): Draft {
+function* draftStep({ step, context, place }: Placed, handler: StepState | undefined, level: Level): Pieces<Draft> {
   const name = level.names.nameOf(place.number, place.isHandler) ?? `step ${context}`;
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
-  const nodes = draftNodes(step, handler, inside);
+  const nodes = yield* draftNodes(step, handler, inside);
   // A reference run per node stands in a state twice: its `workflow` says the same once more.
   const isPerNode = step.perNode.length > 0;
-  const below = draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
+  const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];
   const own = { ...step, failureReason: step.failureReason ?? findServerReason(step, level) };
   return {
@@ -54,22 +60,22 @@ type Inside = {
   readonly level: Level;
 };
 
-function draftNodes(step: StepState, handler: StepState | undefined, inside: Inside): Drafted {
+function* draftNodes(step: StepState, handler: StepState | undefined, inside: Inside): Pieces<Drafted> {
   const perNode = new Map(step.perNode.map((state) => [findNode(state) ?? '', state]));
   const plain = isOnServerAlone(step, inside.level) ? [] : step.nodes.filter(({ node }) => !perNode.has(node));
   const recovered = new Map(handler?.nodes.map(({ node, condition }) => [node, condition === 'succeeded']));
   const isRecovered = (node: string): boolean => recovered.get(node) ?? handler?.condition === 'succeeded';
   const all = [...plain, ...[...perNode].map(([node, state]) => ({ ...state, node }))];
   const begun = all.filter(hasBegun);
-  const drafts = begun.map((state) => draftNode(state, isRecovered(state.node), inside));
+  const drafts = yield* mapInPieces(begun, (state) => draftNode(state, isRecovered(state.node), inside));
   return { drafts, notStarted: all.length - begun.length };
 }
 
-function draftNode(state: NodeState | (NodeState & StepState), isRecovered: boolean, inside: Inside): Draft {
+function* draftNode(state: NodeState | (NodeState & StepState), isRecovered: boolean, inside: Inside): Pieces<Draft> {
   const { name, context, place, names, level } = inside;
   const steps = 'workflow' in state ? (state.workflow ?? []) : [];
   const path = 'context' in state ? (state.context ?? context) : context;
-  const below = draftSteps(steps, { ...level, path, names });
+  const below = yield* draftSteps(steps, { ...level, path, names });
   return {
     key: { kind: 'node', path: context, node: state.node },
     name: state.node,

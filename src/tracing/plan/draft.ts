@@ -1,3 +1,4 @@
+import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { Result } from './attribute-names.ts';
 import type { SpanKey } from './ids.ts';
 
@@ -81,13 +82,14 @@ export function countSpans(draft: Draft): number {
 }
 
 /** The tree without what a state names a second time: two spans cannot have one id, and the first stays. */
-export function dropDuplicates(draft: Draft, taken = new Set<string>()): Draft {
+export function* dropDuplicates(draft: Draft, taken = new Set<string>()): Pieces<Draft> {
   const children: Draft[] = [];
   for (const child of draft.children) {
+    if (isPieceOver()) yield;
     const key = toKeyText(child.key);
     if (taken.has(key)) continue;
     taken.add(key);
-    children.push(child.children.length === 0 ? child : dropDuplicates(child, taken));
+    children.push(child.children.length === 0 ? child : yield* dropDuplicates(child, taken));
   }
   const isSame = children.every((child, index) => child === draft.children[index]);
   return isSame && children.length === draft.children.length ? draft : { ...draft, children };

@@ -1,13 +1,19 @@
+import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import { toOptionAttribute } from './attribute-names.ts';
 import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
 
 /** Computes an upper bound for the size of these spans in a request, without building it. */
-export function estimateBytes(spans: readonly Span[], resource: Attributes, format: TraceFormat = 'protobuf'): number {
+export function* estimateBytes(
+  spans: readonly Span[],
+  resource: Attributes,
+  format: TraceFormat = 'protobuf',
+): Pieces<number> {
   const costs = costsOf[format];
   let bytes = costs.request + ofAttributes(resource, costs);
   for (const span of spans) {
+    if (isPieceOver()) yield;
     bytes += costs.span + ofText(span.name, costs) + ofAttributes(span.attributes, costs);
     for (const link of span.links) bytes += costs.span + ofAttributes(link.attributes, costs);
   }

@@ -1,3 +1,4 @@
+import { isPieceOver, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import { countSpans, hasFailed, type Outcome, untimed } from './draft.ts';
 import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
@@ -6,26 +7,30 @@ import type { Timed } from './times.ts';
  * The tree with no more spans than that: what failed, the slowest and the first keep theirs, fairly among all parents; the
  * others become one span under their parent, which counts as one. The tree is looked through once for all limits.
  */
-export function createLimiter(root: Timed): (maxSpans: number) => Timed {
+export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
   const total = countTimed(root);
   let places: readonly Place[] | undefined;
-  return (maxSpans) => {
+  return function* (maxSpans) {
     if (total <= maxSpans) return root;
-    places ??= listPlaces(root);
-    return prune(root, choose(places, maxSpans));
+    places ??= yield* listPlaces(root);
+    return yield* prune(root, yield* choose(places, maxSpans));
   };
 }
 
 /** Returns what keeps its span. */
-function choose(places: readonly Place[], maxSpans: number): ReadonlySet<Timed> {
+function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet<Timed>> {
   const [root] = places;
   const kept = new Set<Timed>();
   if (root === undefined) return kept;
-  for (const place of places) place.missing = place.timed.children.length;
+  for (const place of places) {
+    place.missing = place.timed.children.length;
+    if (isPieceOver()) yield;
+  }
   kept.add(root.timed);
   let count = root.missing > 0 ? 2 : 1;
 
-  for (const place of places.toSorted(byImportance)) {
+  for (const place of yield* sortInPieces(places, byImportance)) {
+    if (isPieceOver()) yield;
     let cost = 0;
     for (let up = place; !kept.has(up.timed) && up.parent !== undefined; up = up.parent) cost += costOf(up, up.parent);
     if (count + cost > maxSpans) continue;
@@ -43,8 +48,7 @@ function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }
 
-/** Counts the spans of a tree before it is limited. */
-export function countTimed(timed: Timed): number {
+function countTimed(timed: Timed): number {
   let count = 1;
   for (const child of timed.children) count += countTimed(child);
   return count;
@@ -61,7 +65,7 @@ type Place = {
 };
 
 /** Parents before their children. */
-function listPlaces(root: Timed): readonly Place[] {
+function* listPlaces(root: Timed): Pieces<readonly Place[]> {
   const places: Place[] = [{ timed: root, parent: undefined, rank: rankOf(root), position: 0, missing: 0 }];
   for (const parent of places) {
     const siblings: Place[] = [];
@@ -69,10 +73,11 @@ function listPlaces(root: Timed): readonly Place[] {
       const place = { timed, parent, rank: rankOf(timed), position: siblings.length, missing: 0 };
       siblings.push(place);
       places.push(place);
+      if (isPieceOver()) yield;
     }
     if (siblings.length < 2) continue;
-    siblings.sort((left, right) => lengthOf(right.timed) - lengthOf(left.timed));
-    for (const [slowness, place] of siblings.entries()) place.position = Math.min(place.position, slowness);
+    const slowest = yield* sortInPieces(siblings, (left, right) => lengthOf(right.timed) - lengthOf(left.timed));
+    for (const [slowness, place] of slowest.entries()) place.position = Math.min(place.position, slowness);
   }
   return places;
 }
@@ -90,20 +95,26 @@ function lengthOf({ startMs, endMs }: Timed): number {
   return endMs - startMs;
 }
 
-function prune(timed: Timed, kept: ReadonlySet<Timed>): Timed {
+function* prune(timed: Timed, kept: ReadonlySet<Timed>): Pieces<Timed> {
   if (timed.children.length === 0) return timed;
-  const children = timed.children.filter((child) => kept.has(child)).map((child) => prune(child, kept));
-  const left = timed.children.filter((child) => !kept.has(child));
-  return { ...timed, children: left.length === 0 ? children : [...children, toOverflowSpan(timed, left)] };
+  const children: Timed[] = [];
+  const left: Timed[] = [];
+  for (const child of timed.children) {
+    if (isPieceOver()) yield;
+    if (kept.has(child)) children.push(yield* prune(child, kept));
+    else left.push(child);
+  }
+  return { ...timed, children: left.length === 0 ? children : [...children, yield* toOverflowSpan(timed, left)] };
 }
 
 /** Builds one span for all omitted children of a parent. */
-function toOverflowSpan(parent: Timed, left: readonly Timed[]): Timed {
+function* toOverflowSpan(parent: Timed, left: readonly Timed[]): Pieces<Timed> {
   let failed = 0;
   let spans = 0;
   let startMs = parent.endMs;
   let endMs = parent.startMs;
   for (const timed of left) {
+    if (isPieceOver()) yield;
     if (hasFailed(timed.draft)) failed += 1;
     spans += countSpans(timed.draft);
     startMs = Math.min(startMs, timed.startMs);

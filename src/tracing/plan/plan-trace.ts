@@ -1,12 +1,13 @@
+import { finish, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { own } from './attribute-names.ts';
 import { toPipeline, toResource } from './attributes.ts';
 import { reduceTo } from './detail.ts';
-import { countSpans, type Draft, dropDuplicates, untimed } from './draft.ts';
+import { type Draft, dropDuplicates, untimed } from './draft.ts';
 import { draftSteps } from './draft-steps.ts';
 import { estimateBytes } from './estimate.ts';
 import { type Caller, findCaller, toSpanId, toTraceId } from './ids.ts';
-import { countTimed, createLimiter } from './limit-spans.ts';
+import { createLimiter } from './limit-spans.ts';
 import { type RootOutcome, toRootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { SpanLink, Trace } from './span.ts';
@@ -34,53 +35,30 @@ export type Attempts = {
 
 /** The trace of an execution that is over; none for one that is not, or that never began. */
 export function planTrace(source: SpanSource, settings: TraceSettings): Plan | undefined {
-  const stages = planInStages(source, settings);
-  let stage = stages.next();
-  while (stage.done !== true) stage = stages.next();
-  return stage.value;
+  return finish(planInPieces(source, settings));
 }
 
-/** The same, with turns for others between the stages of a large one. */
-export async function planTraceInTurns(
-  source: SpanSource,
-  settings: TraceSettings,
-  nextTurn: () => Promise<void>,
-): Promise<Plan | undefined> {
-  const stages = planInStages(source, settings);
-  let stage = stages.next();
-  for (; stage.done !== true; stage = stages.next()) if (stage.value >= manyDrafts) await nextTurn();
-  return stage.value;
-}
-
-const manyDrafts = 1000;
-
-/** Gives the number of drafts after each stage. */
-function* planInStages(source: SpanSource, settings: TraceSettings): Generator<number, Plan | undefined> {
+/** The same in pieces; a large one may take a second. */
+export function* planInPieces(source: SpanSource, settings: TraceSettings): Pieces<Plan | undefined> {
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
-  const root = draftRoot(source, settings);
-  const drafts = countSpans(root.draft);
-  yield drafts;
+  const root = yield* draftRoot(source, settings);
   const startMs = Math.min(Math.max(0, Math.round(execution.startedAtMs)), latest);
   const endMs = Math.min(Math.max(startMs, Math.round(execution.endedAtMs)), latest);
   const isClamped = startMs !== Math.round(execution.startedAtMs) || endMs !== Math.round(execution.endedAtMs);
-  const draft = dropDuplicates(root.draft);
-  yield drafts;
-  const timed = reduceTo(settings.detail, { ...settleTimes(draft, { startMs, endMs }), isClamped });
-  yield drafts;
+  const draft = yield* dropDuplicates(root.draft);
+  const timed = yield* reduceTo(settings.detail, { ...(yield* settleTimes(draft, { startMs, endMs })), isClamped });
   const frame = toFrame(source, root, settings);
   const resource = toResource(source, settings);
 
   const limit = createLimiter(timed);
-  let spans = toSpans(limit(settings.maxSpans), frame);
-  let allowed = Math.min(countTimed(timed), settings.maxSpans);
-  for (let bytes = estimateBytes(spans, resource, settings.format); bytes > settings.maxBytes && allowed > 1; ) {
-    yield drafts;
+  let spans = yield* toSpans(yield* limit(settings.maxSpans), frame);
+  let allowed = spans.length;
+  for (let bytes = yield* estimateBytes(spans, resource, settings.format); bytes > settings.maxBytes && allowed > 1; ) {
     allowed = Math.max(1, Math.floor(Math.min(allowed * 0.95, (allowed * settings.maxBytes) / bytes)));
-    spans = toSpans(limit(allowed), frame);
-    bytes = estimateBytes(spans, resource, settings.format);
+    spans = yield* toSpans(yield* limit(allowed), frame);
+    bytes = yield* estimateBytes(spans, resource, settings.format);
   }
-  yield drafts;
   let leftOut = 0;
   for (const { attributes } of spans) leftOut += Number(attributes[own.restSpans] ?? 0);
   const trace = { traceId: frame.traceId, spans, resource, scope: settings.distro };
@@ -134,11 +112,11 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
 type RootDraft = { readonly draft: Draft; readonly outcome: RootOutcome };
 
 /** The execution as a tree of drafts: the wait for its start, and its steps. */
-function draftRoot(source: SpanSource, { customStatuses }: TraceSettings): RootDraft {
+function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {
   const { execution, state, workflow } = source;
   const steps = state?.steps ?? [];
   const names = toStepNames(workflow, steps);
-  const { drafts, notStarted } = draftSteps(steps, { path: '', names, serverNode: state?.serverNode });
+  const { drafts, notStarted } = yield* draftSteps(steps, { path: '', names, serverNode: state?.serverNode });
   const wait = draftWait(execution.startedAtMs, findFirstStart(drafts));
   const outcome = toRootOutcome(source, drafts, customStatuses);
   const draft: Draft = {

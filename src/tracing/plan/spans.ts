@@ -1,3 +1,4 @@
+import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { conventional, isErrorResult, own, results } from './attribute-names.ts';
 import { type AttributeList, createAttributes, longestName, setRootAttributes } from './attributes.ts';
@@ -19,19 +20,20 @@ export type SpanFrame = {
 };
 
 /** The spans of a tree, parents before children; no two have one id. */
-export function toSpans(root: Timed, frame: SpanFrame): readonly Span[] {
+export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]> {
   const spans: Span[] = [];
   const taken = new Set<string>();
   const namespace = frame.settings.namespace;
   const execution = String(frame.source.execution.id);
-  const add = (timed: Timed, parentId: string | undefined): void => {
+  function* add(timed: Timed, parentId: string | undefined): Pieces<void> {
+    if (isPieceOver()) yield;
     const id = toSpanId(namespace, execution, timed.draft.key);
     if (taken.has(id)) return;
     taken.add(id);
     spans.push(toSpan(timed, { id, parentId, frame }));
-    for (const child of timed.children) add(child, id);
-  };
-  add(root, frame.rootParentId);
+    for (const child of timed.children) yield* add(child, id);
+  }
+  yield* add(root, frame.rootParentId);
   return spans;
 }
 

@@ -36,7 +36,10 @@ function namesOfLevel(workflow: Steps, states: States, expanded: ReadonlyMap<str
 
 /** As many steps, and each of its kind. */
 function isFitting(workflow: Steps, states: States): boolean {
-  const steps = states.filter(({ context = '' }) => parseStepContext(context)?.at(-1)?.isHandler !== true);
+  // Most paths show at a glance that they are not of a handler.
+  const isHandler = (context: string): boolean =>
+    /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
+  const steps = states.filter(({ context = '' }) => !isHandler(context));
   return steps.length === workflow.length && workflow.every((step, place) => isOfKind(step, steps[place]));
 }
 
@@ -82,15 +85,9 @@ export function parseStepContext(context: string): readonly StepPlace[] | undefi
   return places.every((place) => place !== undefined) ? places : undefined;
 }
 
-/** The order in which steps are numbered; a handler comes after its step. */
-export function compareContexts(left: readonly StepPlace[], right: readonly StepPlace[]): number {
-  for (const [level, place] of left.entries()) {
-    const other = right[level];
-    if (other === undefined) return 1;
-    const difference = place.number - other.number || Number(place.isHandler) - Number(other.isHandler);
-    if (difference !== 0) return difference;
-  }
-  return left.length - right.length;
+/** The order in which the steps of one level are numbered; a handler comes after its step. */
+export function comparePlaces(left: StepPlace, right: StepPlace): number {
+  return left.number - right.number || Number(left.isHandler) - Number(right.isHandler);
 }
 
 /** Longer ones are not of a server's making. */

@@ -1,3 +1,4 @@
+import { isPieceOver, mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Draft } from './draft.ts';
 
 export type Bounds = { readonly startMs: number; readonly endMs: number };
@@ -13,14 +14,14 @@ export type Timed = Bounds & {
 };
 
 /** Whole milliseconds since 1970 for a draft that lies within bounds, and for all below it. */
-export function settleTimes(draft: Draft, within: Bounds): Timed {
-  const { children } = guess(draft);
+export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
+  const { children } = yield* guess(draft);
   return {
     ...within,
     draft,
     isClamped: false,
     isInferred: draft.timing.isInferred,
-    children: placeAll(children, within),
+    children: yield* placeAll(children, within),
   };
 }
 
@@ -47,8 +48,8 @@ type Guessed = {
 };
 
 /** Starts are cut to whole seconds: what ends later than what it is in shows that this began later in its second. */
-function guess(draft: Draft): Guessed {
-  const children = inOrder(draft.children.map(guess));
+function* guess(draft: Draft): Pieces<Guessed> {
+  const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
   const startMs = toldMs ?? first(children);
   const endMs = last(children);
@@ -64,28 +65,36 @@ function guess(draft: Draft): Guessed {
 }
 
 /** Of those that began in the same second the one with the higher number began no sooner. */
-function inOrder(siblings: readonly Guessed[]): readonly Guessed[] {
+function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();
-  return siblings.map((sibling) => {
-    const toldMs = sibling.draft.timing.startMs;
-    if (toldMs === undefined || sibling.startMs === undefined) return sibling;
-    const startMs = Math.max(sibling.startMs, latest.get(toldMs) ?? toldMs);
-    latest.set(toldMs, startMs);
-    const endMs = sibling.endMs === undefined ? undefined : sibling.endMs + startMs - sibling.startMs;
-    return { ...sibling, startMs, endMs };
-  });
+  const ordered: Guessed[] = [];
+  for (const sibling of siblings) {
+    if (isPieceOver()) yield;
+    ordered.push(toOrdered(sibling, latest));
+  }
+  return ordered;
 }
 
-function placeAll(siblings: readonly Guessed[], parent: Bounds): readonly Timed[] {
-  return siblings.map((each) => place(each, parent)).sort((left, right) => left.startMs - right.startMs);
+function toOrdered(sibling: Guessed, latest: Map<number, number>): Guessed {
+  const toldMs = sibling.draft.timing.startMs;
+  if (toldMs === undefined || sibling.startMs === undefined) return sibling;
+  const startMs = Math.max(sibling.startMs, latest.get(toldMs) ?? toldMs);
+  latest.set(toldMs, startMs);
+  const endMs = sibling.endMs === undefined ? undefined : sibling.endMs + startMs - sibling.startMs;
+  return { ...sibling, startMs, endMs };
 }
 
-function place(guessed: Guessed, parent: Bounds): Timed {
+function* placeAll(siblings: readonly Guessed[], parent: Bounds): Pieces<readonly Timed[]> {
+  const placed = yield* mapInPieces(siblings, (each) => place(each, parent));
+  return yield* sortInPieces(placed, (left, right) => left.startMs - right.startMs);
+}
+
+function* place(guessed: Guessed, parent: Bounds): Pieces<Timed> {
   const { draft, lengthMs } = guessed;
   const { startMs: toldStartMs, endMs: toldEndMs, isInferred, isOpen } = draft.timing;
   if (hasNoTimes(draft) && guessed.children.length > 0) {
-    const children = placeAll(guessed.children, parent);
+    const children = yield* placeAll(guessed.children, parent);
     const hull = { startMs: first(children) ?? parent.startMs, endMs: last(children) ?? parent.endMs };
     return { ...hull, draft, isClamped: false, isInferred, children };
   }
@@ -99,7 +108,7 @@ function place(guessed: Guessed, parent: Bounds): Timed {
     draft,
     isClamped: isMoved(toldStartMs, bounds.startMs) || isMoved(toldEndMs, bounds.endMs),
     isInferred,
-    children: placeAll(guessed.children, bounds),
+    children: guessed.children.length === 0 ? [] : yield* placeAll(guessed.children, bounds),
   };
 }
 

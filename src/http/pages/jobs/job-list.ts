@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toTime, toWait } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
-import { filterInPieces, noPause, type Pause, sortInPieces } from '../../../domain/pause.ts';
+import { filterInPieces, finishInPieces, noPause, type Pause, sortInPieces } from '../../../domain/pause.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import type { Blocker } from '../../../expected-runs/deciding/blockers.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
@@ -94,11 +94,9 @@ export type ListedJob = { readonly job: ScheduledJob; readonly state: State; rea
 
 /** Lists jobs in the order of the page: what went wrong first. */
 export function listJobs(jobs: Iterable<ScheduledJob>, pause: Pause): Promise<readonly ListedJob[]> {
-  return sortInPieces(toListed(jobs), {
-    bucketOf: ({ state }) => order[state],
-    compare: (one, other) => (one.path < other.path ? -1 : 1),
-    pause,
-  });
+  const compare = (one: ListedJob, other: ListedJob): number =>
+    order[one.state] - order[other.state] || (one.path < other.path ? -1 : 1);
+  return finishInPieces(sortInPieces(toListed(jobs), compare), pause);
 }
 
 function* toListed(jobs: Iterable<ScheduledJob>): Generator<ListedJob> {
