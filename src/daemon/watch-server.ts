@@ -105,7 +105,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     before,
   });
   const seen = (member?: string): Seen | undefined =>
-    sinceLastAnswer(targets.find(member)?.vitality.seen(), member === undefined ? sourceNotes : undefined, clock);
+    sinceLastAnswer(targets.find(member)?.vitality.seen(), { notes: sourceNotes, member, clock });
   const ended = toListEnded(executions, executionSettings);
   const silence = (): Silence | undefined => {
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
@@ -164,14 +164,16 @@ function toListEnded(
   };
 }
 
-/** A server that was silent before the exporter started has been so since its last answer to the exporter before. */
-function sinceLastAnswer(
-  seen: Seen | undefined,
-  notes: Pick<SourceNotes, 'lastAnswerMs' | 'serverNowMs'> | undefined,
-  clock: Pick<Clock, 'now'>,
-): Seen | undefined {
-  const lastMs = notes?.lastAnswerMs();
-  if (notes === undefined || lastMs === undefined || seen === undefined || !isAway(seen)) return seen;
+type LastAnswer = {
+  readonly notes: Pick<SourceNotes, 'lastAnswerMs' | 'serverNowMs'>;
+  readonly member: string | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+};
+
+/** A server, or a member, that was silent before the exporter started has been so since its last answer to the exporter before. */
+function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
+  const lastMs = notes.lastAnswerMs(member);
+  if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;
   return { ...seen, sinceMs: Math.min(seen.sinceMs, clock.now() - (notes.serverNowMs() - lastMs)) };
 }
 

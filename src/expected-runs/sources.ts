@@ -20,8 +20,8 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** The server's time, as far as its answers tell it. */
   readonly serverNowMs: () => number;
-  /** The server's time at which it answered last, before a restart as well. */
-  readonly lastAnswerMs: () => number | undefined;
+  /** The server's time at which it, or one of its members, answered last, before a restart as well. */
+  readonly lastAnswerMs: (member?: string) => number | undefined;
   /** How the clocks of its members differ from it. */
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Puts back what was kept, before what was heard since. */
@@ -50,7 +50,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   function heard(member: string | undefined, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
     clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
-    if (member === undefined) note(sourceKeys.contact, 'answered');
+    note(toContact(member), 'answered');
     if (isOf(systemInfo, endpoint, answer)) noteInfo(member, answer);
     else noteMember(member);
     const uuid = member === undefined ? '' : uuids.get(member);
@@ -95,8 +95,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     }),
     all: () => timelines,
     serverNowMs,
-    lastAnswerMs: () =>
-      timelineOf(timelines, sourceKeys.contact).findLast(({ value }) => value === 'answered')?.throughMs,
+    lastAnswerMs: (member) =>
+      timelineOf(timelines, toContact(member)).findLast(({ value }) => value === 'answered')?.throughMs,
     clocks,
     restore: (kept) => {
       clockNotes.restore(kept);
@@ -139,6 +139,10 @@ function createProjectNotes(note: (key: string, value: string) => void) {
 function putBefore(heard: Timeline, kept: Timeline): Timeline {
   const [first] = heard;
   return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...heard];
+}
+
+function toContact(member: string | undefined): string {
+  return member === undefined ? sourceKeys.contact : sourceKeys.contactOf(member);
 }
 
 type About = { readonly answer: unknown; readonly project: string | undefined };

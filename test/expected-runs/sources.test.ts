@@ -25,6 +25,20 @@ describe('expected-runs/sources', () => {
     }
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
+
+  it('remembers after a restart when a member answered last, however it is asked now', () => {
+    let nowMs = 0;
+    const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
+    const before = createSourceNotes(clock);
+    before.ear('a').answered(executionMode, {}, 'active');
+    nowMs = minuteMs;
+    before.ear(undefined).answered(executionMode, {}, 'active');
+    nowMs = 30 * minuteMs;
+    const notes = createSourceNotes(clock);
+    notes.restore(before.all());
+    notes.ear('a').failed(refuse({ kind: 'timeout' }));
+    expect([notes.lastAnswerMs('a'), notes.lastAnswerMs(), notes.lastAnswerMs('b')]).toEqual([0, minuteMs, undefined]);
+  });
 });
 
 function refuse(details: Omit<ConstructorParameters<typeof ApiError>[1], 'apiEndpoint'>): ApiError {

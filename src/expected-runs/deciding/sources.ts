@@ -7,6 +7,8 @@ export type Sources = ReadonlyMap<string, Timeline>;
 export const sourceKeys = {
   /** Whether the server answers: `answered` or `failed`. */
   contact: 'contact',
+  /** That a member of this name answered. */
+  contactOf: (member: string) => `contact ${member}`,
   mode: (uuid = '') => `mode ${uuid}`,
   /** Whether all threads of the scheduler are busy: `full` or `free`. */
   threads: (uuid = '') => `threads ${uuid}`,
