@@ -110,7 +110,7 @@ describe('architecture/imports', () => {
     const path = 'src/collectors/jobs.ts';
     expect(judge(path, `import type { Api } from '../api/client.ts';`)).toEqual([]);
     expect(judge(path, `import { createClient } from '../api/client.ts';`)).toEqual([
-      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may know only domain, metrics/family, api/access-policy, api/endpoints, api/errors, api/paging.',
+      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may know only domain, metrics/family, api/access-policy, api/endpoints, api/errors, api/paging, schedule/collector.',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { appMetrics } from '../api/endpoints/app-metrics.ts';
 import { counter, gauge, summary } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Shows the application's measurements of itself, under its own names. */
 export const appMetricsCollector = defineCollector({

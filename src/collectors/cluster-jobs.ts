@@ -3,8 +3,8 @@ import { memberJobs, ownJobs } from '../api/endpoints/cluster.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
 import type { Memory } from '../domain/memory.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
-import type { Watch } from './watch.ts';
+import { defineCollector } from '../schedule/collector.ts';
+import type { Watch } from '../schedule/watch.ts';
 
 /** Which member of a cluster schedules how many jobs. */
 export const clusterJobsCollector = defineCollector({

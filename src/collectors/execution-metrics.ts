@@ -5,7 +5,7 @@ import {
   projectExecutionsMetrics,
 } from '../api/endpoints/executions-metrics.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineProjectCollector, type ProjectToAsk } from './collector.ts';
+import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
 
 /** Shows the server's own recent statistics of executions. */
 export const executionMetricsCollector = defineProjectCollector({

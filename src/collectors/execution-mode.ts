@@ -4,7 +4,7 @@ import { executionMode, systemInfo } from '../api/endpoints/system.ts';
 import { type ExecutionMode, executionModes } from '../domain/execution.ts';
 import type { Memory } from '../domain/memory.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
-import { defineCollector, type News } from './collector.ts';
+import { defineCollector, type News } from '../schedule/collector.ts';
 
 /** Polls the execution mode: does the server run anything at all? */
 export const executionModeCollector = defineCollector({

@@ -2,7 +2,7 @@ import { projectExecutions, runningExecutions } from '../api/endpoints/execution
 import { projects } from '../api/endpoints/projects.ts';
 import { executionFamilies } from '../executions/series/families.ts';
 import { defaultMaxSeries } from '../executions/settings.ts';
-import type { ExecutionsCollector } from './collector.ts';
+import type { ExecutionsCollector } from '../schedule/collector.ts';
 
 /** Shows the running executions, and counts every finished one once. */
 export const executionsCollector: ExecutionsCollector = {

@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import type { ServerFacts } from '../api/contact.ts';
 import { healthcheck } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 type Health = { readonly checks: readonly { name: string; healthy: boolean }[]; readonly server: ServerFacts };
 

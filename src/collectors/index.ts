@@ -1,7 +1,7 @@
+import type { Collector } from '../schedule/collector.ts';
 import { aclPoliciesCollector } from './acl-policies.ts';
 import { appMetricsCollector } from './app-metrics.ts';
 import { clusterJobsCollector } from './cluster-jobs.ts';
-import type { Collector } from './collector.ts';
 import { executionMetricsCollector } from './execution-metrics.ts';
 import { executionModeCollector } from './execution-mode.ts';
 import { executionsCollector } from './executions.ts';

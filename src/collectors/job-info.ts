@@ -3,8 +3,8 @@ import { type Job, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
 import { ApiError } from '../api/errors.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { info, newestGauge } from '../metrics/family.ts';
-import { defineProjectCollector, type ProjectToAsk } from './collector.ts';
-import type { Watch } from './watch.ts';
+import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
+import type { Watch } from '../schedule/watch.ts';
 
 type JobFacts = Job & { readonly averageDurationMs: number | undefined };
 

@@ -3,8 +3,8 @@ import { type IncompleteLog, incompleteLogs } from '../api/endpoints/log-storage
 import { ApiError } from '../api/errors.ts';
 import { toPageSize } from '../api/paging.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
-import type { Watch } from './watch.ts';
+import { defineCollector } from '../schedule/collector.ts';
+import type { Watch } from '../schedule/watch.ts';
 
 /** Counts the logs that wait to be stored, by project, with the age of the oldest. */
 export const logStorageIncompleteCollector = defineCollector({

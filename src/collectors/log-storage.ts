@@ -1,7 +1,7 @@
 import { logStorage } from '../api/endpoints/log-storage.ts';
 import type { Memory } from '../domain/memory.ts';
 import { counter, gauge, info } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Polls the log storage: do execution logs reach it? */
 export const logStorageCollector = defineCollector({

@@ -1,6 +1,6 @@
 import { ping } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Measures the time that the server takes for the smallest request. */
 export const pingCollector = defineCollector({

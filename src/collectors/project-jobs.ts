@@ -1,7 +1,7 @@
 import { type Job, projectJobs } from '../api/endpoints/jobs.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineProjectCollector } from './collector.ts';
+import { defineProjectCollector } from '../schedule/collector.ts';
 
 /** Counts the jobs of each project. */
 export const projectJobsCollector = defineProjectCollector({

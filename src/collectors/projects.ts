@@ -1,6 +1,6 @@
 import { projects, projectsWithModes } from '../api/endpoints/projects.ts';
 import { gauge, info } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Which projects there are. */
 export const projectsCollector = defineCollector({

@@ -1,6 +1,6 @@
 import { jobDefinition, jobForecast, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
 import { scheduleFamilies } from '../expected-runs/showing/families.ts';
-import type { ExpectedRunsCollector } from './collector.ts';
+import type { ExpectedRunsCollector } from '../schedule/collector.ts';
 
 /** Holds what ran against what the schedules of jobs let expect. */
 export const scheduleCollector: ExpectedRunsCollector = {

@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import { type KeyFolder, type KeyKind, keyKinds, storedKeys, storedKeysBelow } from '../api/endpoints/storage.ts';
 import { ApiError } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Counts the stored keys by kind; without their names and folders. */
 export const storedKeysCollector = defineCollector({

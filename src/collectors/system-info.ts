@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { type SystemInfo, systemInfo } from '../api/endpoints/system.ts';
 import { gauge, info } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 type TimedInfo = { readonly answer: SystemInfo; readonly midRequestMs: number };
 

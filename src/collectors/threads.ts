@@ -1,6 +1,6 @@
 import { threads } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Counts the threads of the server by state. */
 export const threadsCollector = defineCollector({

@@ -1,7 +1,7 @@
 import { tokens } from '../api/endpoints/tokens.ts';
 import { toDuration } from '../domain/ages.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** As the alert has it. */
 const soonMs = 7 * 86_400_000;

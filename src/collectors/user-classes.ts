@@ -1,6 +1,6 @@
 import { type ClassCount, userClasses } from '../api/endpoints/users.ts';
 import { gauge, type Row, type ValueFamily } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Shows how many of the licence's users of each class are in use; for the commercial edition. */
 export const userClassesCollector = defineCollector({

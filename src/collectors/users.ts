@@ -1,6 +1,6 @@
 import { users } from '../api/endpoints/users.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from './collector.ts';
+import { defineCollector } from '../schedule/collector.ts';
 
 /** Counts the users; the server queries its database once for each, and only answers administrators. */
 export const usersCollector = defineCollector({

@@ -1,7 +1,5 @@
 import type { ProjectList } from '../api/project-list.ts';
-import type { Collector, ProjectCollector, ServerCollector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/index.ts';
-import type { Watch } from '../collectors/watch.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
@@ -11,6 +9,7 @@ import { toExecutionsPort } from '../expected-runs/executions-port.ts';
 import { createExpectedRuns, type ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { SourceNotes } from '../expected-runs/sources.ts';
 import type { BoundRules, FamilyRule } from '../metrics/bound.ts';
+import type { Collector, ProjectCollector, ServerCollector } from '../schedule/collector.ts';
 import { createCollectorReading } from '../schedule/collector-reading.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import { createPoll } from '../schedule/poll.ts';
@@ -20,6 +19,7 @@ import type { Reading } from '../schedule/reading.ts';
 import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';
+import type { Watch } from '../schedule/watch.ts';
 import { toRoundObserver } from './instruments.ts';
 import { toDetail, toExpectedRunsSettings } from './server-settings.ts';
 import {

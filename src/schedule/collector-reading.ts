@@ -1,5 +1,5 @@
-import type { ProjectCollector, ServerCollector } from '../collectors/collector.ts';
 import type { Memory } from '../domain/memory.ts';
+import type { ProjectCollector, ServerCollector } from './collector.ts';
 import type { Outcome } from './outcome.ts';
 import { createProjectSweep } from './project-sweep.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';

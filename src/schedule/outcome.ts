@@ -1,7 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
-import type { OffReason } from '../collectors/collector.ts';
+import type { OffReason } from './collector.ts';
 
 /** The result of a poll: series, a fault, or the answer that the server has nothing to offer here. */
 export type Outcome =

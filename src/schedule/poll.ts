@@ -1,8 +1,8 @@
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
-import type { Collector, OffReason } from '../collectors/collector.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
+import type { Collector, OffReason } from './collector.ts';
 import { judge, type Outcome, type PollKey, toWord } from './outcome.ts';
 import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';

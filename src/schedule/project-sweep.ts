@@ -1,4 +1,4 @@
-import type { ProjectCollector, ProjectToAsk } from '../collectors/collector.ts';
+import type { ProjectCollector, ProjectToAsk } from './collector.ts';
 import type { Outcome } from './outcome.ts';
 import { createProjectRows, type ProjectRows } from './project-rows.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';

@@ -1,8 +1,8 @@
-import type { Collector } from '../collectors/collector.ts';
 import { type Bounded, type BoundRules, boundRows } from '../metrics/bound.ts';
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
+import type { Collector } from './collector.ts';
 import type { PollKey } from './outcome.ts';
 
 export type Publisher = {

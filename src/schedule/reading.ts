@@ -1,6 +1,5 @@
 import type { Client } from '../api/client.ts';
 import type { ProjectList } from '../api/project-list.ts';
-import type { Watch } from '../collectors/watch.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
@@ -8,6 +7,7 @@ import type { Outcome, PollKey } from './outcome.ts';
 import type { ProjectRows } from './project-rows.ts';
 import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
+import type { Watch } from './watch.ts';
 
 /** Reads a collector: publishes its rows, and reports the outcome. */
 export type Reading = {

@@ -1,10 +1,10 @@
 import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
 import type { ServerFacts } from '../api/contact.ts';
-import type { Collector } from '../collectors/collector.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Memory } from '../domain/memory.ts';
 import { noPause, type Pause } from '../domain/pause.ts';
+import type { Collector } from '../schedule/collector.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';

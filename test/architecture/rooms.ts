@@ -85,9 +85,20 @@ export const rooms: readonly Room[] = [
   },
   { room: 'config', knows: ['domain'] },
 
+  { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'] },
+  { room: 'schedule/poll-times', knows: ['domain'], packages: ['node-cron'] },
+
   {
     room: 'collectors',
-    knows: ['domain', 'metrics/family', 'api/access-policy', 'api/endpoints', 'api/errors', 'api/paging'],
+    knows: [
+      'domain',
+      'metrics/family',
+      'api/access-policy',
+      'api/endpoints',
+      'api/errors',
+      'api/paging',
+      'schedule/collector',
+    ],
     pure: true,
   },
   {
@@ -138,9 +149,6 @@ export const rooms: readonly Room[] = [
     room: 'tracing/enrich',
     knows: ['tracing/plan', 'tracing/deliver/encode', 'domain', 'api/endpoints', 'api/errors'],
   },
-
-  { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'] },
-  { room: 'schedule/poll-times', knows: ['domain'], packages: ['node-cron'] },
 
   {
     room: 'status',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Collector } from '../../src/collectors/collector.ts';
 import { executionMetricsCollector } from '../../src/collectors/execution-metrics.ts';
 import { jobInfoCollector } from '../../src/collectors/job-info.ts';
 import { projectJobsCollector } from '../../src/collectors/project-jobs.ts';
 import { projectModesCollector } from '../../src/collectors/project-modes.ts';
 import { projectNodesCollector } from '../../src/collectors/project-nodes.ts';
 import { projectsCollector } from '../../src/collectors/projects.ts';
+import type { Collector } from '../../src/schedule/collector.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -1,8 +1,8 @@
 import { type ErrorKind, errorKinds } from '../../src/api/errors.ts';
-import type { OffReason } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import type { OffReason } from '../../src/schedule/collector.ts';
 import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
 import type { Outcome } from '../../src/schedule/outcome.ts';
 import { createPoll } from '../../src/schedule/poll.ts';

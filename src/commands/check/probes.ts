@@ -6,13 +6,13 @@ import { projects } from '../../api/endpoints/projects.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
 import { createProjectList } from '../../api/project-list.ts';
-import type { Collector, ProjectCollector } from '../../collectors/collector.ts';
-import type { Watch } from '../../collectors/watch.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { toExecutionSettings } from '../../daemon/server-settings.ts';
 import { toCount } from '../../domain/sizes.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 import { planRoom } from '../../executions/series/series-plan.ts';
+import type { Collector, ProjectCollector } from '../../schedule/collector.ts';
+import type { Watch } from '../../schedule/watch.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 /** Builds the requests of the enabled collectors to a server, each once; of projects only the first few are asked. */
