@@ -201,38 +201,63 @@ type Round = ExpectedRunsOptions & {
   readonly asking: Asking;
 };
 
+/** Decides about all jobs, many of them in pieces: each is a transaction, and between two of them others have the event loop. */
 async function decideAll(round: Round): Promise<void> {
-  const { jobs, port, notes, settings, clear, doubts } = round;
-  const { waiting } = round.asking;
+  const { jobs, port, notes, clock } = round;
   const progress = port.progress();
   if (progress === undefined) return;
-  const running = toSeenRuns([...port.running(), ...clear.listed()]);
-  const nowMs = notes.serverNowMs();
-  await jobs.change(() => {
-    const judged: Judged[] = [];
-    doubts.clear();
-    for (const job of jobs.all.values()) {
-      const { countedFromMs = Number.NEGATIVE_INFINITY } = progress.get(job.project) ?? {};
-      const { marginMs, catchUpLimitMs } = settings;
-      const decided = decide(job, {
-        nowMs,
-        marginMs,
-        catchUpLimitMs,
-        clearMs: clear.of(job.project),
-        behindMs: notes.clocks.behindMs(job.ownerUuid),
-        aheadMs: notes.clocks.aheadMs(job.ownerUuid),
-        countedFromMs,
-        running: running.get(job.id) ?? [],
-        sources: notes.all(),
-      });
-      if (decided.needsAnswer) waiting.add(job.id);
-      else waiting.delete(job.id);
-      if (decided.doubt !== undefined) doubts.set(job.id, decided.doubt);
-      if (decided.job !== job) judged.push(decided);
-    }
-    return judged;
-  });
+  const given = {
+    progress,
+    running: toSeenRuns([...port.running(), ...round.clear.listed()]),
+    nowMs: notes.serverNowMs(),
+  };
+  const left = jobs.all.values();
+  round.doubts.clear();
+  for (let isMore = true; isMore; ) {
+    isMore = false;
+    await jobs.change(() => {
+      const judged: Judged[] = [];
+      const untilTicks = clock.ticks() + longestPieceMs;
+      for (let next = left.next(); next.done !== true; next = left.next()) {
+        judged.push(...judge(round, next.value, given));
+        isMore = clock.ticks() >= untilTicks;
+        if (isMore) break;
+      }
+      return judged;
+    });
+    if (isMore) await clock.nextTurn();
+  }
 }
+
+type Given = {
+  readonly progress: NonNullable<ReturnType<ExecutionsPort['progress']>>;
+  readonly running: ReturnType<typeof toSeenRuns>;
+  readonly nowMs: number;
+};
+
+function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Given): readonly Judged[] {
+  const { notes, clear, doubts, settings } = round;
+  const { waiting } = round.asking;
+  const { countedFromMs = Number.NEGATIVE_INFINITY } = progress.get(job.project) ?? {};
+  const decided = decide(job, {
+    nowMs,
+    marginMs: settings.marginMs,
+    catchUpLimitMs: settings.catchUpLimitMs,
+    clearMs: clear.of(job.project),
+    behindMs: notes.clocks.behindMs(job.ownerUuid),
+    aheadMs: notes.clocks.aheadMs(job.ownerUuid),
+    countedFromMs,
+    running: running.get(job.id) ?? [],
+    sources: notes.all(),
+  });
+  if (decided.needsAnswer) waiting.add(job.id);
+  else waiting.delete(job.id);
+  if (decided.doubt !== undefined) doubts.set(job.id, decided.doubt);
+  return decided.job === job ? [] : [decided];
+}
+
+/** A scrape waits for a few pieces at most. */
+const longestPieceMs = 8;
 
 const hourMs = 3_600_000;
 const leastValidMs = 60_000;

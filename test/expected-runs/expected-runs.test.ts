@@ -309,4 +309,18 @@ describe('expected-runs', () => {
       .filter(({ path }) => /jobs$|forecast$/.test(path));
     expect(asked.length).toBeLessThanOrEqual(60 + Math.ceil(400 / 6));
   });
+
+  it('decides about many jobs in pieces, so that others have the event loop between two of them', async () => {
+    let commits = 0;
+    const { control, minutes, jobs } = createStoppable({ ticksPerRead: 1, onCommit: () => void (commits += 1) });
+    control.createProject('pay');
+    for (let index = 0; index < 100; index++)
+      control.createJob('pay', { name: `job ${index}`, schedule: { everyMs: 300_000, offsetMs: index * 1000 } });
+    await minutes(12);
+    commits = 0;
+    await minutes(1);
+    expect(commits).toBeGreaterThan(2 * (100 / 9));
+    // No job is left out.
+    expect(jobs().filter(({ verdicts }) => verdicts.at(-1)?.is !== 'ran')).toEqual([]);
+  });
 });

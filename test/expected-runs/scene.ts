@@ -25,6 +25,8 @@ export function createScene({
   around = (read) => read(),
   settings = {},
   takesTime = false,
+  onCommit = () => undefined,
+  ticksPerRead = 0,
   ...options
 }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
@@ -32,10 +34,11 @@ export function createScene({
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
   let ownSkewMs = 0;
+  let reads = 0;
   let outcome: Awaited<ReturnType<ReturnType<typeof start>['expected']['read']>> | undefined;
   const clock = fakeClock({
     now: () => nowMs + ownSkewMs,
-    ticks: () => nowMs + (takesTime ? simulator.spentMs() : 0),
+    ticks: () => nowMs + (takesTime ? simulator.spentMs() : 0) + (reads += ticksPerRead),
     random: () => 0.5,
   });
   const { client: plain, close } = createTestClient({
@@ -59,10 +62,11 @@ export function createScene({
       ledger: state.ledger,
       withdraw: () => undefined,
     };
+    const port = toExecutionsPort(() => executions);
     const expected = createExpectedRuns({
       ...shared,
       everyMs: 60_000,
-      port: toExecutionsPort(() => executions),
+      port: { ...port, commit: (make) => port.commit(make).then(onCommit) },
       notes,
       settings: {
         marginMs: 600_000,
@@ -163,6 +167,9 @@ type SceneOptions = DirectOptions & {
   readonly around?: (read: () => Promise<void>) => Promise<void>;
   /** Waits for each answer as long as a real server works for it. */
   readonly takesTime?: boolean;
+  /** As if work took this long between two looks at the clock, in ms. */
+  readonly ticksPerRead?: number;
+  readonly onCommit?: () => void;
   /** Other settings of the schedule watch than the usual ones. */
   readonly settings?: Partial<ExpectedRunsSettings>;
 };
