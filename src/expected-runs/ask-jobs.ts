@@ -210,7 +210,7 @@ type TimeShare = {
   readonly toDurationMs: Asking['toDurationMs'];
 };
 
-/** A server works while it is waited for: questions that take a hundredth of the time use at most a hundredth of one core. */
+/** A server works while it is waited for: what questions take of the time is the most that they use of one core. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShare {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
@@ -236,7 +236,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShar
   };
 }
 
-const shareOfTime = 0.01;
+const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
 /** In intervals. */
 const longestDebt = 10;

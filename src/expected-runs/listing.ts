@@ -39,8 +39,9 @@ export function createListing(options: ListingOptions): Listing {
     listedTicks.set(project, clock.ticks());
     const learn = port.beginJobList(project);
     const listed = await tolerate(() => api.get(projectJobs, { path: { project } }));
-    const restMs = Math.min((clock.ticks() - (listedTicks.get(project) ?? 0)) * restsPerList, longestRestMs);
-    restsUntilTicks = Math.max(restsUntilTicks, clock.ticks() + restMs);
+    const nowTicks = clock.ticks();
+    const restMs = (nowTicks - (listedTicks.get(project) ?? 0)) * restsPerList;
+    restsUntilTicks = Math.min(Math.max(restsUntilTicks, nowTicks) + restMs, nowTicks + longestRestMs);
     if (listed === undefined) return new Set();
     await learn?.(listed, atMs);
     const wanted = listed.filter(
@@ -55,10 +56,9 @@ export function createListing(options: ListingOptions): Listing {
       for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
       for (const [project, sinceMs] of findLost(new Set(projects))) await jobs.leaveOut(project, sinceMs);
       const changed = new Set<string>();
-      const isResting = clock.ticks() < restsUntilTicks;
       for (const project of planLists(projects, listedTicks)) {
         // Projects that are new do not wait.
-        if (isResting && listedTicks.has(project)) continue;
+        if (clock.ticks() < restsUntilTicks && listedTicks.has(project)) continue;
         for (const id of await list(api, project)) changed.add(id);
       }
       return changed;
