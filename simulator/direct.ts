@@ -58,7 +58,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
     headers: { date, 'content-type': contentType, ...answer.headers },
     body: isJson ? JSON.stringify(answer.json) : (answer.text ?? ''),
     listed: answer.listed ?? 0,
-    costMs: toCostMs(url.pathname, answer),
+    costMs: toCostMs(`${url.pathname}${url.search}`, answer),
   };
 }
 

@@ -77,7 +77,7 @@ async function priceList(server: RealServer, jobs: ReadonlyMap<string, string>) 
     ...dearQuestions(jobs).map((row) => ({ ...row, isOurs: false })),
   ]) {
     const { cpuMs, wallMs, status, body } = await server.price(path);
-    const simulatedMs = toCostMs(`/api/${path.replace(/\?.*/, '')}`, { json: toRows(body) });
+    const simulatedMs = toCostMs(`/api/${path}`, { json: toRows(body) });
     const isAlike = Math.abs(cpuMs - simulatedMs) <= Math.max(10, simulatedMs / 2);
     rows.push({
       what: `request ${name}`,

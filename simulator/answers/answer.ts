@@ -23,17 +23,18 @@ export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
  * each row of its answer.
  */
 const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = [
-  [/^system\/info$/, 23],
-  [/^system\/executions\/status$/, 13],
-  [/^metrics\/threads$/, 140],
-  [/^projects$/, 20, 2],
-  [/^project\/[^/]+\/jobs$/, 10, 0.7],
-  [/^project\/[^/]+\/executions$/, 11, 0.16],
-  [/^project\/[^/]+\/resources$/, 16],
-  [/^job\/[^/]+\/(info|forecast|workflow)$/, 15],
+  [/^system\/info/, 15],
+  [/^metrics\/threads/, 180],
+  [/^projects\?.*meta=config/, 15, 5],
+  [/^project\/[^/]+\/jobs(\?|$)/, 10, 0.9],
+  [/^project\/[^/]+\/executions(\?|$)/, 11, 0.16],
+  [/^project\/[^/]+\/resources/, 16],
+  [/executions\/metrics/, 18],
+  [/^job\/[^/]+\/(info|forecast|workflow)/, 15],
 ];
 const usual: readonly [ms: number, rowMs?: number] = [13];
 
+/** `path` is one with its query. */
 export function toCostMs(path: string, answer: Pick<Answer, 'json' | 'listed'>): number {
   const inner = path.replace(/^\/api\/\d+\//, '');
   const [, ...cost] = costs.find(([pattern]) => pattern.test(inner)) ?? [undefined, ...usual];

@@ -31,7 +31,7 @@ export function send(request: Request, response: Response, answer: Answer): void
   response.status(answer.status);
   exchange.log.status = answer.status;
   exchange.log.listed = answer.listed ?? 0;
-  exchange.log.costMs = toCostMs(exchange.url.pathname, answer);
+  exchange.log.costMs = toCostMs(`${exchange.url.pathname}${exchange.url.search}`, answer);
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   const [body, contentType] = toBody(answer);
   if (contentType !== undefined) response.setHeader('Content-Type', contentType);
