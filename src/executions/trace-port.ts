@@ -35,7 +35,7 @@ export function createTracePort(buckets: readonly number[]): TracePort {
   return {
     serverNowMs: () => serverNowMs,
     onTraced: (traced) => {
-      if (totals !== undefined) exemplars.note(traced, totals);
+      if (totals !== undefined) exemplars.note(traced, totals, serverNowMs);
     },
     noteServerNow: (nowMs) => {
       serverNowMs = nowMs;

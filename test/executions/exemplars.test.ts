@@ -28,6 +28,12 @@ describe('executions/exemplars', () => {
     expect(show(runs, cellOf(status))).toEqual(['-', 't1 2', '-']);
   });
 
+  it('lets a later run replace one that is dated ahead', () => {
+    const status = 'failed';
+    const runs = [ended(1, 2, { status, atMs: 48 * hour }), ended(2, 9, { status, atMs: 3 * hour + 1 })];
+    expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);
+  });
+
   it('puts a run on the bound into the bucket below, and what is beyond the last one into the open one', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
@@ -64,6 +70,6 @@ function show(runs: readonly TracedRun[], cell = cellOf('succeeded'), cells: rea
   const all = new Map(cells.map((each) => [toCellKey(each.kind, each.labels), each]));
   const totals: Totals = { cells: all, jobs: new Map(), slots: createSeriesSlots([]) };
   const exemplars = createExemplars([1, 10]);
-  for (const each of runs) exemplars.note(each, totals);
+  for (const [index, each] of runs.entries()) exemplars.note(each, totals, 1_700_000_000_000 + (index + 3) * hour);
   return exemplars.of(cell).map((exemplar) => (exemplar === undefined ? '-' : `${exemplar.traceId} ${exemplar.value}`));
 }

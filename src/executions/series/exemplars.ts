@@ -13,7 +13,8 @@ export type TracedRun = {
 
 /** Runs that stand for their buckets of durations; only those of this process. */
 export type Exemplars = {
-  readonly note: (traced: TracedRun, totals: Totals) => void;
+  /** Runs that are dated ahead of the server's time, where that is known, count as of that time: they would keep out all until then. */
+  readonly note: (traced: TracedRun, totals: Totals, serverNowMs?: number) => void;
   /** In the order of the cell's buckets. */
   readonly of: (cell: Cell) => readonly (Exemplar | undefined)[];
 };
@@ -22,7 +23,7 @@ export function createExemplars(bounds: readonly number[]): Exemplars {
   const known = new Map<string, (Exemplar | undefined)[]>();
 
   return {
-    note: ({ run, traceId, spanId }, { cells }) => {
+    note: ({ run, traceId, spanId }, { cells }, serverNowMs = run.endedAtMs) => {
       const { project, startedAtMs, endedAtMs } = run;
       const ending = toEnding(run);
       const { group, name } = toJobName(run);
@@ -33,7 +34,7 @@ export function createExemplars(bounds: readonly number[]): Exemplars {
       const found = bounds.findIndex((bound) => seconds <= bound);
       const bucket = found === -1 ? bounds.length : found;
       const before = known.get(key) ?? [];
-      const next: Exemplar = { traceId, spanId, value: seconds, atMs: endedAtMs };
+      const next: Exemplar = { traceId, spanId, value: seconds, atMs: Math.min(endedAtMs, serverNowMs) };
       if (!isBetter(next, before[bucket], ending)) return;
       const after = Array.from({ length: bounds.length + 1 }, (_, index) => (index === bucket ? next : before[index]));
       known.delete(key);
