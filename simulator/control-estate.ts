@@ -1,6 +1,6 @@
 import { scheduleAgain } from './engine/engine.ts';
 import { endExecution } from './engine/finish.ts';
-import { insertFinished } from './engine/insert.ts';
+import { type FinishedRun, insertFinished } from './engine/insert.ts';
 import { requestLater, requestStart } from './engine/start.ts';
 import { addJob, addProject, command, work } from './scenarios/build.ts';
 import { type ExecutionType, type Job, type Project, startOfCommand, startOfJob } from './world/installation.ts';
@@ -109,19 +109,8 @@ function createExecutionControl(world: World, play: () => void) {
       play();
       const project = findProject(world, projectName);
       const job = run.jobId === undefined ? undefined : findJob(world, run.jobId);
-      return insertFinished(world, {
-        project,
-        job,
-        work: job?.definition.work ?? shortWork(project),
-        startedAtMs: run.startedAtMs,
-        endedAtMs: run.endedAtMs,
-        visibleAtMs: run.visibleAtMs,
-        skewMs: run.skewMs ?? 0,
-        status: run.status ?? 'succeeded',
-        user: run.user ?? 'someone',
-        type: run.type === undefined ? 'user' : run.type,
-        options: run.options ?? {},
-      }).id;
+      const { jobId: _, ...finished } = run;
+      return insertFinished(world, { ...finished, project, job, work: job?.definition.work ?? shortWork(project) }).id;
     },
     deleteExecutions(ids: readonly number[]): void {
       play();
@@ -150,19 +139,7 @@ export type RunOptions = {
   readonly options?: Readonly<Record<string, string>>;
   readonly atMs?: number;
 };
-export type NewFinished = {
-  readonly jobId?: string;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  readonly visibleAtMs?: number;
-  /** How far the clock of its member was ahead. */
-  readonly skewMs?: number;
-  /** A stored status: succeeded, failed, aborted, timedout, missed, or any custom word. */
-  readonly status?: string;
-  readonly user?: string;
-  readonly type?: ExecutionType | null;
-  readonly options?: Readonly<Record<string, string>>;
-};
+export type NewFinished = Omit<FinishedRun, 'project' | 'job' | 'work'> & { readonly jobId?: string };
 
 function shortWork(project: Project) {
   return work([...project.nodes.keys()], [command('true', 2, 0)]);

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { NextFunction, Request, Response } from 'express';
 import * as z from 'zod';
+import type { Answer } from './answers/answer.ts';
 import { exchangeOf, html, send } from './routes/exchange.ts';
 
 export const faultKinds = [
@@ -42,15 +43,9 @@ export const faultSchema = z
 
 export type Fault = Readonly<z.infer<typeof faultSchema>>;
 
-export type Faults = {
-  add(fault: Fault): () => void;
-  clear(): void;
-  list(): readonly Fault[];
-  handle(request: Request, response: Response, next: NextFunction): void;
-  stop(): void;
-};
+export type Faults = ReturnType<typeof createFaults>;
 
-export function createFaults(): Faults {
+export function createFaults() {
   let entries: Entry[] = [];
   const timers = new Set<NodeJS.Timeout>();
   const later = (ms: number, act: () => void) => {
@@ -61,23 +56,19 @@ export function createFaults(): Faults {
     timers.add(timer);
   };
   return {
-    add: (fault) => {
-      const entry = {
-        fault,
-        pattern: new RegExp(fault.path ?? ''),
-        left: fault.times ?? Number.POSITIVE_INFINITY,
-        seen: 0,
-      };
+    add: (fault: Fault): (() => void) => {
+      const left = fault.times ?? Number.POSITIVE_INFINITY;
+      const entry: Entry = { fault, pattern: new RegExp(fault.path ?? ''), left, seen: 0 };
       entries.push(entry);
       return () => {
         entries = entries.filter((other) => other !== entry);
       };
     },
-    clear: () => {
+    clear: (): void => {
       entries = [];
     },
-    list: () => entries.map(({ fault }) => fault),
-    handle: (request, response, next) => {
+    list: (): readonly Fault[] => entries.map(({ fault }) => fault),
+    handle: (request: Request, response: Response, next: NextFunction): void => {
       const entry = entries.find((candidate) => isDue(candidate, request.path));
       if (entry === undefined) {
         next();
@@ -87,7 +78,7 @@ export function createFaults(): Faults {
       entries = entries.filter((other) => other.left > 0);
       commit(entry.fault, { request, response, next, later });
     },
-    stop: () => {
+    stop: (): void => {
       for (const timer of timers) clearTimeout(timer);
       timers.clear();
     },
@@ -139,43 +130,26 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }).end(body);
       break;
     }
-    case 'garbage':
-      send(request, response, {
-        status: 200,
-        text: fault.body ?? '{"broken": [1, 2',
-        contentType: 'application/json;charset=UTF-8',
-      });
-      break;
-    case 'html':
-      send(request, response, {
-        status: 200,
-        text: fault.body ?? html('Please log in'),
-        contentType: 'text/html;charset=utf-8',
-      });
-      break;
-    case 'empty':
-      send(request, response, { status: 200 });
-      break;
-    case 'redirect':
-      send(request, response, {
-        status: 302,
-        headers: { Location: fault.location ?? `${exchange.baseUrl}/user/login` },
-      });
-      break;
-    case 'status': {
-      const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': fault.retryAfter };
-      const contentType =
-        fault.body?.startsWith('{') === true ? 'application/json;charset=UTF-8' : 'text/html;charset=utf-8';
-      send(request, response, {
-        status: fault.status ?? 500,
-        text: fault.body ?? html('Out of order'),
-        contentType,
-        headers,
-      });
-      break;
-    }
+    default:
+      send(request, response, toAnswer(fault, exchange.baseUrl));
   }
 }
+
+function toAnswer({ kind, body, ...fault }: Fault, baseUrl: string): Answer {
+  if (kind === 'garbage') return { status: 200, text: body ?? '{"broken": [1, 2', contentType: jsonType };
+  if (kind === 'html') return { status: 200, text: body ?? html('Please log in'), contentType: htmlType };
+  if (kind === 'redirect') return { status: 302, headers: { Location: fault.location ?? `${baseUrl}/user/login` } };
+  if (kind === 'empty') return { status: 200 };
+  return {
+    status: fault.status ?? 500,
+    text: body ?? html('Out of order'),
+    contentType: body?.startsWith('{') === true ? jsonType : htmlType,
+    headers: fault.retryAfter === undefined ? {} : { 'Retry-After': fault.retryAfter },
+  };
+}
+
+const jsonType = 'application/json;charset=UTF-8';
+const htmlType = 'text/html;charset=utf-8';
 
 function drip(response: Response, body: Buffer, ms: number, later: Scene['later']): void {
   if (body.length === 0) {
@@ -193,7 +167,7 @@ function cut(response: Response, body: Buffer): void {
 }
 
 function sendHuge(response: Response, bytes: number): void {
-  response.setHeader('Content-Type', 'application/json;charset=UTF-8');
+  response.setHeader('Content-Type', jsonType);
   const chunk = Buffer.alloc(65_536, 0x20);
   let left = bytes;
   const more = () => {

@@ -1,31 +1,6 @@
 import { type Execution, endedAt, startedAt, toStatus } from './world/installation.ts';
 import type { World } from './world/world.ts';
 
-/** The true course of one execution, whatever the API says about it. */
-export type TrueExecution = {
-  readonly id: number;
-  readonly project: string;
-  readonly jobId: string | undefined;
-  readonly jobName: string | undefined;
-  readonly jobGroup: string | undefined;
-  readonly type: string | null;
-  readonly user: string;
-  readonly member: string;
-  readonly attempt: number;
-  readonly retriedById: number | undefined;
-  readonly status: string;
-  readonly customStatus: string | undefined;
-  /** As its member's clock says. */
-  readonly startedAtMs: number;
-  readonly endedAtMs: number | undefined;
-  /** Nodes by how they ended; none while it is not over. */
-  readonly succeededNodes: readonly string[];
-  readonly failedNodes: readonly string[];
-  /** True time at which the end could be read for the first time; undefined while it cannot. */
-  readonly visibleAtMs: number | undefined;
-  readonly deletedAtMs: number | undefined;
-};
-
 export type Truth = {
   readonly executionMode: 'active' | 'passive';
   /** Finished ones in the order in which they became visible, then the open ones by id. */
@@ -43,7 +18,10 @@ export function tellTruth(world: World): Truth {
   };
 }
 
-function toTrue(execution: Execution, atMs: number): TrueExecution {
+/** The true course of one execution, whatever the API says about it. */
+export type TrueExecution = Readonly<ReturnType<typeof toTrue>>;
+
+function toTrue(execution: Execution, atMs: number) {
   const { id, project, job, type, user, member, attempt, retriedBy, end, ended, deletedAtMs } = execution;
   const status = toStatus(execution, atMs);
   return {
@@ -59,10 +37,13 @@ function toTrue(execution: Execution, atMs: number): TrueExecution {
     retriedById: retriedBy?.id,
     status,
     customStatus: status === 'other' ? end?.stored : undefined,
+    /** As its member's clock says. */
     startedAtMs: startedAt(execution),
     endedAtMs: end === undefined ? undefined : endedAt(execution),
+    /** Nodes by how they ended; none while it is not over. */
     succeededNodes: end?.succeededNodes ?? [],
     failedNodes: end?.failedNodes ?? [],
+    /** True time at which the end could be read for the first time; undefined while it cannot. */
     visibleAtMs: ended ? end?.visibleAtMs : undefined,
     deletedAtMs,
   };

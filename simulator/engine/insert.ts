@@ -1,11 +1,11 @@
-import { toSeed } from '../random.ts';
 import type { Execution, ExecutionType, Job, Project } from '../world/installation.ts';
 import { fairWeather, type Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 import { showEnd } from './finish.ts';
 import { planOf, toOutcome } from './outcome.ts';
+import { newExecution } from './start.ts';
 
-/** A finished run with given times, as an import or a cleanup leaves it. */
+/** A finished run with given times: an import, a short run between two polls, old history. */
 export type FinishedRun = {
   readonly project: Project;
   readonly job: Job | undefined;
@@ -13,30 +13,28 @@ export type FinishedRun = {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   /** When the end becomes visible; now when absent. */
-  readonly visibleAtMs: number | undefined;
+  readonly visibleAtMs?: number;
   /** How far the clock of its member was ahead. */
   readonly skewMs?: number;
-  readonly status: 'succeeded' | 'failed' | 'aborted' | 'timedout' | (string & {});
-  readonly user: string;
-  readonly type: ExecutionType | null;
-  readonly options: Readonly<Record<string, string>>;
+  /** A stored status: succeeded, failed, aborted, timedout, missed, or any custom word. */
+  readonly status?: string;
+  readonly user?: string;
+  readonly type?: ExecutionType | null;
+  readonly options?: Readonly<Record<string, string>>;
 };
 
 export function insertFinished(world: World, run: FinishedRun): Execution {
   const [member] = world.members;
   if (member === undefined) throw new Error('An installation needs at least one member.');
-  const id = world.nextId;
-  world.nextId += 1;
-  const { project, job, user, type, options, startedAtMs, endedAtMs, status } = run;
-  const execution: Execution = {
-    id,
+  const { project, job, user = 'someone', type = 'user', options = {}, startedAtMs, endedAtMs } = run;
+  const { status = 'succeeded', skewMs = 0 } = run;
+  const execution = newExecution(world, {
     project,
     job,
     work: status === 'succeeded' ? run.work : failing(run.work),
     conditions: status === 'succeeded' ? { ...fairWeather, failureFactor: 0 } : fairWeather,
-    seed: toSeed(world.seed, 'execution', id, startedAtMs),
     member,
-    skewMs: run.skewMs ?? 0,
+    skewMs,
     type,
     user,
     options,
@@ -44,15 +42,8 @@ export function insertFinished(world: World, run: FinishedRun): Execution {
     oneTime: false,
     startedAtMs,
     workAtMs: startedAtMs,
-    lostAtMs: undefined,
-    end: undefined,
-    ended: false,
-    retriedBy: undefined,
-    jobDeleted: false,
-    deletedAtMs: undefined,
     fitMs: endedAtMs - startedAtMs,
-    plan: undefined,
-  };
+  });
   const { succeededNodes, failedNodes } = toOutcome(planOf(execution));
   execution.end = {
     atMs: endedAtMs,
@@ -63,11 +54,10 @@ export function insertFinished(world: World, run: FinishedRun): Execution {
     succeededNodes,
     failedNodes,
   };
-  world.executions.set(id, execution);
   if (execution.end.visibleAtMs <= world.playedMs) {
     showEnd(world, execution);
   } else {
-    project.open.set(id, execution);
+    project.open.set(execution.id, execution);
     world.queue.push(execution.end.visibleAtMs, { kind: 'show', execution });
   }
   return execution;

@@ -68,37 +68,37 @@ export function serveWaiting(world: World, member: Member, atMs: number): void {
 
 type Times = { readonly startedAtMs: number; readonly workAtMs: number };
 
-function createExecution(world: World, start: Start, member: Member, { startedAtMs, workAtMs }: Times): Execution {
+function createExecution(world: World, start: Start, member: Member, times: Times): Execution {
+  const { project, job, work, type, user, options, attempt } = start;
+  const isStuck = job !== undefined && world.conditions.stuckJobs.includes(job.id);
+  const conditions = isStuck ? { ...world.conditions, durationFactor: 1e6 } : world.conditions;
+  const oneTime = !Number.isFinite(times.workAtMs);
+  const { skewMs } = member;
+  const given = { project, job, work, conditions, member, skewMs, type, user, options, attempt, oneTime, ...times };
+  const execution = newExecution(world, { ...given, fitMs: undefined });
+  project.open.set(execution.id, execution);
+  return execution;
+}
+
+type Later = 'lostAtMs' | 'end' | 'ended' | 'retriedBy' | 'jobDeleted' | 'deletedAtMs' | 'plan';
+
+/** Gives an execution its id. */
+export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' | Later>): Execution {
   const id = world.nextId;
   world.nextId += 1;
-  const isStuck = start.job !== undefined && world.conditions.stuckJobs.includes(start.job.id);
   const execution: Execution = {
+    ...given,
     id,
-    project: start.project,
-    job: start.job,
-    work: start.work,
-    conditions: isStuck ? { ...world.conditions, durationFactor: 1e6 } : world.conditions,
-    seed: toSeed(world.seed, 'execution', id, startedAtMs),
-    member,
-    skewMs: member.skewMs,
-    type: start.type,
-    user: start.user,
-    options: start.options,
-    attempt: start.attempt,
-    oneTime: !Number.isFinite(workAtMs),
-    startedAtMs,
-    workAtMs,
+    seed: toSeed(world.seed, 'execution', id, given.startedAtMs),
     lostAtMs: undefined,
     end: undefined,
     ended: false,
     retriedBy: undefined,
     jobDeleted: false,
     deletedAtMs: undefined,
-    fitMs: undefined,
     plan: undefined,
   };
   world.executions.set(id, execution);
-  start.project.open.set(id, execution);
   return execution;
 }
 

@@ -77,24 +77,17 @@ export type SimulatorRequest = {
   readonly auth: 'token' | 'query' | 'bearer' | 'cookie' | 'none';
 };
 
-export type RequestLog = {
-  add(request: SimulatorRequest): void;
-  all(): readonly SimulatorRequest[];
-  clear(): void;
-};
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** Keeps the newest requests, at most `limit`; `listen` hears of each before it is answered. */
-export function createRequestLog(limit: number, listen: (request: SimulatorRequest) => void = () => {}): RequestLog {
+export function createRequestLog(limit: number, listen: (request: SimulatorRequest) => void = () => {}) {
   let requests: SimulatorRequest[] = [];
   return {
-    add: (request) => {
+    add: (request: SimulatorRequest): void => {
       listen(request);
       requests.push(request);
       if (requests.length >= limit * 2) requests = requests.slice(-limit);
     },
-    all: () => requests.slice(-limit),
-    clear: () => {
-      requests = [];
-    },
+    all: (): readonly SimulatorRequest[] => requests.slice(-limit),
   };
 }

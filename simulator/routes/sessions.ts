@@ -5,15 +5,10 @@ import type { Credential } from '../world/access.ts';
 import type { World } from '../world/world.ts';
 import { type Exchange, exchangeOf, html, type SimulatorRequest, send } from './exchange.ts';
 
-export type Sessions = {
-  readonly router: Router;
-  /** The caller behind a session cookie, an answer that refuses it, or undefined when there is no session. */
-  callerOf(request: Request, exchange: Exchange): Caller | Answer | undefined;
-  endAll(): void;
-};
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** Login by form and cookie (API reference, "Authentication"), with the habits of real servers. */
-export function createSessions(seed: number): Sessions {
+export function createSessions(seed: number) {
   const sessions = new Map<string, Session>();
   const random = createRandom(seed);
   const open = (response: Response, session: Session) => {
@@ -67,7 +62,8 @@ export function createSessions(seed: number): Sessions {
 
   return {
     router,
-    callerOf: (request, { world }) => {
+    /** The caller behind a session cookie, an answer that refuses it, or undefined when there is no session. */
+    callerOf: (request: Request, { world }: Pick<Exchange, 'world'>): Caller | Answer | undefined => {
       const { session } = find(request);
       if (session?.credential === undefined) return undefined;
       if (!world.settings.apiForSessions) return { status: 200 };
@@ -77,7 +73,6 @@ export function createSessions(seed: number): Sessions {
       }
       return { user: session.credential.user, policy: session.credential.policy, by: 'session' };
     },
-    endAll: () => sessions.clear(),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Job } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { addHabit, addJob, addProject, command, every, reference, references, work } from './build.ts';
 
@@ -6,11 +5,14 @@ import { addHabit, addJob, addProject, command, every, reference, references, wo
 export const ofEstate: readonly string[] = ['AutomationJobFailingRepeatedly'];
 
 /** The installation most scenarios live in: a few teams, their jobs and their habits. */
-export function buildEstate(world: World): ReadonlyMap<string, Job> {
-  return new Map([...addPayments(world), ...addWarehouse(world), ...addWebShop(world), ...addOthers(world)]);
+export function buildEstate(world: World): void {
+  addPayments(world);
+  addWarehouse(world);
+  addWebShop(world);
+  addOthers(world);
 }
 
-function addPayments(world: World): [string, Job][] {
+function addPayments(world: World): void {
   const nodes = ['pay01', 'pay02', 'pay03', 'db01'];
   const project = addProject(world, 'payments', nodes);
   const backup = addJob(world, project, {
@@ -19,7 +21,7 @@ function addPayments(world: World): [string, Job][] {
     description: 'Dumps the ledger',
     work: work(['db01'], [command('pg_dump ledger', 18), command('verify-dump', 5, 0.01)]),
   });
-  const settle = addJob(world, project, {
+  addJob(world, project, {
     name: 'settle',
     group: 'nightly',
     description: 'Settles the day, node by node',
@@ -36,7 +38,7 @@ function addPayments(world: World): [string, Job][] {
     schedule: every(15, 'settle'),
     options: { date: 'today', mode: 'full' },
   });
-  const reconcile = addJob(world, project, {
+  addJob(world, project, {
     name: 'reconcile',
     group: 'nightly',
     description: 'Compares both ledgers, with two more attempts',
@@ -44,36 +46,30 @@ function addPayments(world: World): [string, Job][] {
     schedule: every(5, 'reconcile'),
     retry: { attempts: 2, delayMs: 20_000 },
   });
-  const probe = addJob(world, project, {
+  addJob(world, project, {
     name: 'health probe',
     work: work(nodes, [command('curl -fsS localhost/health', 4, 0.001)], { keepGoing: true }),
     schedule: every(1, 'probe'),
   });
   addHabit(world, backup, every(40, 'backup by hand'), 'amira');
-  return [
-    ['backup', backup],
-    ['settle', settle],
-    ['reconcile', reconcile],
-    ['probe', probe],
-  ];
 }
 
-function addWarehouse(world: World): [string, Job][] {
+function addWarehouse(world: World): void {
   const nodes = Array.from({ length: 8 }, (_, index) => `wh${String(index + 1).padStart(2, '0')}`);
   const project = addProject(world, 'warehouse', nodes);
-  const stock = addJob(world, project, {
+  addJob(world, project, {
     name: 'stock',
     group: 'sync',
     work: work(nodes.slice(0, 4), [command('pull-stock', 10), command('push-stock', 22, 0.004)]),
     schedule: every(2, 'stock'),
   });
-  const prices = addJob(world, project, {
+  addJob(world, project, {
     name: 'prices',
     group: 'sync',
     work: work(nodes.slice(4), [command('pull-prices', 6), command('push-prices', 14, 0.004)]),
     schedule: every(3, 'prices'),
   });
-  const index = addJob(world, project, {
+  addJob(world, project, {
     name: 'rebuild index',
     description: 'Takes its time on every node',
     work: work(nodes, [command('rebuild-index', 200, 0.003)], { timeoutMs: 420_000, keepGoing: true }),
@@ -81,14 +77,9 @@ function addWarehouse(world: World): [string, Job][] {
   });
   const uptime = work(nodes.slice(0, 2), [command('uptime', 2)]);
   addHabit(world, { project, work: uptime }, every(4, 'uptime'), 'jonas');
-  return [
-    ['stock', stock],
-    ['prices', prices],
-    ['index', index],
-  ];
 }
 
-function addWebShop(world: World): [string, Job][] {
+function addWebShop(world: World): void {
   const nodes = ['web01', 'web02', 'web03'];
   const project = addProject(world, 'web-shop', nodes);
   const restart = addJob(world, project, {
@@ -96,7 +87,7 @@ function addWebShop(world: World): [string, Job][] {
     group: 'deploy/parts',
     work: work(nodes, [command('drain', 6), command('systemctl restart shop', 9, 0.01)]),
   });
-  const canary = addJob(world, project, {
+  addJob(world, project, {
     name: 'canary',
     group: 'deploy',
     description: 'Restarts one node after the other',
@@ -106,23 +97,18 @@ function addWebShop(world: World): [string, Job][] {
     schedule: every(20, 'canary'),
     options: { release: '2026.1' },
   });
-  const smoke = addJob(world, project, {
+  addJob(world, project, {
     name: 'smoke test',
     work: work(nodes, [{ ...command('smoke-suite', 12, 0.01), kind: 'script' }]),
     schedule: every(1.5, 'smoke'),
   });
   addHabit(world, restart, every(25, 'restart by hand'), 'lee');
-  return [
-    ['restart', restart],
-    ['canary', canary],
-    ['smoke', smoke],
-  ];
 }
 
-function addOthers(world: World): [string, Job][] {
+function addOthers(world: World): void {
   const nodes = ['etl01', 'etl02'];
   const data = addProject(world, 'data.platform', nodes);
-  const load = addJob(world, data, {
+  addJob(world, data, {
     name: 'load',
     group: 'etl/daily',
     work: work(nodes, [command('extract', 30), command('transform', 55, 0.01), command('load', 40, 0.01)]),
@@ -141,7 +127,7 @@ function addOthers(world: World): [string, Job][] {
     schedule: every(8, 'quality'),
   });
   const sandbox = addProject(world, 'sandbox', ['box01']);
-  const broken = addJob(world, sandbox, {
+  addJob(world, sandbox, {
     name: 'always broken',
     work: work(['box01'], [command('false', 2, 1)]),
     schedule: every(12, 'broken'),
@@ -159,8 +145,4 @@ function addOthers(world: World): [string, Job][] {
     scheduleEnabled: false,
   });
   addProject(world, 'old+archive', []).disabled = world.release.disabledProjects;
-  return [
-    ['load', load],
-    ['broken', broken],
-  ];
 }

@@ -8,16 +8,14 @@ import { buildEstate, ofEstate } from './estate.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** The estate of the quiet day, with one kind of trouble that comes and goes. */
-export const troubles: readonly Scenario[] = [
+type Trouble = Partial<Scenario> & Pick<Scenario, 'name' | 'about' | 'alerts'>;
+
+const list: readonly Trouble[] = [
   {
     name: 'failing-night',
     about: 'For 20 minutes of every 40 steps fail twelve times as often and take longer.',
-    alerts: [...ofEstate, 'AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
-    members: 1,
-    historyMs: 3 * hour,
+    alerts: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
     build: (world, liveMs) => {
-      buildEstate(world);
       weatherWindow(
         world,
         liveMs,
@@ -30,7 +28,6 @@ export const troubles: readonly Scenario[] = [
     name: 'stuck-queue',
     about: 'Three jobs hang for 15 minutes of every 30, hold all three scheduler threads, and the others wait.',
     alerts: [
-      ...ofEstate,
       'AutomationSchedulerSaturated',
       'AutomationSchedulerWillSaturate',
       'AutomationExecutionOverdue',
@@ -39,12 +36,11 @@ export const troubles: readonly Scenario[] = [
       'AutomationScheduleMissed (saturated)',
       'AutomationPunctualityBurnSlow',
     ],
-    members: 1,
     historyMs: hour,
     threadPoolSize: 3,
     build: (world, liveMs) => {
-      const jobs = buildEstate(world);
-      const stuckJobs = ['stock', 'prices', 'index'].map((name) => jobs.get(name)?.id ?? '');
+      const inWarehouse = [...world.jobs.values()].filter(({ project }) => project.name === 'warehouse');
+      const stuckJobs = inWarehouse.map(({ id }) => id);
       weatherWindow(world, liveMs, { everyMs: 30 * minute, lastMs: 15 * minute }, { stuckJobs });
     },
   },
@@ -52,19 +48,12 @@ export const troubles: readonly Scenario[] = [
     name: 'passive-window',
     about: 'Passive for 3 minutes of every 10, beginning one minute after the start.',
     alerts: [
-      ...ofEstate,
       'AutomationExecutionModePassiveBriefly',
       'AutomationScheduleMissed (passive)',
       'AutomationPunctualityBurnFast',
       'AutomationPunctualityBurnSlow',
     ],
-    members: 1,
-    historyMs: 3 * hour,
     build: (world, liveMs) => {
-      buildEstate(world);
-      const setMode = (mode: World['executionMode']) => (target: World) => {
-        target.executionMode = mode;
-      };
       addIncident(world, liveMs + minute, 10 * minute, setMode('passive'));
       addIncident(world, liveMs + 4 * minute, 10 * minute, setMode('active'));
     },
@@ -72,11 +61,8 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'log-storage-outage',
     about: 'The log storage refuses everything for 10 minutes of every 25, beginning one minute after the start.',
-    alerts: [...ofEstate, 'AutomationLogStorageFailing'],
-    members: 1,
-    historyMs: 3 * hour,
+    alerts: ['AutomationLogStorageFailing'],
     build: (world, liveMs) => {
-      buildEstate(world);
       addIncident(world, liveMs + minute, 25 * minute, (target) => {
         target.settings.logStorageFailing = true;
       });
@@ -89,53 +75,25 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'node-down',
     about: 'The node pay02 cannot be reached for 15 minutes of every 30.',
-    alerts: [
-      ...ofEstate,
-      'AutomationNodeFailingEverywhere',
-      'AutomationErrorBudgetBurnFast',
-      'AutomationErrorBudgetBurnSlow',
-    ],
-    members: 1,
-    historyMs: 3 * hour,
+    alerts: ['AutomationNodeFailingEverywhere', 'AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
     build: (world, liveMs) => {
-      buildEstate(world);
       weatherWindow(world, liveMs, { everyMs: 30 * minute, lastMs: 15 * minute }, { downNodes: ['pay02'] });
     },
   },
   {
     name: 'missed-night',
     about: 'The server is passive for 12 minutes of every 30: what was scheduled in between does not happen.',
-    alerts: [
-      ...ofEstate,
-      'AutomationExecutionModePassive',
-      'AutomationScheduleMissed (passive)',
-      'AutomationPunctualityBurnSlow',
-    ],
-    members: 1,
-    historyMs: 3 * hour,
+    alerts: ['AutomationExecutionModePassive', 'AutomationScheduleMissed (passive)', 'AutomationPunctualityBurnSlow'],
     build: (world, liveMs) => {
-      buildEstate(world);
-      addIncident(world, liveMs + 3 * minute, 30 * minute, (target) => {
-        target.executionMode = 'passive';
-      });
-      addIncident(world, liveMs + 15 * minute, 30 * minute, (target) => {
-        target.executionMode = 'active';
-      });
+      addIncident(world, liveMs + 3 * minute, 30 * minute, setMode('passive'));
+      addIncident(world, liveMs + 15 * minute, 30 * minute, setMode('active'));
     },
   },
   {
     name: 'overlap',
     about: 'A job takes longer than the time to its next run, so that every second run does not happen.',
-    alerts: [
-      ...ofEstate,
-      'AutomationScheduleMissed (overlap)',
-      'AutomationPunctualityBurnFast',
-      'AutomationPunctualityBurnSlow',
-    ],
-    members: 1,
-    historyMs: 3 * hour,
+    alerts: ['AutomationScheduleMissed (overlap)', 'AutomationPunctualityBurnFast', 'AutomationPunctualityBurnSlow'],
     build: (world) => {
-      buildEstate(world);
       addJob(world, addProject(world, 'reports', ['rep01']), {
         name: 'collect',
         group: 'hourly',
@@ -149,23 +107,18 @@ export const troubles: readonly Scenario[] = [
     name: 'tight-pool',
     about: 'The scheduler has two threads: runs wait, start late, and more are expected at once than it can run.',
     alerts: [
-      ...ofEstate,
       'AutomationSchedulerSaturated',
       'AutomationSchedulerWillSaturate',
       'AutomationScheduleMissed (overlap)',
       'AutomationScheduleMissed (saturated)',
       'AutomationPunctualityBurnSlow',
     ],
-    members: 1,
-    historyMs: 3 * hour,
     threadPoolSize: 2,
-    build: buildEstate,
   },
   {
     name: 'orphaned-schedule',
     about: 'A member of a cluster stays away for 15 minutes of every 40, and its schedules with it.',
     alerts: [
-      ...ofEstate,
       'AutomationScheduleOwnerGone (orphaned)',
       'AutomationScheduleMissed (unknown)',
       'AutomationPunctualityBurnFast',
@@ -173,9 +126,7 @@ export const troubles: readonly Scenario[] = [
       'AutomationExporterSeriesDropped',
     ],
     members: 3,
-    historyMs: 3 * hour,
     build: (world, liveMs) => {
-      buildEstate(world);
       const setAlive = (alive: boolean) => (target: World) => {
         for (const member of target.members.slice(1, 2)) member.alive = alive;
       };
@@ -186,16 +137,32 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'retry-storm',
     about: 'What may be tried again fails nearly always, so that most runs are retries.',
-    alerts: [...ofEstate, 'AutomationErrorBudgetBurnSlow'],
-    members: 1,
-    historyMs: 3 * hour,
+    alerts: ['AutomationErrorBudgetBurnSlow'],
     build: (world) => {
-      buildEstate(world);
-      const conditions: Partial<Conditions> = { failureFactor: 7 };
-      world.conditions = { ...world.conditions, ...conditions };
+      world.conditions = { ...world.conditions, failureFactor: 7 };
     },
   },
 ];
+
+/** The estate of the quiet day, with one kind of trouble that comes and goes. */
+export const troubles = list.map(
+  ({ alerts, build, ...trouble }): Scenario => ({
+    members: 1,
+    historyMs: 3 * hour,
+    ...trouble,
+    alerts: [...ofEstate, ...alerts],
+    build: (world, liveMs) => {
+      buildEstate(world);
+      build?.(world, liveMs);
+    },
+  }),
+);
+
+function setMode(mode: World['executionMode']): (world: World) => void {
+  return (world) => {
+    world.executionMode = mode;
+  };
+}
 
 type Window = { readonly everyMs: number; readonly lastMs: number };
 
