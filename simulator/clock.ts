@@ -1,22 +1,19 @@
-export type Clock = {
-  now(): number;
-  advance(ms: number): void;
-};
+export type Clock = ReturnType<typeof createClock>;
 
 /** Real time for people, a handed-in clock for tests that own one, or a free clock that only `advance` moves. */
-export function createClock(now: (() => number) | undefined, kind: 'real' | 'free'): Clock {
+export function createClock(now: (() => number) | undefined, kind: 'real' | 'free') {
   if (now !== undefined || kind === 'real') {
     return {
       now: now ?? Date.now,
-      advance: () => {
+      advance: (_ms: number): void => {
         throw new Error('Only a free clock can be advanced; start the simulator with clock: "free" and without now.');
       },
     };
   }
   let current = freeClockStart;
   return {
-    now: () => current,
-    advance: (ms) => {
+    now: (): number => current,
+    advance: (ms: number): void => {
       current += Math.max(0, ms);
     },
   };

@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import { scheduleAgain } from './engine/engine.ts';
 import { endExecution } from './engine/finish.ts';
 import { type FinishedRun, insertFinished } from './engine/insert.ts';
 import { requestLater, requestStart } from './engine/start.ts';
 import { addJob, addProject, command, work } from './scenarios/build.ts';
-import { type ExecutionType, type Job, type Project, startOfCommand, startOfJob } from './world/installation.ts';
+import { executionTypes, type Job, type Project, startOfCommand, startOfJob } from './world/installation.ts';
 import type { JobDefinition } from './world/work.ts';
 import type { World } from './world/world.ts';
 
@@ -30,11 +31,8 @@ function createProjectControl(world: World, play: () => void) {
     setProjectConfig(name: string, key: string, value: string | undefined): void {
       play();
       const { config } = findProject(world, name);
-      if (value === undefined) {
-        config.delete(key);
-      } else {
-        config.set(key, value);
-      }
+      if (value === undefined) config.delete(key);
+      else config.set(key, value);
     },
     renameProject(name: string, newName: string): void {
       play();
@@ -81,7 +79,7 @@ function createJobControl(world: World, play: () => void) {
 function createExecutionControl(world: World, play: () => void) {
   return {
     /** Starts a job now, or once at a later time; undefined when the server refuses. */
-    runJob(id: string, options: RunOptions = {}): number | undefined {
+    runJob(id: string, options: z.infer<typeof runSchema> = {}): number | undefined {
       play();
       const start = startOfJob(findJob(world, id), options.type ?? 'user', options.user ?? 'someone', options.options);
       const execution =
@@ -133,12 +131,15 @@ export type ProjectChange = Partial<
 >;
 export type NewJob = Omit<JobDefinition, 'work'> & Partial<Pick<JobDefinition, 'work'>>;
 export type JobChange = Partial<JobDefinition>;
-export type RunOptions = {
-  readonly user?: string;
-  readonly type?: ExecutionType;
-  readonly options?: Readonly<Record<string, string>>;
-  readonly atMs?: number;
-};
+export const runSchema = z
+  .strictObject({
+    user: z.string(),
+    type: z.enum(executionTypes),
+    options: z.record(z.string(), z.string()),
+    atMs: z.number(),
+  })
+  .exactPartial();
+
 export type NewFinished = Omit<FinishedRun, 'project' | 'job' | 'work'> & { readonly jobId?: string };
 
 function shortWork(project: Project) {

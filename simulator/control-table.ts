@@ -1,16 +1,14 @@
 import * as z from 'zod';
-import type { Control } from './control.ts';
+import { type Control, tokenSchema } from './control.ts';
+import { runSchema } from './control-estate.ts';
 import { faultSchema } from './faults.ts';
-import { policySchema } from './world/access.ts';
 import { settingsSchema } from './world/settings.ts';
 import { conditionsSchema } from './world/work.ts';
 
-/** A control as it is reached over HTTP. */
 export type ControlRow = {
   readonly path: string;
   readonly about: string;
   readonly example: unknown;
-  /** The buttons of the page that press it. */
   readonly buttons: readonly Button[];
   /** Does what a body asks for; returns what is wrong with one that makes no sense. */
   readonly perform: (control: Control, body: unknown) => string | undefined;
@@ -114,18 +112,7 @@ export const controls: readonly ControlRow[] = [
   }),
   row('token', {
     about: 'Add a token.',
-    body: z
-      .strictObject({
-        token,
-        user: z.string(),
-        creator: z.string(),
-        name: z.string(),
-        kind: z.enum(['token', 'bearer', 'password']),
-        expiresAtMs: z.number(),
-        policy: policySchema.exactPartial(),
-      })
-      .exactPartial()
-      .required({ token: true }),
+    body: tokenSchema,
     example: { token: 'another-demo-token', policy: { projects: ['payments'] } },
     act: (control, body) => control.addToken(body),
   }),
@@ -195,16 +182,7 @@ export const controls: readonly ControlRow[] = [
   }),
   row('run-job', {
     about: 'Run a job.',
-    body: z
-      .strictObject({
-        id: z.string(),
-        options: z.record(z.string(), z.string()),
-        user: z.string(),
-        type: z.enum(['user', 'scheduled', 'user-scheduled']),
-        atMs: z.number(),
-      })
-      .exactPartial()
-      .required({ id: true }),
+    body: runSchema.extend({ id: z.string() }),
     example: { id: 'uuid of the job', options: { mode: 'full' } },
     act: (control, { id, ...run }) => control.runJob(id, run),
   }),

@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import { createEstateControl } from './control-estate.ts';
 import { setClock } from './engine/engine.ts';
 import { loseMember, replaceDatabase, restart } from './engine/restart.ts';
 import type { Fault, Faults } from './faults.ts';
 import { toUuid } from './random.ts';
-import { type Policy, permit, readerPolicy } from './world/access.ts';
+import { permit, policySchema, readerPolicy } from './world/access.ts';
 import type { Settings } from './world/settings.ts';
 import type { Conditions } from './world/work.ts';
 import type { World } from './world/world.ts';
@@ -21,7 +22,6 @@ export function createControl(world: World, faults: Faults, play: () => void) {
   };
 }
 
-/** What the service as a whole does. */
 function createServiceControl(world: World, play: () => void) {
   return {
     setExecutionMode(mode: 'active' | 'passive'): void {
@@ -36,13 +36,9 @@ function createServiceControl(world: World, play: () => void) {
       world.settings.unhealthyCheck = name;
     },
     switchMetrics(on: boolean, name?: string): void {
-      if (name === undefined) {
-        world.settings.metricsOn = on;
-      } else if (on) {
-        world.settings.metricsDisabled.delete(name);
-      } else {
-        world.settings.metricsDisabled.add(name);
-      }
+      if (name === undefined) world.settings.metricsOn = on;
+      else if (on) world.settings.metricsDisabled.delete(name);
+      else world.settings.metricsDisabled.add(name);
     },
     /** Ends become visible this much later than they happen; real ones up to 50 s. */
     setSaveDelay(ms: number): void {
@@ -62,7 +58,6 @@ function createServiceControl(world: World, play: () => void) {
   };
 }
 
-/** Faults of its answers. */
 function createFaultControl(faults: Faults) {
   return {
     addFault(fault: Fault): () => void {
@@ -74,10 +69,9 @@ function createFaultControl(faults: Faults) {
   };
 }
 
-/** Tokens and passwords. */
 function createCredentialControl(world: World) {
   return {
-    addToken(options: NewToken): void {
+    addToken(options: z.infer<typeof tokenSchema>): void {
       const { token, user = 'someone', policy = {}, kind = 'token' } = options;
       const credential = {
         id: toUuid('credential', token),
@@ -109,7 +103,6 @@ function createCredentialControl(world: World) {
   };
 }
 
-/** The members of its cluster. */
 function createMemberControl(world: World, play: () => void) {
   return {
     setClockSkew(ms: number, memberIndex = 0): void {
@@ -136,12 +129,15 @@ function createMemberControl(world: World, play: () => void) {
   };
 }
 
-export type NewToken = {
-  readonly token: string;
-  readonly user?: string;
-  readonly creator?: string;
-  readonly name?: string;
-  readonly kind?: 'token' | 'bearer' | 'password';
-  readonly expiresAtMs?: number;
-  readonly policy?: Partial<Policy>;
-};
+export const tokenSchema = z
+  .strictObject({
+    token: z.string(),
+    user: z.string(),
+    creator: z.string(),
+    name: z.string(),
+    kind: z.enum(['token', 'bearer', 'password']),
+    expiresAtMs: z.number(),
+    policy: policySchema.exactPartial(),
+  })
+  .exactPartial()
+  .required({ token: true });

@@ -130,7 +130,11 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }).end(body);
       break;
     }
-    default:
+    case 'garbage':
+    case 'html':
+    case 'empty':
+    case 'redirect':
+    case 'status':
       send(request, response, toAnswer(fault, exchange.baseUrl));
   }
 }

@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { createApp } from './app.ts';
 import { type Clock, createClock } from './clock.ts';
-import { type Control, createControl } from './control.ts';
+import { createControl } from './control.ts';
 import { advance } from './engine/engine.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { createFaults } from './faults.ts';
 import { type DialectName, dialects, findRelease } from './release.ts';
 import { createRequestLog, type SimulatorRequest } from './routes/exchange.ts';
 import { createSessions } from './routes/sessions.ts';
 import { findScenario } from './scenarios/scenario.ts';
 import { createTraceSink, type ExecutionPage } from './traces/trace-sink.ts';
-import { type Truth, tellTruth } from './truth.ts';
+import { tellTruth } from './truth.ts';
 import { everythingPolicy } from './world/access.ts';
 import type { Member } from './world/installation.ts';
-import { createWorld, type World } from './world/world.ts';
+import { createWorld } from './world/world.ts';
 
 export type { Control } from './control.ts';
 export type { SimulatorRequest } from './routes/exchange.ts';
@@ -53,29 +53,12 @@ export type SimulatorOptions = {
   readonly executionPage?: ExecutionPage;
 };
 
-export type Simulator = {
-  readonly url: string;
-  readonly token: string;
-  readonly memberUrls: readonly string[];
-  requests(): readonly SimulatorRequest[];
-  /** What really happened, whatever the API says. */
-  truth(): Truth;
-  readonly control: Control;
-  advance(ms: number): void;
-  stop(): Promise<void>;
-};
+export type Simulator = Readonly<Awaited<ReturnType<typeof startSimulator>>>;
 
-/** The service itself, that nobody can reach yet. */
-export type Service = {
-  readonly world: World;
-  readonly faults: Faults;
-  readonly control: Control;
-  readonly token: string;
-  readonly play: () => void;
-};
+export type Service = ReturnType<typeof createService>;
 
 /** Starts an Automation Service that lives in this process. */
-export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+export async function startSimulator(options: SimulatorOptions = {}) {
   const { host = '127.0.0.1', seed = 1, frozen = false } = options;
   const clock = createClock(options.now, options.clock ?? (frozen ? 'free' : 'real'));
   const { world, faults, control, token, play } = createService(options, clock);
@@ -96,39 +79,34 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     token,
     memberUrls,
     requests: () => log.all(),
+    /** What really happened, whatever the API says. */
     truth: () => {
       play();
       return tellTruth(world);
     },
     control,
-    advance: (ms) => {
+    advance: (ms: number): void => {
       clock.advance(ms);
       play();
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       faults.stop();
       await Promise.all(servers.map(close));
     },
   };
 }
 
-/** A service with what its scenario says, on a clock. */
-export function createService(options: SimulatorOptions, clock: Clock): Service {
+/** A service with what its scenario says, on a clock, that nobody can reach yet. */
+export function createService(options: SimulatorOptions, clock: Clock) {
   const { token = demoToken, seed = 1, frozen = false } = options;
   const scenario = findScenario(options.scenario ?? 'quiet-day');
   const liveMs = clock.now();
   const dialect = dialects[options.dialect ?? 'rundeck'];
-  const world = createWorld({
-    clock,
-    dialect,
-    release: findRelease(dialect.name, options.apiVersion ?? 47, options.release),
-    seed,
-    speed: options.speed ?? 1,
-    members: options.members ?? scenario.members,
-    threadPoolSize: options.threadPoolSize ?? scenario.threadPoolSize ?? 10,
-    retained: options.retained ?? 5000,
-    birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
-  });
+  const release = findRelease(dialect.name, options.apiVersion ?? 47, options.release);
+  const { speed = 1, retained = 5000, members = scenario.members, historyMs = scenario.historyMs } = options;
+  const threadPoolSize = options.threadPoolSize ?? scenario.threadPoolSize ?? 10;
+  const size = { members, threadPoolSize, birthMs: liveMs - historyMs };
+  const world = createWorld({ clock, dialect, release, seed, speed, retained }, size);
   if (frozen) Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
   const play = () => advance(world, clock.now());
   const faults = createFaults();

@@ -28,12 +28,7 @@ export function systemInfo(request: ApiRequest): Answer {
       timestamp: when({ epoch: nowMs, unit: 'ms', datetime: toDate(nowMs) }),
       executions: when(toMode(request)),
       os: when({ arch: 'amd64', name: 'Linux', version: '6.1' }),
-      jvm: when({
-        name: 'OpenJDK 64-Bit Server VM',
-        vendor: 'Example',
-        version: '11.0.23',
-        implementationVersion: '11.0.23+9',
-      }),
+      jvm: when(jvm),
       stats: when(toStats(request)),
       metrics: when({ href: `${href(request, 'metrics/metrics')}?pretty=true`, contentType: 'application/json' }),
       threadDump: when({ href: href(request, 'metrics/threads'), contentType: 'text/plain' }),
@@ -43,6 +38,9 @@ export function systemInfo(request: ApiRequest): Answer {
     },
   });
 }
+
+const version = '11.0.23';
+const jvm = { name: 'OpenJDK 64-Bit Server VM', vendor: 'Example', version, implementationVersion: `${version}+9` };
 
 function toMode({ world }: ApiRequest) {
   const active = world.executionMode === 'active';

@@ -79,10 +79,7 @@ function happen(world: World, event: WorldEvent, atMs: number): void {
 }
 
 function followHabit(world: World, habit: Habit, atMs: number): void {
-  if (habit.job !== undefined) {
-    requestStart(world, startOfJob(habit.job, 'user', habit.user), atMs);
-  } else if (habit.work !== undefined) {
-    requestStart(world, startOfCommand(habit.project, habit.work, habit.user), atMs);
-  }
+  if (habit.job !== undefined) requestStart(world, startOfJob(habit.job, 'user', habit.user), atMs);
+  else if (habit.work !== undefined) requestStart(world, startOfCommand(habit.project, habit.work, habit.user), atMs);
   scheduleHabit(world, habit, atMs);
 }

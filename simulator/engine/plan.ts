@@ -36,12 +36,8 @@ export type WorkflowRun = {
 
 /** Everything a run will do, in milliseconds after its first step begins; the same seed gives the same run. */
 export function planRun(work: Work, conditions: Conditions, seed: number): WorkflowRun {
-  return planWorkflow(work, work.nodes, 0, {
-    conditions,
-    random: createRandom(seed),
-    references: work.references,
-    depth: 0,
-  });
+  const setting = { conditions, random: createRandom(seed), references: work.references, depth: 0 };
+  return planWorkflow(work, work.nodes, 0, setting);
 }
 
 type Setting = {

@@ -58,11 +58,8 @@ export function serveWaiting(world: World, member: Member, atMs: number): void {
   while (member.busy < member.threadPoolSize) {
     const next = member.waiting.shift();
     if (next === undefined) return;
-    if (next.execution === undefined) {
-      requestStart(world, next.start, atMs);
-    } else if (next.execution.end === undefined) {
-      beginWork(world, next.execution, atMs);
-    }
+    if (next.execution === undefined) requestStart(world, next.start, atMs);
+    else if (next.execution.end === undefined) beginWork(world, next.execution, atMs);
   }
 }
 

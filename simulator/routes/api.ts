@@ -61,17 +61,7 @@ export function answerVersioned(
       ? invalidRequest(world, url.pathname)
       : unsupported(world, named, url.pathname, `Minimum supported version: ${since}`);
   }
-  const apiRequest: ApiRequest = {
-    world,
-    member,
-    nowMs,
-    version,
-    caller,
-    ...question,
-    query: url.searchParams,
-    baseUrl,
-  };
-  return endpoint.answer(apiRequest);
+  return endpoint.answer({ world, member, nowMs, version, caller, ...question, query: url.searchParams, baseUrl });
 }
 
 const versionItself: Endpoint = {
@@ -108,10 +98,6 @@ function refuseMethod(request: Request, response: Response): void {
 }
 
 function toParameters(request: Request): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(request.params).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join('/') : String(value),
-    ]),
-  );
+  const toText = (value: string | string[]): string => (Array.isArray(value) ? value.join('/') : value);
+  return Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, toText(value ?? '')]));
 }

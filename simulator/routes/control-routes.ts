@@ -6,7 +6,6 @@ import { type Markup, page, renderPage } from '../page.ts';
 import { scenarios } from '../scenarios/scenario.ts';
 import { send } from './exchange.ts';
 
-/** The data that a reader may see. */
 type Views = { readonly truth: () => unknown; readonly requests: () => unknown };
 
 /** The controls over HTTP, for a person with curl or another process. */
@@ -60,7 +59,6 @@ function isOwn({ headers }: Request): boolean {
   return site === undefined || site === 'same-origin' || site === 'none';
 }
 
-/** Every button of the page, with its control. */
 const presses = controls.flatMap(({ buttons, perform }) => buttons.map((button) => ({ ...button, perform })));
 
 type Press = (typeof presses)[number];

@@ -12,7 +12,6 @@ const quietDay: Scenario = {
   build: buildEstate,
 };
 
-/** Three servers share the estate; the third goes away and the first takes over its schedules. */
 const clusterTakeover: Scenario = {
   name: 'cluster-takeover',
   about: 'Three members; two minutes after the start one is lost, its runs stay running, another takes its jobs.',
@@ -28,7 +27,6 @@ const clusterTakeover: Scenario = {
   },
 };
 
-/** Many projects; one in a hundred does something within a minute. */
 const thousandProjects: Scenario = {
   name: 'thousand-projects',
   about: 'A thousand projects with two jobs each; about ten of them run something every minute.',

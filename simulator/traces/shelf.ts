@@ -7,16 +7,8 @@ export type KeptTrace = {
   readonly spans: readonly SunkSpan[];
 };
 
-export type Shelf = {
-  readonly keep: (spans: readonly SunkSpan[]) => void;
-  /** Those that began last come first. */
-  readonly list: () => readonly KeptTrace[];
-};
-
-export type ShelfLimits = { readonly traces: number; readonly bytes: number };
-
 /** The last traces, by when they began, within limits; a span that comes again takes its own place. */
-export function createShelf(limits: ShelfLimits): Shelf {
+export function createShelf(limits: { readonly traces: number; readonly bytes: number }) {
   const traces = new Map<string, KeptTrace>();
   let bytes = 0;
 
@@ -25,12 +17,13 @@ export function createShelf(limits: ShelfLimits): Shelf {
     bytes -= sumBytes(spans);
   }
 
+  /** Those that began last come first. */
   function list(): readonly KeptTrace[] {
     return [...traces.values()].toSorted((left, right) => right.root.startMs - left.root.startMs);
   }
 
   return {
-    keep: (spans) => {
+    keep: (spans: readonly SunkSpan[]): void => {
       for (const [traceId, news] of Map.groupBy(spans, (span) => span.traceId)) {
         const before = traces.get(traceId);
         const all = [...new Map([...(before?.spans ?? []), ...news].map((span) => [span.id, span])).values()];

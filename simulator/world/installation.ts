@@ -221,7 +221,8 @@ export function startOfCommand(project: Project, work: Work, user: string): Star
   return { project, job: undefined, work, type: 'user', user, options: {}, attempt: 0, delayMs: 0 };
 }
 
-export type ExecutionType = 'user' | 'scheduled' | 'user-scheduled';
+export const executionTypes = ['user', 'scheduled', 'user-scheduled'] as const;
+export type ExecutionType = (typeof executionTypes)[number];
 
 /** The word stored in the server's database, from which the rendered status is derived. */
 export type StoredStatus = 'succeeded' | 'failed' | 'aborted' | 'incomplete' | 'missed' | (string & {});

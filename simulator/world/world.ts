@@ -54,29 +54,15 @@ export type World = {
   retained: number;
 };
 
-export type WorldOptions = {
-  readonly clock: Clock;
-  readonly dialect: Dialect;
-  readonly release: Release;
-  readonly seed: number;
-  readonly speed: number;
-  readonly members: number;
-  readonly threadPoolSize: number;
-  readonly retained: number;
-  readonly birthMs: number;
-};
+type Given = Pick<World, 'clock' | 'dialect' | 'release' | 'seed' | 'speed' | 'retained'>;
+type Size = { readonly members: number; readonly threadPoolSize: number; readonly birthMs: number };
 
-export function createWorld(options: WorldOptions): World {
-  const { clock, dialect, release, seed, speed, retained, birthMs } = options;
-  const members = Array.from({ length: options.members }, (_, index) =>
-    createMember(`auto-${index + 1}`, toUuid('member', seed, index), birthMs, options.threadPoolSize),
+export function createWorld(given: Given, { members: count, threadPoolSize, birthMs }: Size): World {
+  const members = Array.from({ length: count }, (_, index) =>
+    createMember(`auto-${index + 1}`, toUuid('member', given.seed, index), birthMs, threadPoolSize),
   );
   return {
-    clock,
-    dialect,
-    release,
-    seed,
-    speed,
+    ...given,
     projects: new Map(),
     jobs: new Map(),
     executions: new Map(),
@@ -85,11 +71,10 @@ export function createWorld(options: WorldOptions): World {
     incomplete: new Map(),
     queue: createQueue(),
     history: [],
-    settings: createSettings(release),
+    settings: createSettings(given.release),
     conditions: fairWeather,
     executionMode: 'active',
     playedMs: birthMs,
     nextId: 1,
-    retained,
   };
 }

@@ -1,4 +1,4 @@
-import { type Execution, fullName } from '../../world/installation.ts';
+import { type Execution, fullName, type Job } from '../../world/installation.ts';
 import { type Answer, type ApiRequest, badParameter } from '../answer.ts';
 import { beforeNow, readDate } from '../dates.ts';
 import { isInGroup } from '../jobs.ts';
@@ -68,46 +68,15 @@ function readPredicates({ query, version }: ApiRequest): Predicate[] {
   on('abortedbyFilter', (user) => (execution) => execution.end?.abortedBy === user);
   on('adhoc', (value) => (execution) => (execution.job === undefined) === (value === 'true'));
   on('jobIdListFilter', (_, all) => (execution) => all.includes(execution.job?.id ?? ''));
-  on(
-    'excludeJobIdListFilter',
-    (_, all) => (execution) => execution.job !== undefined && !all.includes(execution.job.id),
-  );
-  on(
-    'jobListFilter',
-    (_, all) =>
-      ({ job }) =>
-        job !== undefined && all.includes(fullName(job)),
-  );
-  on(
-    'excludeJobListFilter',
-    (_, all) =>
-      ({ job }) =>
-        job !== undefined && !all.includes(fullName(job)),
-  );
-  on(
-    'groupPath',
-    (path) =>
-      ({ job }) =>
-        job !== undefined && isInGroup(job.definition.group ?? '', path),
-  );
-  on(
-    'groupPathExact',
-    (path) =>
-      ({ job }) =>
-        job !== undefined && (job.definition.group ?? '-') === path,
-  );
-  on(
-    'jobFilter',
-    (part) =>
-      ({ job }) =>
-        job?.definition.name.toLowerCase().includes(part.toLowerCase()) === true,
-  );
-  on(
-    'jobExactFilter',
-    (name) =>
-      ({ job }) =>
-        job?.definition.name === name,
-  );
+  const onJob = (name: string, holds: (job: Job, value: string, all: readonly string[]) => boolean) =>
+    on(name, (value, all) => (execution) => execution.job !== undefined && holds(execution.job, value, all));
+  onJob('excludeJobIdListFilter', ({ id }, _, all) => !all.includes(id));
+  onJob('jobListFilter', (job, _, all) => all.includes(fullName(job)));
+  onJob('excludeJobListFilter', (job, _, all) => !all.includes(fullName(job)));
+  onJob('groupPath', ({ definition }, path) => isInGroup(definition.group ?? '', path));
+  onJob('groupPathExact', ({ definition }, path) => (definition.group ?? '-') === path);
+  onJob('jobFilter', ({ definition }, part) => definition.name.toLowerCase().includes(part.toLowerCase()));
+  onJob('jobExactFilter', ({ definition }, name) => definition.name === name);
   if (version >= 20) on('executionTypeFilter', (type) => (execution) => execution.type === type);
   return found;
 }
