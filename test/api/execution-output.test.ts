@@ -17,6 +17,13 @@ describe('api/endpoints/execution-output', () => {
     });
   });
 
+  it.each([
+    ['Failed: Unknown: Remote command failed with exit status 1', 'NonZeroResultCode'],
+    ['Failed: Unknown: Exhausted available authentication methods', undefined],
+  ])('reads the one word of the default SSH executor by its message: %s', (log, failureReason) => {
+    expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
+  });
+
   it('knows a log that is on its way, and one that was lost', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     expect(tail(pending)).toEqual({ isPending: true, failureReason: undefined });
@@ -37,6 +44,12 @@ describe('api/endpoints/execution-output', () => {
     ],
     ['{1=Dispatch failed on 2 nodes: [a:22: odd, b: IOFailure: x]}]', 'NodeDispatchFailure'],
     ['{2=PluginFailed}, status: failed]', 'PluginFailed'],
+    // The default SSH executor has one word for every failure.
+    [
+      '{1=Dispatch failed on 1 nodes: [web01: Unknown: Remote command failed with exit status 3 + {dataContext=x} ]}]',
+      'NonZeroResultCode',
+    ],
+    ['{1=Dispatch failed on 1 nodes: [web01: Unknown: no route to host + {dataContext=x} ]}]', 'NodeDispatchFailure'],
     ['{2=Unknown: no word, 5=JobFailed: later}]', undefined],
     ['{2=something went wrong}]', undefined],
     ['nothing', undefined],

@@ -94,4 +94,18 @@ describe('api/endpoints/execution-state', () => {
     for (let depth = 0; depth < 20_000; depth += 1) steps = [{ executionState: 'FAILED', workflow: { steps } }];
     expect(executionState.body.safeParse({ steps }).success).toBe(true);
   });
+
+  it.each([
+    [{ resultCode: 3 }, 'Remote command failed with exit status 3', 'NonZeroResultCode'],
+    [{ resultCode: '3' }, undefined, 'NonZeroResultCode'],
+    [{}, 'Remote command failed with exit status 3', 'NonZeroResultCode'],
+    [{ resultCode: -1 }, 'Exhausted available authentication methods', 'ConnectionFailure'],
+    [{ resultCode: 0 }, 'odd', undefined],
+    [{}, 'odd', undefined],
+  ])('reads the one word of the default SSH executor by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
+    const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };
+    const answer = { executionState: 'FAILED', steps: [{ nodeStep: true, nodeStates: { web01: state } }] };
+    const read = executionState.body.parse(answer);
+    expect(read).toMatchObject({ steps: [{ nodes: [{ node: 'web01', failureReason }] }] });
+  });
 });

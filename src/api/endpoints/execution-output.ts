@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
+import { isExitMessage } from './execution-state.ts';
 
 /** The facts from the end of a log: never its lines, which may hold anything. */
 export type LogTail = {
@@ -43,8 +44,14 @@ function findReason(errors: readonly Line[]): string | undefined {
 
 function toReason(line: string | undefined): string | undefined {
   if (line?.startsWith(noNodes) === true) return 'NoMatchedNodes';
-  // Servers write `Unknown` where a step fails without a reason.
-  return /^Failed: (?!Unknown\b)([A-Za-z]{1,60})(?::|$)/.exec(line ?? '')?.[1];
+  const [, reason, message = ''] = /^Failed: ([A-Za-z]{1,60})(?::\s*(.{0,100})|$)/.exec(line ?? '') ?? [];
+  return toKnownReason(reason, message);
+}
+
+/** Servers write `Unknown` where a step fails without a reason, and the default SSH executor always. */
+function toKnownReason(reason: string | undefined, message: string): string | undefined {
+  if (reason !== 'Unknown') return reason;
+  return isExitMessage(message) ? 'NonZeroResultCode' : undefined;
 }
 
 /** The node filter of the job found nothing: then no step begins, and none of them says why. */
@@ -61,8 +68,9 @@ function toSummary(
   if (step === undefined) return undefined;
   if (!rest.startsWith('Dispatch failed'))
     return { step, reason: /^(?!Unknown\b)([A-Za-z]{1,60})[:,}]/.exec(rest)?.[1] };
-  const ofNode = /^Dispatch failed on \d{1,9} nodes?: \[[^:]{1,200}: ([A-Za-z]{1,60}):/.exec(rest)?.[1];
-  return { step, reason: ofNode ?? 'NodeDispatchFailure' };
+  const [, ofNode, message = ''] =
+    /^Dispatch failed on \d{1,9} nodes?: \[[^:]{1,200}: ([A-Za-z]{1,60}): ?(.{0,100})/.exec(rest) ?? [];
+  return { step, reason: toKnownReason(ofNode, message) ?? 'NodeDispatchFailure' };
 }
 
 const longestHead = 4000;

@@ -82,15 +82,26 @@ function toProgress(fields: Fields): Progress {
     endedAtMs: toTimestampMs(fields.endTime),
     // −1 stands for "not started".
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
-    failureReason: toReason(meta),
+    failureReason: toReason(meta, toText(fields.errorMessage)),
     ...(toText(meta.handlerTriggered) === 'true' ? { hadHandler: true } : {}),
   };
 }
 
-/** Servers write `Unknown` where a step fails without a reason. */
-function toReason(meta: Fields): string | undefined {
+/**
+ * Servers write `Unknown` where a step fails without a reason, and the default SSH executor since release 4.16 for every failure:
+ * then the exit code says what happened, which is −1 where the command did not run or its connection broke.
+ */
+function toReason(meta: Fields, message = ''): string | undefined {
   const reason = toText(meta.failureReason);
-  return reason === 'Unknown' ? undefined : reason;
+  if (reason !== 'Unknown') return reason;
+  const code = toNumber(meta.resultCode);
+  if (isExitMessage(message) || (code !== undefined && code > 0)) return 'NonZeroResultCode';
+  return code === -1 ? 'ConnectionFailure' : undefined;
+}
+
+/** Reports whether a message of the default SSH executor says that the command ran and failed. */
+export function isExitMessage(message: string): boolean {
+  return /^Remote command failed with exit status \d/.test(message);
 }
 
 function toFields(value: unknown): Fields {
