@@ -57,6 +57,11 @@ export function createApp({ world, faults, sessions, log, control, nextMember, t
     next();
   });
   app.use('/simulator', createControlRouter(control, { truth: () => tellTruth(world), requests: () => log.all() }));
+  app.use((request, response, next) => {
+    const [path = ''] = request.originalUrl.split('?');
+    if (!world.release.refusesOddPaths || !/\/\/|%(2f|25|5c|3b)/i.test(path)) return next();
+    send(request, response, { status: 400, text: html('Bad Message 400'), contentType: 'text/html;charset=utf-8' });
+  });
   app.use((request, response, next) => faults.handle(request, response, next));
   app.use((request, response, next) => {
     const { member } = exchangeOf(response);

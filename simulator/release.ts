@@ -27,6 +27,8 @@ export type Release = {
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
   readonly fractionalDates: boolean;
+  /** Its HTTP server refuses empty segments in paths, and some characters however they are encoded. */
+  readonly refusesOddPaths: boolean;
   /** Differences between the documents and real servers: step durations, workflow keys, token gates. */
   readonly asDocumented: boolean;
 };
@@ -81,6 +83,7 @@ function asReal([apiVersion, name]: Row): Release {
     metricsCounts: from(5, 20),
     metricsChecked: from(6),
     fractionalDates: major === 6 && minor === 0,
+    refusesOddPaths: from(6),
     asDocumented: false,
   };
 }
@@ -104,6 +107,7 @@ function asDocumented([apiVersion, name]: Row): Release {
     metricsCounts: false,
     poolGauge: false,
     fractionalDates: false,
+    refusesOddPaths: false,
     asDocumented: true,
   };
 }

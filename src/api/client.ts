@@ -2,13 +2,20 @@ import type { Clock } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type BreakerMemory, createBreaker, createBreakerMemory } from './breaker.ts';
 import { type BudgetMemory, createBudget, createBudgetMemory, type Lane } from './budget.ts';
-import { createContact, type ServerFacts } from './contact.ts';
+import { type Contact, createContact, type ServerFacts } from './contact.ts';
 import type { Dialect } from './dialect.ts';
-import { type AnyInput, type Endpoint, type EndpointInput, sinceVersion, toPath } from './endpoint.ts';
+import { type AnyInput, type Endpoint, type EndpointInput, holdsOddName, sinceVersion, toPath } from './endpoint.ts';
 import { type SystemInfo, systemInfo } from './endpoints/system.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, notAsked } from './errors.ts';
 import type { FileChange } from './file-look.ts';
-import { createRequester, type RequesterOptions, type RequestObserver, type Scope, type Timed } from './requester.ts';
+import {
+  createRequester,
+  type Requester,
+  type RequesterOptions,
+  type RequestObserver,
+  type Scope,
+  type Timed,
+} from './requester.ts';
 import { waitFor } from './wait-for.ts';
 import type { Transport } from './wire/transport.ts';
 
@@ -98,6 +105,8 @@ export function createClient({
     breaker: createBreaker({ clock, onChange: observe.circuit, memory: memory?.breaker }),
   });
 
+  const askByName = createNameGuard(ask, contact);
+
   /** Shared by all who wait for it, so it ends with none of them: its time is its own, and so is theirs. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
@@ -118,7 +127,7 @@ export function createClient({
     const { tellsMoreIn = version, misleadsFrom = Infinity } = endpoint;
     const toldIn = contact.hasVersion(tellsMoreIn) ? Math.max(version, tellsMoreIn) : version;
     const askedIn = Math.min(toldIn, misleadsFrom - 1);
-    const timed = await ask(endpoint, versionedPath(endpoint, askedIn, input), scope);
+    const timed = await askByName(endpoint, versionedPath(endpoint, askedIn, input), scope);
     if (endpoint.name === systemInfo.name) {
       // The cast is true: it is that very endpoint, so this is its answer.
       const info = timed.answer as SystemInfo;
@@ -148,6 +157,28 @@ export function createClient({
 
 function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: AnyInput): string {
   return `/api/${version}/${toPath(endpoint, input)}`;
+}
+
+/** Spares a server the names that it refuses: where it has refused a path because of one, it refuses all such paths. */
+function createNameGuard(ask: Requester, contact: Contact): Requester {
+  let refusingRelease: string | undefined;
+  return async (endpoint, path, scope) => {
+    const { release = '' } = contact.facts();
+    const isOdd = holdsOddName(path);
+    if (isOdd && refusingRelease === release) throw unaskable(endpoint);
+    try {
+      return await ask(endpoint, path, scope);
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.kind === 'rejected' && error.details.isOfService !== true;
+      if (!isOdd || !isRefused || error.details.status !== 400) throw error;
+      refusingRelease = release;
+      throw unaskable(endpoint);
+    }
+  };
+}
+
+function unaskable({ name }: Endpoint<unknown>): ApiError {
+  return notAsked(name, 'rejected', 'the server refuses paths with a name that holds %, /, \\ or ;');
 }
 
 function unmet(endpoint: Endpoint<unknown>): ApiError {

@@ -150,6 +150,14 @@ function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
+/**
+ * Reports whether a name in a path holds one of the characters that servers of release 6 refuse however they are encoded: with
+ * 400 and a page of HTML, before the API is reached.
+ */
+export function holdsOddName(path: string): boolean {
+  return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
+}
+
 function unfitFor(apiEndpoint: string, parameter: string): ApiError {
   const says = `not asked, its ${parameter} is empty or made of dots, which no path can hold`;
   return new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });

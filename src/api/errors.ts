@@ -65,12 +65,18 @@ export function notAsked(
   return new ApiError(`GET ${apiEndpoint}: not asked, ${says}`, { kind, apiEndpoint, unsent: true, ...limit });
 }
 
+/** Reports whether nothing can be asked about a name, because no path can hold it. */
+export function isUnaskable({ kind, details }: ApiError): boolean {
+  return kind === 'rejected' && details.unsent === true;
+}
+
 /**
  * Reports whether a fault is independent of the request: the server did not answer at all, or it, or something in front of it,
  * rejects whatever we ask.
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
+  if (kind === 'rejected') return false;
   if (kind === 'forbidden') return isOfService !== true;
   // What is not asked because the server failed before fails whatever it is.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;

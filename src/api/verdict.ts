@@ -1,5 +1,5 @@
 import type { Endpoint } from './endpoint.ts';
-import type { ApiError } from './errors.ts';
+import { type ApiError, isUnaskable } from './errors.ts';
 
 /** The meaning of a fault for an endpoint: unavailable, for one of the reasons, or failed. */
 export type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
@@ -12,6 +12,7 @@ export function toVerdict(
   if (kind === 'forbidden') return 'denied';
   // Our own word that the version in use lacks the endpoint; a server that refuses the version has failed us.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
+  if (isUnaskable(error)) return 'not_found';
   if (kind !== 'not_found' || details.isOfService !== true) return 'failed';
   const endpoint = endpoints.find(({ name }) => name === details.apiEndpoint);
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';

@@ -1,6 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { type Job, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
-import { ApiError } from '../api/errors.ts';
+import { ApiError, isUnaskable } from '../api/errors.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { info, newestGauge } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
@@ -84,12 +84,13 @@ async function refreshAverages(
   }
 }
 
-/** A job that was deleted meanwhile, or may only be seen, has no average; the others have theirs all the same. */
+/** A job that was deleted meanwhile, may only be seen, or has an id that no path can hold, has no average; the others have theirs all the same. */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
     return (await api.get(jobInfo, { path: { id } })).averageDurationMs;
   } catch (error) {
-    if (error instanceof ApiError && jobCodes.includes(error.details.errorCode ?? '')) return undefined;
+    if (!(error instanceof ApiError)) throw error;
+    if (isUnaskable(error) || jobCodes.includes(error.details.errorCode ?? '')) return undefined;
     throw error;
   }
 }

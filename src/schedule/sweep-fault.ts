@@ -1,5 +1,5 @@
 import type { Endpoint } from '../api/endpoint.ts';
-import { ApiError, type ErrorKind } from '../api/errors.ts';
+import { ApiError, type ErrorKind, isUnaskable } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -20,8 +20,8 @@ export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): '
   const { kind, details } = error;
   if (kind === 'not_found' && details.errorCode?.startsWith('api.error.project.') === true) return 'gone';
   if (kind === 'unauthorized') return 'all';
-  // A request that was rejected before it was sent, because of its content, is not a fault of the server.
-  if (details.unsent === true) return kind === 'rejected' ? 'failed' : 'all';
+  if (isUnaskable(error)) return 'denied';
+  if (details.unsent === true) return 'all';
   const verdict = toVerdict(error, reads);
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
@@ -54,5 +54,6 @@ export function toOutcome({ read, denied, failed, projects, series }: Ended): Ou
   }
   if (firstDenied === undefined) return { result: 'success', series };
   if (read === 0) return { result: 'off', reason: 'denied', message: firstDenied.message };
-  return { result: 'success', series, note: `${denied.length} of ${projects} projects are denied` };
+  const why = firstDenied.kind === 'rejected' ? `cannot be read; the first: ${firstDenied.message}` : 'are denied';
+  return { result: 'success', series, note: `${denied.length} of ${projects} projects ${why}` };
 }

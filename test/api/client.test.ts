@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { storedKeysBelow } from '../../src/api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
-import type { ApiError } from '../../src/api/errors.ts';
+import { type ApiError, isOfWholeServer } from '../../src/api/errors.ts';
+import { toVerdict } from '../../src/api/verdict.ts';
 import type { Transport } from '../../src/api/wire/transport.ts';
 import { type CannedAnswer, startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
@@ -104,6 +106,33 @@ describe('api/client', () => {
     await api.get(executionMode);
 
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
+  });
+
+  it('asks once for a name that no path of the release can hold, and takes that for no fault of the server', async () => {
+    const page = {
+      status: 400,
+      headers: { 'content-type': 'text/html' },
+      body: '<html><h1>Bad Message 400</h1></html>',
+    };
+    const answers = { ...info('rundeck', '6.0.0'), 'storage/keys/50%25/': page, 'storage/keys/a%5Cb/': page };
+    const { api, server, seen } = await connect({ serverSpeaks: 58, answers });
+    const folders = ['50%', '50%', 'a\\b'];
+    for (const folder of folders) {
+      const error = await failure(api.get(storedKeysBelow, { path: { folder: [folder] } }));
+      expect(error.message).toBe(
+        'GET stored-keys-folder: not asked, the server refuses paths with a name that holds %, /, \\ or ;',
+      );
+      expect([isOfWholeServer(error), toVerdict(error, [storedKeysBelow])]).toEqual([false, 'not_found']);
+    }
+    expect(server.requests).toEqual(['GET /api/47/system/info', 'GET /api/47/storage/keys/50%25/']);
+    expect(seen).toEqual(['system-info 200', 'stored-keys-folder 400', 'stored-keys-folder rejected']);
+  });
+
+  it('takes another 400 for what it is', async () => {
+    const refusal = { status: 400, body: '{"error":true,"errorCode":"api.error.parameter.invalid","message":"x"}' };
+    const { api } = await connect({ answers: { ...info('rundeck'), 'storage/keys/50%25/': refusal } });
+    const error = await failure(api.get(storedKeysBelow, { path: { folder: '50%' } }));
+    expect([error.kind, error.details.unsent]).toEqual(['rejected', undefined]);
   });
 
   it('does not ask for what the version in use does not have', async () => {

@@ -86,6 +86,21 @@ describe('collectors/job-info', () => {
     });
   });
 
+  it('gives no average for a job whose id release 6 accepts in no path, and those of the others', async () => {
+    const answers = {
+      'project/pay/jobs': { body: `[${settle.replace('aa-1', '50%')},${backup}]` },
+      'job/50%25/info': { status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Message 400</h1>' },
+      'job/bb-2/info': { body: '{"id":"bb-2","averageDuration":1500}' },
+    };
+    const { outcome, text } = await scrape({ answers });
+    expect(outcome).toBe('success');
+    expect(text.match(/_seconds\{.*|job_id="[^"]*"/g)).toEqual([
+      '_seconds{server="prod",project="pay",job_group="",job_name="backup"} 1.5',
+      'job_id="bb-2"',
+      'job_id="50%"',
+    ]);
+  });
+
   it('chooses scheduled jobs first, then by group and name, as many as each project has a share of', async () => {
     const jobs = (...names: readonly string[]) =>
       `[${names.map((name) => `{"id":"${name}","name":"${name.slice(2)}","group":"${name[0]}","scheduled":${name.endsWith('!')}}`).join(',')}]`;

@@ -105,6 +105,14 @@ describe('collectors/stored-keys', () => {
         'storage/keys/closed/': { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized"}' },
       },
     ],
+    // No path can hold the name (release 6 of the rundeck dialect), and no answer is no key.
+    [
+      'not_found',
+      {
+        [ROOT]: folder('{"path":"keys/50%","type":"directory"}'),
+        'storage/keys/50%25/': { status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>400</h1>' },
+      },
+    ],
     ['decode', { [ROOT]: folder('{"path":"elsewhere/x","type":"directory"}') }],
     ['decode', { [ROOT]: { body: '[]' } }],
   ])('reports %s and no series for %j', async (outcome, answers) => {

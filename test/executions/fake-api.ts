@@ -48,5 +48,6 @@ export function toPage(rows: readonly Execution[], { query }: Question) {
 
 export function refusal(kind: ErrorKind, errorCode?: string): ApiError {
   const code = errorCode === undefined ? {} : { errorCode };
-  return new ApiError(`refused: ${kind}`, { kind, apiEndpoint: 'any', isOfService: true, ...code });
+  const unsent = kind === 'rejected' ? ({ unsent: true } as const) : {};
+  return new ApiError(`refused: ${kind}`, { kind, apiEndpoint: 'any', isOfService: true, ...code, ...unsent });
 }

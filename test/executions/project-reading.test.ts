@@ -176,6 +176,8 @@ describe('executions/project-reading', () => {
     ['not_found', 'api.error.project.missing', 'missing'],
     ['not_found', 'api.error.item.doesnotexist', 'missing'],
     ['forbidden', undefined, 'hidden'],
+    // No path can hold its name.
+    ['rejected', undefined, 'hidden'],
   ] as const)('takes %s %s for %s', async (kind, errorCode, hold) => {
     const answer = (): never => {
       throw refusal(kind, errorCode);

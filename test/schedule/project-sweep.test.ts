@@ -118,11 +118,11 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('b c');
   });
 
-  it('takes a name that cannot be sent for a fault of its project', async () => {
+  it('leaves out a project whose name cannot be sent, says so, and takes it for no fault', async () => {
     const { pass, shown, faults } = setScene(['..', 'b', 'c']);
     faults.set('..', fault('rejected', { unsent: true }));
 
-    expect(await pass()).toBe('failed: 1 of 3 projects failed; the first: GET demo: rejected');
+    expect(await pass()).toBe('1 of 3 projects cannot be read; the first: GET demo: rejected');
     expect(shown()).toBe('b c');
   });
 

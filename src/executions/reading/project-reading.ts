@@ -1,5 +1,5 @@
 import type { Api } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, isUnaskable } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Finished } from '../counting/reconcile.ts';
 import type { CountRequest } from '../ledger/count-executions.ts';
@@ -239,7 +239,7 @@ const mostUnshownPages = 5;
 function toHold(error: unknown): Hold | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { kind, details } = error;
-  if (kind === 'forbidden') return 'hidden';
+  if (kind === 'forbidden' || isUnaskable(error)) return 'hidden';
   if (kind !== 'not_found' || details.isOfService !== true) return undefined;
   return details.errorCode === 'api.error.project.disabled' ? 'disabled' : 'missing';
 }

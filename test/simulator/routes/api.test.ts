@@ -26,6 +26,18 @@ describe('simulator/routes/api', () => {
     expect(reply.text).toContain(`Reason: ${reason}"`);
   });
 
+  it.each([
+    'api/58/storage/keys/50%25/',
+    'api/58/storage/keys/a%2Fb/',
+    'api/58/storage/keys/a%5Cb/',
+    'api//58/projects',
+  ])('refuses %s from release 6 on, before the API is reached', async (path) => {
+    const simulator = await startEmpty({ apiVersion: 58, release: '6.0.0' });
+    const reply = await ask(simulator, path);
+    await simulator.stop();
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'text/html;charset=utf-8']);
+  });
+
   it('names its version when asked for nothing else', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/14');
