@@ -101,9 +101,10 @@ export const troubles: readonly Trouble[] = [
       simulator.control.setClockSkew(26 * 3_600_000);
       setTimeout(() => simulator.control.setClockSkew(0), 60_000);
     },
-    alert: undefined,
-    line: undefined,
-    why: /did not run at|a clock was set forward/i,
+    alert: 'AutomationScheduleMissed',
+    line: /missed|late or missing/i,
+    page: /set ahead to/i,
+    why: /did not run at.*set ahead to/i,
   },
   {
     server: 'log-storage',

@@ -31,7 +31,9 @@ export function createClearTimes(): ClearTimes {
         // A clock that was set back lives through it again.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
         const readAtMs = port.runningReadMs(project);
-        if (readAtMs !== undefined && !waiting.has(project)) waiting.set(project, { readAtMs, executions });
+        const isSooner =
+          readAtMs !== undefined && readAtMs < (waiting.get(project)?.readAtMs ?? Number.POSITIVE_INFINITY);
+        if (isSooner) waiting.set(project, { readAtMs, executions });
       }
     },
     listed: () => [...lists.values()].flat(),

@@ -1,10 +1,11 @@
 import type { SystemInfo } from '../api/endpoints/system.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type Clocks, createClocks, type Leap, stepMs } from './clocks.ts';
-import { type Sources, sourceKeys, timelineOf } from './deciding/sources.ts';
+import { type Clocks, createClocks } from './clocks.ts';
+import { type ClockStep, noteStep, stepMs } from './deciding/leaps.ts';
+import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 
-/** Notes in the timelines which times no run can bear, because a clock was set ahead over them. */
+/** Notes in the timelines over which times a clock was set ahead, and whether it was set back again. */
 export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,
@@ -18,10 +19,9 @@ export function createClockNotes(
     changed.add(key);
   }
 
-  function noteLeap(leap: Leap | undefined): void {
-    if (leap === undefined) return;
+  function note(step: ClockStep | undefined, name?: string): void {
     const { leaps } = sourceKeys;
-    put(leaps, [...timelineOf(timelines, leaps), { value: 'leapt', ...leap }].slice(-mostLeaps));
+    if (step !== undefined) put(leaps, noteStep(timelineOf(timelines, leaps), step, name));
   }
 
   function noteSkew(): void {
@@ -31,7 +31,7 @@ export function createClockNotes(
     const before = timelineOf(timelines, skew).at(-1);
     const isSet = before === undefined || Math.abs(skewMs - Number(before.value)) > stepMs;
     const value = isSet ? String(skewMs) : before.value;
-    if (!isSkewHeard) noteLeap(findLeapInAbsence(before, { value, fromMs: nowMs, throughMs: nowMs }));
+    if (!isSkewHeard) note(findStepInAbsence(before, { value, fromMs: nowMs, throughMs: nowMs }));
     isSkewHeard = true;
     put(skew, noteReading(timelineOf(timelines, skew), value, nowMs));
   }
@@ -39,15 +39,13 @@ export function createClockNotes(
   return {
     clocks,
     hear: (info) => {
-      noteLeap(clocks.noteOwn());
+      note(clocks.noteOwn(), 'own');
       if (info?.timestampMs === undefined) return;
-      noteLeap(clocks.note(info.server.serverUUID ?? '', info.timestampMs));
+      const uuid = info.server.serverUUID ?? '';
+      note(clocks.note(uuid, info.timestampMs), uuid);
       noteSkew();
     },
-    restore: (kept) => {
-      const before = timelineOf(kept, sourceKeys.skew).at(-1);
-      noteLeap(findLeapInAbsence(before, timelineOf(timelines, sourceKeys.skew)[0]));
-    },
+    joinAbsence: (before, after) => note(findStepInAbsence(before, after)),
   };
 }
 
@@ -55,14 +53,14 @@ type ClockNotes = {
   readonly clocks: Clocks;
   /** Hears every answer, and of system info what it is. */
   readonly hear: (info: SystemInfo | undefined) => void;
-  readonly restore: (kept: Sources) => void;
+  /** Compares the last difference to our clock before an absence with the first one after it. */
+  readonly joinAbsence: (before: Span | undefined, after: Span | undefined) => void;
 };
 
 /** The clock of the server, or ours, may have been set while nobody was looking: it cannot be told when. */
-function findLeapInAbsence(before: Span | undefined, after: Span | undefined): Leap | undefined {
+function findStepInAbsence(before: Span | undefined, after: Span | undefined): ClockStep | undefined {
   if (before === undefined || after === undefined) return undefined;
-  const isAhead = Number(after.value) - Number(before.value) > stepMs;
-  return isAhead ? { fromMs: before.throughMs, throughMs: after.fromMs } : undefined;
+  const aheadMs = Number(after.value) - Number(before.value);
+  if (Math.abs(aheadMs) <= stepMs) return undefined;
+  return { fromMs: aheadMs > 0 ? before.throughMs : after.fromMs - aheadMs, toMs: after.fromMs };
 }
-
-const mostLeaps = 100;

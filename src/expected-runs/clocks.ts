@@ -1,14 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Span } from './deciding/timeline.ts';
-
-/** Times that no clock showed, because it was set ahead over them. */
-export type Leap = Omit<Span, 'value'>;
+import { type ClockStep, stepMs } from './deciding/leaps.ts';
 
 export type Clocks = {
-  /** Notes the time that a member told; returns the times over which its clock was set ahead after it had told another. */
-  readonly note: (uuid: string, toldMs: number) => Leap | undefined;
-  /** Notes that an answer came: where no member tells its time, our own clock is all there is, and it may be set ahead. */
-  readonly noteOwn: () => Leap | undefined;
+  /** Notes the time that a member told; returns by what its clock was set after it had told another. */
+  readonly note: (uuid: string, toldMs: number) => ClockStep | undefined;
+  /** Notes that an answer came: where no member tells its time, our own clock is all there is, and it may be set. */
+  readonly noteOwn: () => ClockStep | undefined;
   /** The server's time: that of the first member which told one, as long as it does. */
   readonly nowMs: () => number;
   /** How far the clock of a member is ahead of the server's time; 0 of one that is not known. */
@@ -41,15 +38,12 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
       const before = told.get(uuid);
       first ??= uuid;
       if (told.size < mostMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
-      if (before === undefined || aheadMs - before.aheadMs <= stepMs) return undefined;
-      // It was set at some moment after it had been read.
-      return { fromMs: before.ticks + before.aheadMs, throughMs: toldMs };
+      return before && toStep(before, { aheadMs, ticks: clock.ticks() });
     },
     noteOwn: () => {
       const before = own;
       own = readOwn();
-      if (first !== undefined || own.aheadMs - before.aheadMs <= stepMs) return undefined;
-      return { fromMs: before.ticks + before.aheadMs, throughMs: own.ticks + own.aheadMs };
+      return first === undefined ? toStep(before, own) : undefined;
     },
     nowMs: () => {
       const known = ofMember(first);
@@ -70,7 +64,11 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
 /** By how much a clock is ahead of our ticks, and when it was read. */
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** Larger than the duration of an answer, and than rounding to whole seconds. */
-export const stepMs = 30_000;
+/** It was set at some moment after it had been read: ahead, perhaps at once; back, perhaps only just now. */
+function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
+  if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
+  return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };
+}
+
 const knownForMs = 86_400_000;
 const mostMembers = 100;

@@ -1,7 +1,7 @@
 import type { Job } from '../api/endpoints/jobs.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Ledger, LedgerDocument } from '../state/ledger.ts';
-import { addToHours, type HourOfTimes } from './deciding/hours.ts';
+import { addToHours, type HourOfTimes, hourMs } from './deciding/hours.ts';
 import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
 import { noteAnswer, noteRuns } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
@@ -94,7 +94,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   }
 
   async function change(make: () => readonly Judged[]): Promise<void> {
-    await commit(() => toMade({ tallies, hours }, [...asNow(begun, all), ...make()], settings.buckets));
+    const known = { tallies, hours: toPast(hours, notes.serverNowMs()) };
+    await commit(() => toMade(known, [...asNow(begun, all), ...make()], settings.buckets));
     begun = [];
   }
 
@@ -190,6 +191,11 @@ function noteAnswered(before: WatchedJob, { answers, unread, limit }: Answered, 
   const count = (before.unread?.count ?? 0) + 1;
   const noted = unread === undefined ? {} : { unread: { ...unread, count } };
   return { job: { ...job, ...noted, ...(limit === undefined ? {} : { limit }) }, verdicts };
+}
+
+/** A clock that was set back may have left hours that are still to come. */
+function toPast(hours: readonly HourOfTimes[], nowMs: number): readonly HourOfTimes[] {
+  return hours.filter(({ startMs }) => startMs <= nowMs + hourMs);
 }
 
 /** Plans what judged jobs change: themselves, and what their verdicts come to. */

@@ -99,8 +99,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
       timelineOf(timelines, toContact(member)).findLast(({ value }) => value === 'answered')?.throughMs,
     clocks,
     restore: (kept) => {
-      clockNotes.restore(kept);
-      for (const [key, timeline] of kept) timelines.set(key, putBefore(timelineOf(timelines, key), timeline));
+      const first = joinKept(timelines, kept);
+      clockNotes.joinAbsence(timelineOf(kept, sourceKeys.skew).at(-1), first);
     },
     takeChanged: () => {
       const keys = [...changed];
@@ -133,6 +133,13 @@ function createProjectNotes(note: (key: string, value: string) => void) {
     if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
     if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
   };
+}
+
+/** Returns the first difference to our clock that was heard since. */
+function joinKept(timelines: Map<string, Timeline>, kept: Sources): Timeline[number] | undefined {
+  const [first] = timelineOf(timelines, sourceKeys.skew);
+  for (const [key, timeline] of kept) timelines.set(key, putBefore(timelineOf(timelines, key), timeline));
+  return first;
 }
 
 /** Puts what was kept before what was heard afterwards. */

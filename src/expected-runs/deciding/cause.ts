@@ -1,3 +1,5 @@
+import { toTime } from '../../domain/ages.ts';
+import { findUndone } from './leaps.ts';
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { firstAfter, firstSoonAfter, isUnwatched, lastBefore, type Span, type Timeline } from './timeline.ts';
 import {
@@ -25,7 +27,7 @@ export type CauseInput = {
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
   // Nobody was looking: only what leaves traces can be told.
-  const judges = isGap ? [toOverlap, toRestart] : allJudges;
+  const judges = isGap ? [toOverlap, toRestart, toClock] : allJudges;
   for (const judge of judges) {
     const cause = judge(input);
     if (cause !== undefined) return cause;
@@ -49,6 +51,7 @@ const allJudges: readonly Judge[] = [
   (input) => toProjectOff(input, firstSoonAfter),
   // Everything that is due at one time fills the pool at that time.
   (input) => toSaturated(input, firstSoonAfter),
+  toClock,
 ];
 
 function unwatched({ sources, atMs }: CauseInput): Fact {
@@ -170,6 +173,16 @@ function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | unde
   if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
   const fact = { fact: 'the server started again', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
+}
+
+/** The clock was ahead of the time, and back before it; the server, which plans its runs anew where it starts, has not since. */
+function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
+  const undone = findUndone(sources, atMs);
+  const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
+  if (undone === undefined || startedAtMs > undone.fromMs) return undefined;
+  const until = toTime(undone.throughMs, undone.fromMs);
+  const fact = `the clock of the server was set ahead to ${until} and back, and its scheduler may start nothing before then`;
+  return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
 /** The readings of the member that runs a job, where it is asked by itself; else those of the common address. */

@@ -1,8 +1,9 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
 import { type Doubt, findDoubt, maySeveral } from './doubts.ts';
 import { closeGap, judgeGap } from './gap.ts';
-import { findNearest, type StartWindow, toStartWindow } from './match.ts';
-import { isProjectOff, isProjectOffAt, type Sources, sourceKeys, timelineOf } from './sources.ts';
+import { isLeaptOver, takeBack } from './leaps.ts';
+import { findNearest, toStartWindow } from './match.ts';
+import { isProjectOff, isProjectOffAt, type Sources } from './sources.ts';
 import {
   isOff,
   type Judged,
@@ -40,7 +41,8 @@ export type Decided = Judged & {
 };
 
 /** Decides the expected times of a job one after the other, as far as what is known goes. */
-export function decide(job: WatchedJob, input: DecideInput): Decided {
+export function decide(before: WatchedJob, input: DecideInput): Decided {
+  const job = takeBack(before, input);
   const times = job.timetable?.timesMs ?? [];
   const runs = joinRuns(job.runs, input.running);
   const used = new Set<number>();
@@ -112,7 +114,9 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const { expectedMs, index, countedFromMs, catchUpLimitMs, sources, aheadMs = 0, behindMs = 0 } = input;
   const nowMs = input.nowMs + aheadMs;
   const clearMs = input.clearMs - behindMs;
-  const { timetable, runs, off } = job;
+  const { timetable, runs, off, decided } = job;
+  if (decided !== undefined && expectedMs > decided.afterMs && expectedMs <= decided.throughMs)
+    return { is: 'skipped' };
   const window = toStartWindow(timetable ?? noTimes, index, input.marginMs);
   const run = findNearest(runs, 'scheduled', expectedMs, window);
   if (run !== undefined) {
@@ -173,11 +177,6 @@ const wait: Wait = { is: 'wait' };
 
 /** As late as ends become visible anyway. */
 const mostBehindMs = 60_000;
-
-/** A run that no clock has a time for cannot be told from one that did not happen. */
-function isLeaptOver(sources: Sources, { fromMs, throughMs }: StartWindow): boolean {
-  return timelineOf(sources, sourceKeys.leaps).some((leap) => leap.fromMs <= throughMs && leap.throughMs >= fromMs);
-}
 
 const noTimes = { timesMs: [], untilMs: 0 };
 

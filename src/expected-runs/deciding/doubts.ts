@@ -29,7 +29,7 @@ export function maySeveral({ definition, allowsSeveral }: WatchedJob): boolean {
 }
 
 /** Causes that do not rule out that it ran. */
-const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'unknown'];
+const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'clock', 'unknown'];
 
 /** Notes whether the runs of a job are shown: the server counts hidden ones, and shows none. */
 export function noteSight(job: WatchedJob, { areHidden, askedAtMs }: Sight): WatchedJob {

@@ -16,7 +16,7 @@ export const sourceKeys = {
   start: (uuid = '') => `start ${uuid}`,
   /** That this member answered. */
   member: (uuid: string) => `member ${uuid}`,
-  /** Times over which the clock of a member was set ahead: no run bears them. */
+  /** Times over which the clock of a member was set ahead, and whether it has shown them since. */
   leaps: 'leaps',
   /** How far the server's clock is ahead of ours, in ms: the same as long as none of the two is set. */
   skew: 'skew',

@@ -10,6 +10,8 @@ export type WatchedJob = {
   readonly sinceMs: number;
   /** Every expected time up to here is decided. */
   readonly decidedMs: number;
+  /** Times that were decided already, and are still to come because the clock was set back. */
+  readonly decided?: { readonly afterMs: number; readonly throughMs: number };
   readonly timetable?: Timetable;
   /** When the list showed the job last, and what is off. */
   readonly listedAtMs: number;
@@ -103,6 +105,7 @@ export const missReasons = [
   'overlap',
   'saturated',
   'restart',
+  'clock',
   'unknown',
 ] as const;
 export type MissReason = (typeof missReasons)[number];

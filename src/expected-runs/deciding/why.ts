@@ -162,4 +162,5 @@ const fixes: { readonly [Reason in MissReason]?: string } = {
   orphaned: 'start the member again, or take over its jobs on another member',
   overlap: 'make the job faster or run it less often, or allow several runs at once',
   saturated: 'spread schedules, or give the scheduler more threads',
+  clock: 'restart the server, or save the schedule of the job again: either plans its next run anew',
 };

@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createScene } from './scene.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayAndMoreMs = 26 * hourMs;
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
+  const scene = createScene();
+  stops.push(scene.stop);
+  scene.control.createProject('pay');
+  for (const each of everyMs)
+    scene.control.createJob('pay', {
+      name: `every ${each / minuteMs} min`,
+      schedule: { everyMs: each, offsetMs: 7000 },
+    });
+  const sum = (family: string, text = ''): number =>
+    scene
+      .shown(family)
+      .filter((line) => line.includes(text))
+      .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
+  return {
+    ...scene,
+    ahead: async (byMs: number, forMinutes: number): Promise<void> => {
+      scene.control.setClockSkew(byMs);
+      await scene.minutes(forMinutes);
+      scene.control.setClockSkew(0);
+    },
+    missed: (reason = '') => sum('schedule_missed_total', reason),
+    undecided: () => sum('schedule_undecided_total'),
+    ran: () => sum('schedule_delay_seconds', '_count'),
+  };
+}
+
+/** The last times are still open. */
+const mostOpen = 3;
+
+describe('expected-runs, a clock that was set ahead and back', () => {
+  it.each([
+    ['for a minute', 1],
+    ['for two hours', 120],
+  ])(
+    'finds every run missed that a server does not start after its clock was 26 hours ahead %s',
+    async (_name, forMinutes) => {
+      const { ahead, minutes, quickly, missed, undecided, ran, starts, find, schedule } = createJobs();
+      await minutes(90);
+      await ahead(dayAndMoreMs, forMinutes);
+      const before = undecided();
+      await minutes(45);
+      // Soon, not when the times come to which the clock was set.
+      expect(missed('reason="clock"')).toBeGreaterThanOrEqual(3);
+      expect(find('pay/every 15 min')?.why.sentence).toMatch(
+        /^Did not run at \d\d:\d\d UTC: the clock of the server was set ahead to 2026-01-\d\d \d\d:\d\d UTC and back, .* Fix: restart the server/s,
+      );
+      const hours = (await schedule()).hours.map(({ known }) => known?.missed['clock'] ?? 0);
+      expect(hours.reduce((total, count) => total + count, 0)).toBeGreaterThanOrEqual(3);
+      await quickly(30);
+      expect(missed()).toBe(missed('reason="clock"'));
+      // Five times an hour; the clock did not show those that were over when it was set back.
+      const shownAgain = (26 - forMinutes / 60) * 5;
+      expect(Math.abs(missed() - shownAgain)).toBeLessThanOrEqual(2);
+      expect(undecided() - before).toBeLessThanOrEqual(1);
+      expect(ran()).toBeGreaterThanOrEqual(starts().length - mostOpen);
+    },
+  );
+
+  it('finds the runs missed where it was ten minutes ahead for a minute', async () => {
+    const { ahead, minutes, missed, undecided, ran, starts } = createJobs([minuteMs]);
+    await minutes(30);
+    await ahead(10 * minuteMs, 1);
+    await minutes(30);
+    expect(missed()).toBe(missed('reason="clock"'));
+    expect(missed()).toBeGreaterThanOrEqual(8);
+    expect(undecided()).toBeLessThanOrEqual(13);
+    expect(ran()).toBeGreaterThanOrEqual(starts().length - mostOpen);
+  });
+
+  it('finds nothing missed where it was 26 hours behind for a minute', async () => {
+    const { ahead, minutes, missed, undecided } = createJobs();
+    await minutes(90);
+    await ahead(-dayAndMoreMs, 1);
+    await minutes(120);
+    expect(missed()).toBe(0);
+    expect(undecided()).toBeLessThanOrEqual(1);
+  });
+
+  it.each([
+    ['both', [0, 3]],
+    ['back', [2, 3]],
+    ['ahead', [3, 2]],
+  ])('finds the runs missed where it was set %s during an absence', async (name, [before = 0, away = 0]) => {
+    const scene = createJobs();
+    const { control, minutes, missed, undecided } = scene;
+    await minutes(90);
+    if (name !== 'back') scene.away(1);
+    control.setClockSkew(dayAndMoreMs);
+    if (before > 0 && name === 'back') await minutes(before);
+    scene.away(away);
+    if (name === 'ahead') await minutes(before);
+    control.setClockSkew(0);
+    if (name !== 'ahead') scene.away(1);
+    await minutes(180);
+    expect(missed()).toBeGreaterThanOrEqual(12);
+    // What was leapt over unseen is counted as undecided at first.
+    expect(undecided()).toBeLessThanOrEqual(name === 'ahead' ? 135 : 3);
+  });
+
+  it('finds the runs missed between two times at which it was ahead, and after both', async () => {
+    const { ahead, minutes, missed, undecided } = createJobs();
+    await minutes(90);
+    await ahead(dayAndMoreMs, 1);
+    await minutes(120);
+    const first = missed();
+    expect(first).toBeGreaterThanOrEqual(8);
+    await ahead(dayAndMoreMs, 1);
+    await minutes(120);
+    expect(missed() - first).toBeGreaterThanOrEqual(8);
+    expect(undecided()).toBeLessThanOrEqual(4);
+  });
+
+  it('finds a run missed for its own cause first', async () => {
+    const { control, ahead, minutes, missed } = createJobs();
+    await minutes(90);
+    await ahead(dayAndMoreMs, 1);
+    await minutes(20);
+    control.setExecutionMode('passive');
+    await minutes(60);
+    control.setExecutionMode('active');
+    await minutes(20);
+    expect(missed('reason="passive"')).toBe(5);
+  });
+});
