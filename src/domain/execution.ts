@@ -28,6 +28,7 @@ export type Execution = {
   readonly endedAtMs: number | undefined;
   /** Absent for ad hoc runs, and for those of a job that was deleted. */
   readonly job: ExecutionJob | undefined;
+  /** Said by release 6; up to release 5 it shows where only a job can have started the run. */
   readonly isJobDeleted: boolean;
   /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or a plugin's word. */
   readonly type: string | undefined;
@@ -39,6 +40,16 @@ export type Execution = {
   /** Absent where nothing repeats it. */
   readonly nextAttemptId?: number;
 };
+
+/**
+ * Reports whether a row without a job is of one that was deleted: only jobs have schedules and further attempts. Up to release 5
+ * servers mark such rows in no other way, and those that a user started look like ad hoc runs.
+ */
+export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
+  return type === 'scheduled' || type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
+}
+
+type Origin = { readonly [Part in 'type' | 'attempt' | 'nextAttemptId']?: Execution[Part] | undefined };
 
 export type ExecutionJob = {
   readonly id: string | undefined;

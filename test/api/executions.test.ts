@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { execution } from '../../src/api/endpoints/execution.ts';
 import { projectExecutions } from '../../src/api/endpoints/executions.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
@@ -137,5 +138,20 @@ describe('api/executions', () => {
         { field: 'id', text: 'null' },
       ],
     });
+  });
+
+  // Up to release 5 of the rundeck dialect nothing else tells that a job was deleted.
+  it.each([
+    ['a schedule', { executionType: 'scheduled' }, true],
+    ['a one-time run', { executionType: 'user-scheduled' }, true],
+    ['a second attempt', { executionType: 'user', retryAttempt: '1' }, true],
+    ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
+    ['a user', { executionType: 'user', retryAttempt: 0 }, false],
+    ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
+  ])('takes a row without a job for one of a deleted job where %s started it', (_name, part, isJobDeleted) => {
+    const ended = { unixtime: 1_716_200_000_000 };
+    const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
+    const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });
+    expect([list.items[0]?.isJobDeleted, execution.body.parse(row).isJobDeleted]).toEqual([isJobDeleted, isJobDeleted]);
   });
 });

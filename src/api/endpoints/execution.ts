@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toExecutionStatus } from '../../domain/execution.ts';
+import { isOfDeletedJob, toExecutionStatus } from '../../domain/execution.ts';
 import type { TracedExecution } from '../../domain/span-source.ts';
 import { toStartMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead } from '../endpoint.ts';
@@ -54,6 +54,11 @@ export const execution = defineEndpoint({
       context.addIssue({ code: 'custom', message: 'is missing', path: ['date-started'] });
       return z.NEVER;
     }
+    const started = {
+      type: answer.executionType,
+      attempt: answer.retryAttempt,
+      nextAttemptId: answer.retriedExecution.id,
+    };
     const ofJob = typeof answer.job === 'object' && answer.job !== null ? job.parse(answer.job) : undefined;
     return {
       id: answer.id,
@@ -68,7 +73,7 @@ export const execution = defineEndpoint({
         group: ofJob.group ?? '',
         averageDurationMs: ofJob.averageDuration,
       },
-      isJobDeleted: answer.jobDeleted === true,
+      isJobDeleted: answer.jobDeleted === true || (ofJob === undefined && isOfDeletedJob(started)),
       type: answer.executionType,
       succeededNodes: answer.successfulNodes?.length ?? 0,
       failedNodes: answer.failedNodes ?? [],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
+import { type Execution, isOfDeletedJob, toExecutionStatus } from '../../domain/execution.ts';
 import { toStartMs, toTimestampMs } from '../../domain/time.ts';
 import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
@@ -97,6 +97,8 @@ function toExecution(item: unknown): Execution | string {
   const attempt = toNumber(fields.retryAttempt);
   const nextAttemptId = toNumber(toFields(fields.retriedExecution).id);
   const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
+  const type = toText(fields.executionType);
+  const isOfJob = job === undefined && isOfDeletedJob({ type, attempt, nextAttemptId });
   return {
     id,
     status,
@@ -111,8 +113,8 @@ function toExecution(item: unknown): Execution | string {
       group: toText(job.group) ?? '',
       averageDurationMs: toNumber(job.averageDuration),
     },
-    isJobDeleted: fields.jobDeleted === true,
-    type: toText(fields.executionType),
+    isJobDeleted: fields.jobDeleted === true || isOfJob,
+    type,
     succeededNodes: toNames(fields.successfulNodes).length,
     failedNodes: toNames(fields.failedNodes),
     ...(attempt === undefined || attempt < 1 ? {} : { attempt }),
