@@ -10,15 +10,18 @@ export type JobLabels = { readonly group: string; readonly name: string };
 /** The names that the job of a run had since the run could be read; none of them for a command without a job. */
 export function toJobLabels(
   { truth, service }: Pick<Scene, 'truth' | 'service'>,
-  { job, jobDeleted, end }: Execution,
+  { job, jobDeleted, end, type, attempt, retriedBy }: Execution,
 ): readonly JobLabels[] {
   if (job === undefined) return [{ group: '', name: '' }];
   const { group = '', name } = job.definition;
   const earlier = truth.renamed.filter(({ jobId, atMs }) => jobId === job.id && atMs >= (end?.visibleAtMs ?? 0));
   const names = new Set([...earlier.map((each) => each.name), name]);
   const labels = [...names].map((each) => ({ group, name: each }));
-  // Without a word that its job was deleted, a run looks as if it had none.
-  const deleted = service.world.release.jobDeletedFlag ? '__deleted__' : '';
+  // Without a word that its job was deleted, a run looks as if it had none, unless only a job can have started it.
+  const { jobDeletedFlag, asDocumented } = service.world.release;
+  const isRepeated = !asDocumented && (attempt > 0 || retriedBy !== undefined);
+  const isOfJob = type === 'scheduled' || type === 'user-scheduled' || isRepeated;
+  const deleted = jobDeletedFlag || isOfJob ? '__deleted__' : '';
   return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
 }
 
