@@ -18,7 +18,7 @@ const body = z
     return { total, averageMs: read(average), minMs: read(min), maxMs: read(max) };
   });
 
-/** API reference, "Executions". Up to release 5 of the rundeck dialect every caller gets all projects. */
+/** API reference, "Executions". Up to release 6.1 of the rundeck dialect every caller gets all projects. */
 export const executionsMetrics = defineEndpoint({
   name: 'executions-metrics',
   path: 'executions/metrics',
