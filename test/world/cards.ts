@@ -148,6 +148,7 @@ export const cards = {
     scene.service.play();
     scene.truth.lostAt.push(scene.time.nowMs());
     scene.truth.newDatabasesAt.push(scene.service.world.history.length);
+    for (const place of scene.estate.places) place.sinceMs = scene.time.nowMs();
     scene.service.control.restart({ newDatabase: true });
   },
   'restart of the service': (scene, played) => {

@@ -74,7 +74,13 @@ export type Trouble =
   | 'collector'
   | 'restored';
 
-export type Place = { name: string; namedAtMs: number; readonly madeAtMs: number; readonly jobs: string[] };
+export type Place = {
+  name: string;
+  namedAtMs: number;
+  /** When it was made, or its database: nothing ran before. */
+  sinceMs: number;
+  readonly jobs: string[];
+};
 
 export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
@@ -106,7 +112,7 @@ export function addPlace(service: Service, estate: Estate, plan: Plan, hasJobs =
   const name = `p${estate.madeProjects}`;
   service.control.createProject(name, ['node01', 'node02']);
   const atMs = service.world.playedMs;
-  const place: Place = { name, namedAtMs: atMs, madeAtMs: atMs, jobs: [] };
+  const place: Place = { name, namedAtMs: atMs, sinceMs: atMs, jobs: [] };
   estate.places.push(place);
   const some = plan.projects >= manyProjects ? 1 : 1 + (estate.madeProjects % 3);
   const jobs = hasJobs ? some : 0;
@@ -160,9 +166,9 @@ export function finishOne(
 ): void {
   // Ends are told by the clock of the service.
   const skewMs = service.world.members[0]?.skewMs ?? 0;
-  // Nothing ended in a project before it was made.
-  const endedAtMs = Math.max(Math.floor(time.nowMs()) - Math.floor(agoMs), Math.ceil(place.madeAtMs));
-  const startedAtMs = endedAtMs - dice.between(1, 40_000);
+  const sinceMs = Math.ceil(place.sinceMs);
+  const endedAtMs = Math.max(Math.floor(time.nowMs()) - Math.floor(agoMs), sinceMs + 1);
+  const startedAtMs = Math.max(endedAtMs - dice.between(1, 40_000), sinceMs);
   const jobId =
     place.jobs.length === 0 || dice.chance(0.2) ? undefined : place.jobs[dice.between(0, place.jobs.length - 1)];
   const isLate = dice.chance(0.25);
