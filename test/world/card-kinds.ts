@@ -69,8 +69,44 @@ export function setDisabled({ service: { world, control } }: Scene, place: Place
   if (world.projects.has(place.name)) control.changeProject(place.name, { disabled });
 }
 
-export function permit({ service }: Scene, projects: '*' | readonly string[]): void {
-  service.control.addToken({ token: service.token, policy: { projects, events: projects, jobs: projects } });
+/** Gives the credentials all but what is hidden. */
+export function permit({ service, estate, truth }: Scene): void {
+  const { hiddenProjects } = truth;
+  const shown = estate.places.flatMap(({ name }) => (hiddenProjects.includes(name) ? [] : [name]));
+  const projects = hiddenProjects.length === 0 ? ('*' as const) : shown;
+  const hiddenJobs = listOpen(truth, 'permission').map(({ name }) => name);
+  service.control.addToken({
+    token: service.token,
+    policy: { projects, events: projects, jobs: projects, hiddenJobs },
+  });
+}
+
+type LeftOut = Scene['truth']['excluded'][number];
+
+function listOpen({ excluded }: Scene['truth'], by: LeftOut['by']): LeftOut[] {
+  return excluded.filter((each) => each.by === by && each.toMs === Number.POSITIVE_INFINITY);
+}
+
+/** Leaves a project or a job out of the configuration, or of what the credentials may see, for a while. */
+export function leaveOut(of: LeftOut['of'], by: LeftOut['by'], name: string): Card {
+  // Where a job is left out, the rest of its project goes on.
+  return lasting('definition' in of ? 'slow' : 'sight', (scene) => {
+    const { truth, time, operator } = scene;
+    const change = (): void => {
+      const now = listOpen(truth, 'configuration');
+      const toNames = (isJob: boolean): string[] =>
+        now.flatMap((each) => ('definition' in each.of === isJob ? [each.name] : []));
+      if (by === 'permission') permit(scene);
+      else operator.reload({ exclude: toNames(false), excludeJobs: toNames(true) });
+    };
+    const leftOut = { of, by, name, fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY };
+    truth.excluded.push(leftOut);
+    change();
+    return () => {
+      leftOut.toMs = time.nowMs();
+      change();
+    };
+  });
 }
 
 export function serverClock(byMs: number): Card {

@@ -4,6 +4,7 @@ import {
   denseMs,
   lasting,
   leave,
+  leaveOut,
   mood,
   ofPlace,
   ownClock,
@@ -39,6 +40,7 @@ export const cards = {
   // More pages than one deadline has time for.
   'dense and slow': (scene, played) => {
     ofPlace((_scene, place) => {
+      place.denseUntilMs = scene.time.nowMs() + denseMs(scene);
       const dice = scene.dice.of(`dense ${place.name} ${scene.time.nowMs()}`);
       for (let count = 0; count < 4500; count += 1) finishOne(scene, place, dice, dice.next() * 55_000);
     })(scene, played);
@@ -61,7 +63,8 @@ export const cards = {
   // Nothing of it is seen running: only the next list tells of it.
   newcomer: (scene, { atMs }) => addBusyPlace(scene, scene.dice.of(`newcomer ${atMs}`), false),
   'delete project': ofPlace((scene, place) => {
-    if (scene.estate.places.length < 2) return;
+    // Thousands of rows that go before they can be read show nothing.
+    if (scene.estate.places.length < 2 || (place.denseUntilMs ?? 0) > scene.time.nowMs()) return;
     leave(scene, place);
     scene.service.control.deleteProject(place.name);
     scene.truth.gone.set(place.name, scene.time.nowMs());
@@ -88,12 +91,12 @@ export const cards = {
   hide: ofPlace((scene, place, { forMs }) => {
     const trouble = { what: 'sight' as const, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
     scene.truth.troubles.push(trouble);
-    permit(
-      scene,
-      scene.estate.places.filter((other) => other !== place).map(({ name }) => name),
-    );
+    const { hiddenProjects } = scene.truth;
+    hiddenProjects.push(place.name);
+    permit(scene);
     scene.time.after(forMs, () => {
-      permit(scene, '*');
+      hiddenProjects.length = 0;
+      permit(scene);
       trouble.toMs = scene.time.nowMs();
       // A project that has its name since then is a new one to everybody who could not see it: its past may be another's.
       for (const { name, namedAtMs } of scene.estate.places)
@@ -174,7 +177,36 @@ export const cards = {
     return () => operator.fillDisk(false);
   }),
   'restored copy': (scene, { forMs }) => scene.operator.restoreCopy(Math.min(forMs, 60_000)),
-  reload: (scene) => scene.operator.reload([]),
+  reload: (scene) => scene.operator.reload({}),
+  'exclude project': ofPlace((scene, place, played) => {
+    const project = scene.service.world.projects.get(place.name);
+    if (project !== undefined) leaveOut(project, 'configuration', place.name)(scene, played);
+  }),
+  'exclude job': ofPlace((scene, { jobs }, played) => {
+    const job = scene.service.world.jobs.get(jobs[0] ?? '');
+    if (job === undefined) return;
+    const { group = '', name } = job.definition;
+    leaveOut(job, 'configuration', [job.project.name, ...(group === '' ? [] : [group]), name].join('/'))(scene, played);
+  }),
+  // Enough for what belongs to no job.
+  'fewer series': lasting('sight', ({ operator, estate, truth, time }) => {
+    truth.fewerSinceMs ??= time.nowMs();
+    operator.reload({ maxSeries: 100 * estate.places.length });
+    return () => operator.reload({ maxSeries: 1_000_000 });
+  }),
+  'nobody counts': lasting('sight', ({ operator }) => {
+    operator.reload({ isCounting: false });
+    return () => operator.reload({ isCounting: true });
+  }),
+  hold: (scene, { forMs }) => scene.operator.hold(forMs),
+  'small pages': lasting('slow', ({ service, time, dice }) => {
+    service.control.configure({ mostRows: dice.of(`pages ${time.nowMs()}`).pick([20, 100]) });
+    return () => service.control.configure({ mostRows: Number.POSITIVE_INFINITY });
+  }),
+  'hide job': ofPlace((scene, { jobs }, played) => {
+    const job = scene.service.world.jobs.get(jobs[0] ?? '');
+    if (job !== undefined) leaveOut(job, 'permission', job.id)(scene, played);
+  }),
   'totals lie': lasting('sight', ({ service }) => {
     service.control.configure({ totalOffset: 1 });
     return () => service.control.configure({ totalOffset: 0 });

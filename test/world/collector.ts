@@ -22,10 +22,16 @@ export type Collector = {
   readonly poisoned: ReadonlySet<string>;
 };
 
-type CollectorOptions = { readonly time: VirtualTime; readonly dice: Dice; readonly timeoutMs: number };
+type CollectorOptions = {
+  readonly time: VirtualTime;
+  readonly dice: Dice;
+  readonly timeoutMs: number;
+  /** Lets the daemon do something now, or once it is no longer stopped. */
+  readonly wake?: (work: () => void) => void;
+};
 
 /** A trace backend as a function. */
-export function createCollector({ time, dice, timeoutMs }: CollectorOptions): Collector {
+export function createCollector({ time, dice, timeoutMs, wake = (work) => work() }: CollectorOptions): Collector {
   const mood: Mood = { way: 'takes', leastMs: 5 };
   const arrivals = new Map<string, Arrival>();
   const poisoned = new Set<string>();
@@ -73,17 +79,19 @@ export function createCollector({ time, dice, timeoutMs }: CollectorOptions): Co
         new Promise((resolve, reject) => {
           const stop = (): void => reject(new PostFault('collector: stopped', { kind: 'stopped' }));
           signal.addEventListener('abort', stop);
-          time.after(timeoutMs, () => reject(new PostFault('collector: no answer', { kind: 'timeout' })));
+          time.after(timeoutMs, () => wake(() => reject(new PostFault('collector: no answer', { kind: 'timeout' }))));
           time.after(mood.leastMs * (1 + dice.next()) * 0.5, () => {
             const answer = exchange(content);
             if (answer === 'never') return;
-            time.after(mood.leastMs * dice.next(), () => {
-              signal.removeEventListener('abort', stop);
-              // A connection that was reset may have carried the request; one that was refused did not.
-              const isLost = answer === 'reset';
-              if (typeof answer === 'object') resolve(answer);
-              else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));
-            });
+            time.after(mood.leastMs * dice.next(), () =>
+              wake(() => {
+                signal.removeEventListener('abort', stop);
+                // A connection that was reset may have carried the request; one that was refused did not.
+                const isLost = answer === 'reset';
+                if (typeof answer === 'object') resolve(answer);
+                else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));
+              }),
+            );
           });
         }),
       close: () => undefined,

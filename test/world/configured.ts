@@ -25,8 +25,18 @@ const families = listFamilies();
 
 export const token = 'token-of-the-world';
 
+/** What a reload changes. */
+export type Change = {
+  readonly exclude?: readonly string[];
+  readonly excludeJobs?: readonly string[];
+  readonly maxSeries?: number;
+  readonly isCounting?: boolean;
+};
+
 /** The configuration file of its daemon. */
-export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): string {
+export function toYaml(plan: Plan, change: Change = {}): string {
+  const { exclude = [], excludeJobs = [], maxSeries = plan.maxSeries ?? 1_000_000, isCounting = true } = change;
+  const toList = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
   const on = ['system-info', 'projects', 'project-jobs', 'executions'];
   const off = [
     'execution-mode',
@@ -53,7 +63,7 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
   const few = [
     ...on.map((name) =>
       name === 'executions'
-        ? `  executions: { every: ${plan.executionsEveryMs / 1000}s, max_series: 1000000 }`
+        ? `  executions: { enabled: ${isCounting}, every: ${plan.executionsEveryMs / 1000}s, max_series: ${maxSeries} }`
         : `  ${name}: { enabled: true, every: ${name === 'project-jobs' ? '10m' : '30s'} }`,
     ),
     ...others.map((name) => `  ${name}: { enabled: false }`),
@@ -66,7 +76,8 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
     `    timeout: ${plan.timeoutMs}ms`,
     '    namespace: http://service',
     `    budget: { requests_per_second: ${plan.requestsPerSecond}, concurrency: 4 }`,
-    ...(exclude.length > 0 ? [`    projects: { exclude: [${exclude.map((name) => `'${name}'`).join(', ')}] }`] : []),
+    ...(exclude.length > 0 ? [`    projects: { exclude: ${toList(exclude)} }`] : []),
+    ...(excludeJobs.length > 0 ? [`jobs: { exclude: ${toList(excludeJobs)} }`] : []),
     'executions:',
     `  backfill: ${plan.backfillMs / 1000}s`,
     `  max_delay: ${plan.maxDelayMs / 1000}s`,

@@ -1,6 +1,13 @@
 import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Config } from '../../src/config/config.ts';
-import { leaveBehind, startGeneration, stopGeneration, type Watching, watchAll } from '../../src/daemon/generation.ts';
+import {
+  leaveBehind,
+  startGeneration,
+  stopGeneration,
+  succeed,
+  type Watching,
+  watchAll,
+} from '../../src/daemon/generation.ts';
 import { createDelivery } from '../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../src/daemon/trace-pipeline.ts';
 import type { LogFields } from '../../src/log.ts';
@@ -44,6 +51,18 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const say = (level: string) => (fields: LogFields, message: string) => onLine(level, message, fields);
   const log = { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') };
   let watching = watch(config);
+  let reloading = Promise.resolve();
+  let isStopped = false;
+  const generations: Parameters<typeof succeed>[1] = {
+    current: () => (isStopped ? undefined : watching),
+    put: (next) => {
+      watching = next;
+    },
+    make: async (given, before) => watch(given, before),
+    end: (before) => stopGeneration(before, raise),
+    leaveBehind: (before, after) =>
+      leaveBehind(before, after, { self, keptPlans: { goOver: () => undefined }, onFault: raise }),
+  };
 
   function watch(given: Config, before?: Watching): Watching {
     const isTraced = given.traces.enabled !== 'off';
@@ -79,14 +98,16 @@ export function createDaemon(options: DaemonOptions): Daemon {
     scrape: () => snapshots.show('text').text,
     watching: () => watching,
     reload: async (next) => {
-      const before = watching;
-      const after = watch(next, before);
-      watching = after;
-      await stopGeneration(before, raise);
-      await leaveBehind(before, after, { self, keptPlans: { goOver: () => undefined }, onFault: raise });
-      startGeneration(after);
+      const before = reloading;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      reloading = promise;
+      await before;
+      await succeed(next, generations).finally(resolve);
     },
-    stop: () => stopGeneration(watching, raise),
+    stop: async () => {
+      isStopped = true;
+      await Promise.all([stopGeneration(watching, raise), reloading]);
+    },
     kill: hands.kill,
   };
 }

@@ -3,6 +3,7 @@ import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
+import { isOfExcludedJob, isOfExcludedProject } from './left-out.ts';
 import { findForgotten, findUnordered, isImport, isLeftOut, mayBeSentAgain } from './pardons.ts';
 import type { Scene } from './scene.ts';
 import type { Shown } from './shown.ts';
@@ -57,6 +58,8 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
       if (!isLeftOut(scene, execution)) onFault('every execution is counted', `${tell(execution)} is not`);
       continue;
     }
+    if (isOfExcludedProject(scene, execution)) onFault('what is left out is not counted', `${tell(execution)} is`);
+    if (isOfExcludedJob(scene, execution) === true) continue;
     // Of two databases two runs may have one id and nearly one start. They count as one: the one that the entry is nearer to.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
@@ -94,6 +97,7 @@ function compareTraces(
     const arrival = collector.arrivals.get(traceId);
     if (collector.poisoned.has(String(execution.id)) || unordered.has(execution.id)) continue;
     if (arrival === undefined) {
+      if (isOfExcludedJob(scene, execution) === undefined) continue;
       onFault('every trace is delivered', `of ${tell(execution)}: never came`);
       continue;
     }

@@ -20,7 +20,7 @@ export function judgeJobs(
   const newest = new Map<string, Newest>();
   for (const [execution, project] of counted) {
     const { job, id } = execution;
-    if (job === undefined || execution.jobDeleted) continue;
+    if (job === undefined || execution.jobDeleted || truth.excluded.some(({ of }) => of === job)) continue;
     // What ran under another name is counted under that name.
     if (job.generation > 0 || project !== job.project.name) continue;
     const key = toKey(project, job.definition.group ?? '', job.definition.name);

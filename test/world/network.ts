@@ -73,10 +73,16 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
+  /** Lets the daemon do something now, or once it is no longer stopped. */
+  readonly wake?: (work: () => void) => void;
+  /** Called with the body of each answer that reached the daemon. */
+  readonly onRead?: (path: string, body: string) => void;
 };
 
 /** The way from a daemon to the service: every answer takes its time, and they overtake one another. */
-export function createNetwork({ time, service, climate, dice, onSent, onEnd }: NetworkOptions): ToDispatcher {
+export function createNetwork(options: NetworkOptions): ToDispatcher {
+  const { time, service, climate, dice, onSent, onEnd, onRead, wake = (work) => work() } = options;
+
   function drawMs(path: string): number {
     const weather = toWeather(climate);
     if (weather.slowPath?.test(path) === true) return weather.slowMs + dice.next();
@@ -145,22 +151,27 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
       const { way } = toWeather(climate);
       if (way === 'silent') return true;
       if (way === 'refused') {
-        time.after(Math.min(5, tookMs), () => {
-          const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-          if (end('refused')) handler.onResponseError?.(controller, error);
-        });
+        time.after(Math.min(5, tookMs), () =>
+          wake(() => {
+            const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+            if (end('refused')) handler.onResponseError?.(controller, error);
+          }),
+        );
         return true;
       }
       // The service looks into its database at some moment on the way.
       time.after(tookMs * dice.next(), () => {
         const said = answer(path, toFlat(request.headers));
         const headers = toHeaders(said);
-        time.at(sentMs + tookMs, () => {
-          if (!end(said.status)) return;
-          handler.onResponseStart?.(controller, said.status, headers);
-          if (said.body !== '') handler.onResponseData?.(controller, Buffer.from(said.body));
-          handler.onResponseEnd?.(controller, {});
-        });
+        time.at(sentMs + tookMs, () =>
+          wake(() => {
+            if (!end(said.status)) return;
+            if (said.status === 200) onRead?.(path, said.body);
+            handler.onResponseStart?.(controller, said.status, headers);
+            if (said.body !== '') handler.onResponseData?.(controller, Buffer.from(said.body));
+            handler.onResponseEnd?.(controller, {});
+          }),
+        );
       });
       return true;
     },

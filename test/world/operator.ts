@@ -6,7 +6,7 @@ import type { Config } from '../../src/config/config.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Collector } from './collector.ts';
-import { configure, toYaml } from './configured.ts';
+import { type Change, configure, toYaml } from './configured.ts';
 import { createDaemon, type Daemon } from './daemon.ts';
 import type { Dice } from './dice.ts';
 import { copyDisk, createDisk, type Disk, openMemoryState } from './memory-state.ts';
@@ -42,7 +42,8 @@ export type Operations = Operator & {
 /** Starts the daemon on a disk of its own, ends it in all the ways there are, and starts it again. */
 export async function createOperations(options: OperatorOptions): Promise<Operations> {
   const { plan, time, dice, hands, toDispatcher, collector, truth, note } = options;
-  const config = await configure(toYaml(plan));
+  let change: Change = {};
+  let config = await configure(toYaml(plan));
   const dir = plan.state === 'sqlite' ? mkdtempSync(join(tmpdir(), 'world-')) : undefined;
   const isCopied = plan.cards.some(({ card }) => card === 'restored copy');
   let disk = createDisk();
@@ -71,7 +72,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     daemon.start();
   }
 
-  function backAfter(ms: number): void {
+  function backAfter(ms: number, back: () => void = startNow): void {
     const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY };
     truth.troubles.push(trouble);
     time.after(ms, () => {
@@ -79,8 +80,13 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
       const awayMs = trouble.toMs - trouble.fromMs;
       if (awayMs > plan.catchUpLimitMs)
         truth.skipped.push({ fromMs: trouble.fromMs, beforeMs: time.nowMs() - plan.catchUpLimitMs + 60_000 });
-      startNow();
+      back();
     });
+  }
+
+  /** The daemon that a signal can reach now. */
+  function reachable(): Running | undefined {
+    return isStopping || running?.clock.isStopped() === true ? undefined : running;
   }
 
   function kill(backAfterMs: number): void {
@@ -92,9 +98,11 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     backAfter(backAfterMs);
   }
 
-  async function goOver(daemon: Daemon, next: Config): Promise<void> {
-    await daemon.reload(next);
-    note('reloaded');
+  /** A daemon that is not there reads the file when it starts, one that is held when it goes on. */
+  function goOver(next: Config): void {
+    config = next;
+    if (isStopping) return;
+    running?.clock.run(() => void running?.daemon.reload(next).then(() => note('reloaded')));
   }
 
   function keepCopy(): void {
@@ -113,8 +121,8 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     isUp: () => running !== undefined,
     kill,
     stop: (backAfterMs) => {
-      const ending = running;
-      if (ending === undefined || isStopping) return;
+      const ending = reachable();
+      if (ending === undefined) return;
       isStopping = true;
       note('stopping');
       void ending.daemon.stop().then(() => {
@@ -126,10 +134,18 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
         backAfter(backAfterMs);
       });
     },
-    reload: (exclude) => {
-      if (running === undefined || isStopping) return;
-      const { daemon } = running;
-      time.hold(configure(toYaml(plan, { exclude })).then((next) => void goOver(daemon, next)));
+    hold: (forMs) => {
+      const held = reachable();
+      if (held === undefined) return;
+      held.clock.stop(forMs);
+      note('held');
+      backAfter(forMs, () => {
+        if (running === held) running = { ...held, sinceMs: time.nowMs() };
+      });
+    },
+    reload: (further) => {
+      change = { ...change, ...further };
+      time.hold(configure(toYaml(plan, change)).then(goOver));
     },
     fillDisk: (isFull) => {
       disk.isFull = isFull;

@@ -5,12 +5,14 @@ import type { Scene, Trouble } from './scene.ts';
  * All that the oracle forgives. What is not in this file has to be as it was, at the latest once every trouble is over.
  */
 
-type Truth = Pick<Scene, 'truth' | 'plan'>;
+export type Truth = Pick<Scene, 'truth' | 'plan'>;
 
 type Pardon = {
   readonly name: string;
   readonly why: string;
   readonly holds: (scene: Truth, execution: Execution) => boolean;
+  /** True if it ends once the daemon was given the row, and had the time to count it. */
+  readonly endsOnceRead?: true;
 };
 
 const minuteMs = 60_000;
@@ -31,6 +33,7 @@ const pardons: readonly Pardon[] = [
     name: 'gone soon',
     why: 'It was deleted before it could be read for max_delay: a project without running executions is asked no more often.',
     holds: wasGoneSoon,
+    endsOnceRead: true,
   },
   {
     name: 'gone with a copy',
@@ -48,14 +51,21 @@ const pardons: readonly Pardon[] = [
     holds: ({ truth }, { project, end }) => (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0),
   },
   {
+    name: 'left out',
+    why: 'Its project was not in the configuration, or its job not permitted, until it had ended: passes over the past count what was hidden, in a day.',
+    holds: wasLeftOut,
+  },
+  {
     name: 'unseen step',
     why: 'A clock was set and set back before an answer showed it: passes over the past count what ended meanwhile, in a day.',
     holds: isOfUnseenStep,
+    endsOnceRead: true,
   },
   {
     name: 'unseen past',
     why: 'A clock was behind while nobody could ask: passes over the past count what it dates before the last answer, in a day.',
     holds: isOfUnseenPast,
+    endsOnceRead: true,
   },
 ];
 
@@ -65,8 +75,23 @@ export function isLeftOut(scene: Truth, execution: Execution): boolean {
 
 /** The name of the first reason for which an execution need not be counted. */
 export function findPardon(scene: Truth, execution: Execution): string | undefined {
-  return pardons.find(({ holds }) => holds(scene, execution))?.name;
+  return pardons.find(
+    ({ holds, endsOnceRead }) => holds(scene, execution) && !(endsOnceRead === true && wasRead(scene, execution)),
+  )?.name;
 }
+
+/** Reports whether the daemon was given the row before a time, and lived on with a disk that takes what it counts. */
+function wasRead({ truth }: Truth, execution: Execution, beforeMs = never): boolean {
+  const readAt = truth.readAt.get(execution) ?? [];
+  const isInTheWay = (atMs: number): boolean =>
+    truth.troubles.some(({ what, fromMs, toMs }) => {
+      if (what !== 'daemon' && what !== 'disk' && what !== 'restored') return false;
+      return atMs > fromMs - (what === 'restored' ? copiedEveryMs : countedWithinMs) && atMs < toMs;
+    });
+  return readAt.some((atMs) => atMs < beforeMs && !isInTheWay(atMs));
+}
+
+const countedWithinMs = 20_000;
 
 export function isImport({ truth }: Pick<Scene, 'truth'>, { id, startedAtMs }: Execution): boolean {
   return truth.imports.has(`${id} ${startedAtMs}`);
@@ -118,9 +143,29 @@ const copiedEveryMs = 660_000;
 function wasSkipped(scene: Truth, execution: Execution): boolean {
   const endedMs = (execution.end?.atMs ?? 0) + execution.skewMs;
   return scene.truth.skipped.some(
-    ({ fromMs, beforeMs }) => endedMs < beforeMs && !wasReadable(scene, execution, fromMs),
+    ({ fromMs, beforeMs }) =>
+      endedMs < beforeMs && !wasReadable(scene, execution, fromMs) && !wasRead(scene, execution, fromMs),
   );
 }
+
+function wasLeftOut(scene: Truth, execution: Execution): boolean {
+  const { project, job, end } = execution;
+  // A copy of before may not know that it was counted.
+  const isForgotten = scene.truth.troubles.some(
+    ({ what, fromMs }) => what === 'restored' && (end?.visibleAtMs ?? 0) > fromMs - copiedEveryMs,
+  );
+  return scene.truth.excluded.some(
+    ({ of, by, fromMs, toMs }) =>
+      (of === project || (of === job && by === 'permission')) &&
+      (end?.atMs ?? 0) < toMs + reloadedWithinMs &&
+      (isForgotten || !wasReadable(scene, execution, fromMs)) &&
+      // The time of a project begins again with the configuration that has it: what is read later need not count.
+      !wasRead(scene, execution, of === project ? fromMs : never),
+  );
+}
+
+/** Polls that wait for an answer end before a configuration is replaced. */
+export const reloadedWithinMs = 30_000;
 
 /** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
 function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
@@ -199,6 +244,13 @@ export function findForgotten(scene: Scene): Set<string> {
   return new Set(gone.map(({ id }) => String(id)));
 }
 
+/** A process that is stopped shows no scraper the 0 with which a series begins. */
+export function mayBeBornUnseen({ truth, plan, time }: Scene): boolean {
+  const sinceMs = time.nowMs() - plan.holdMs - 2 * minuteMs;
+  const wasHeld = plan.cards.some(({ card }) => card === 'hold');
+  return wasHeld && truth.troubles.some(({ what, toMs }) => what === 'daemon' && toMs > sinceMs);
+}
+
 /** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
 export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
   // What was on its way when the process ended comes after it.
@@ -218,5 +270,8 @@ export function mayLackSteps({ plan, truth }: Scene, execution: Execution, atMs:
     ({ what, fromMs, toMs }) => what === 'sight' && fromMs < atMs && toMs > visibleMs,
   );
   const isGone = [deletedAtMs, lostAtMs].some((ms) => ms !== undefined && ms < atMs);
-  return wasHidden || isGone || project.deleted;
+  const isNotPermitted = truth.excluded.some(
+    ({ of, fromMs, toMs }) => of === execution.job && fromMs < atMs && toMs > visibleMs,
+  );
+  return wasHidden || isGone || isNotPermitted || project.deleted;
 }

@@ -39,6 +39,8 @@ export type Plan = {
   readonly serverAheadMs: number;
   readonly drift: number;
   readonly state: 'memory' | 'sqlite';
+  /** The most series of executions, if not as many as there are. */
+  readonly maxSeries?: number;
   readonly cards: readonly PlayedCard[];
   /** Between the times of one poll and the next. */
   readonly apartMs?: number;

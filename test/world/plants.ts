@@ -1,3 +1,5 @@
+import { conditionPlants } from './plants-of-conditions.ts';
+
 /** A fault that is put into the daemon on purpose: texts of some files become others. */
 export type Plant = {
   readonly name: string;
@@ -263,4 +265,5 @@ export const plants: readonly Plant[] = [
     shownBy:
       '--seed=3 --cards=collector_refuses@100000+60000,flood@110000+30000,collector_resets_large_bodies@161000+1000 --length=192000 --projects=1 --traces=root',
   },
+  ...conditionPlants,
 ];

@@ -12,7 +12,8 @@ import { type Climate, createNetwork, fairWeather } from './network.ts';
 import { createOperations, type Operations } from './operator.ts';
 import { findPardon } from './pardons.ts';
 import type { Plan, PlayedCard } from './plan.ts';
-import { birthMs, createEstateService, finishLast, type Scene, startTraffic, type TruthBook } from './scene.ts';
+import { noteRead } from './read-rows.ts';
+import { birthMs, createEstateService, createTruth, finishLast, type Scene, startTraffic } from './scene.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
 
@@ -78,18 +79,9 @@ export async function playWorld(
     totals: plan.totals ?? 'true',
   };
   const weather: Climate = { usual, fronts: [] };
-  const truth: TruthBook = {
-    imports: new Set(),
-    gone: new Map(),
-    skipped: [],
-    beganMs: birthMs,
-    newDatabasesAt: [],
-    lostAt: [],
-    renamed: [],
-    listedFrom: new Map(),
-    troubles: [],
-  };
-  const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000 });
+  const truth = createTruth();
+  const wake = (work: () => void): void => (operations.running()?.clock.run ?? ((now) => now()))(work);
+  const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000, wake });
   const hands = { wallOffsetMs: -plan.serverAheadMs, drift: plan.drift };
   const gentleness = createGentleness(plan, onFault);
   let requests = 0;
@@ -107,6 +99,8 @@ export async function playWorld(
       gentleness.ended();
       note(`< ${String(end)} ${path}`);
     },
+    wake,
+    onRead: (path, body) => noteRead(scene, path, body),
   });
   const operations: Operations = await createOperations({
     plan,
@@ -148,7 +142,7 @@ export async function playWorld(
 
   async function scrape(): Promise<void> {
     const running = operations.running();
-    if (running === undefined) {
+    if (running === undefined || running.clock.isStopped()) {
       onScrape?.(undefined);
       return;
     }
@@ -190,7 +184,6 @@ export async function playWorld(
   }
 
   time.after(plan.scrapeMs * 0.37, keepScraping);
-  truth.beganMs = birthMs;
   await operations.start();
   startTraffic(scene, birthMs + plan.lengthMs);
   for (const played of plan.cards) time.after(played.atMs, () => playCard(scene, played));

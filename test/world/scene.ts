@@ -1,8 +1,9 @@
 import { createClock } from '../../simulator/clock.ts';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { createService, type Service } from '../../simulator/simulator.ts';
+import type { Execution, Job, Project } from '../../simulator/world/installation.ts';
 import type { Collector } from './collector.ts';
-import { token } from './configured.ts';
+import { type Change, token } from './configured.ts';
 import type { Dice } from './dice.ts';
 import type { Climate } from './network.ts';
 import type { Plan } from './plan.ts';
@@ -27,7 +28,9 @@ export type Scene = {
 export type Operator = {
   readonly kill: (backAfterMs: number) => void;
   readonly stop: (backAfterMs: number) => void;
-  readonly reload: (exclude: readonly string[]) => void;
+  /** Stops the process for a while, as by a signal. */
+  readonly hold: (forMs: number) => void;
+  readonly reload: (change: Change) => void;
   readonly fillDisk: (isFull: boolean) => void;
   readonly restoreCopy: (backAfterMs: number) => void;
   readonly isUp: () => boolean;
@@ -49,6 +52,20 @@ export type TruthBook = {
   readonly lostAt: number[];
   /** The names that jobs had, until when. */
   readonly renamed: { readonly jobId: string; readonly name: string; readonly atMs: number }[];
+  /** When the daemon was given the row of an execution that had ended. */
+  readonly readAt: Map<Execution, number[]>;
+  /** Projects and jobs that configuration, or permission, left out for a while. */
+  readonly excluded: {
+    readonly of: Project | Job;
+    readonly by: 'configuration' | 'permission';
+    readonly name: string;
+    readonly fromMs: number;
+    toMs: number;
+  }[];
+  /** Since when there was no room for series of each job. */
+  fewerSinceMs: number | undefined;
+  /** Projects that the credentials may not see now. */
+  readonly hiddenProjects: string[];
   /** How many executions had ended when ids began again. */
   readonly newDatabasesAt: number[];
   /** Since when a way to the service, or the daemon, was not as it should be; and until when. */
@@ -80,12 +97,33 @@ export type Place = {
   /** When it was made, or its database: nothing ran before. */
   sinceMs: number;
   readonly jobs: string[];
+  /** Until when it is read what ended there at once. */
+  denseUntilMs?: number;
 };
 
 export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
 /** True times begin here; they are not whole numbers. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
+
+/** A book in which nothing is written yet. */
+export function createTruth(): TruthBook {
+  return {
+    imports: new Set(),
+    gone: new Map(),
+    skipped: [],
+    beganMs: birthMs,
+    newDatabasesAt: [],
+    lostAt: [],
+    renamed: [],
+    listedFrom: new Map(),
+    readAt: new Map(),
+    excluded: [],
+    fewerSinceMs: undefined,
+    hiddenProjects: [],
+    troubles: [],
+  };
+}
 
 export function createEstateService(plan: Plan, time: VirtualTime): { service: Service; estate: Estate } {
   const clock = createClock(() => Math.floor(time.nowMs()), 'free');

@@ -1,4 +1,5 @@
 import { type Execution, endedAt, startedAt, toStatus } from '../../simulator/world/installation.ts';
+import { isOfExcludedJob, isShownSurely } from './left-out.ts';
 import type { Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
@@ -42,6 +43,7 @@ export function compareTotals(
   for (const [execution, project] of counted) if (places.has(project)) addRun(scene, execution, project, expected);
   const totals = readTotals(shown, places);
   foldOthers(expected, totals);
+  if (scene.truth.fewerSinceMs !== undefined) foldAll(expected, totals);
   for (const [key, value] of totals)
     if (!expected.has(key) && value > 0) onFault('what is shown is what was', `${key}: ${value} of nothing`);
   for (const [key, { least, most }] of expected) {
@@ -63,12 +65,19 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
   const { succeededNodes = [], failedNodes = [] } = execution.end ?? {};
   const seconds = (endedAt(execution) - startedAt(execution)) / 1000;
   const labels = toJobLabels(scene, execution);
-  const add = (value: number, ...key: readonly string[]): void => addTo(expected, key, value, true);
+  const isSure = isOfExcludedJob(scene, execution) !== undefined;
+  const add = (value: number, ...key: readonly string[]): void => addTo(expected, key, value, isSure);
   add(1, 'project', project, trigger, status);
-  for (const node of failedNodes) add(1, 'node', project, node);
+  for (const node of failedNodes)
+    addTo(expected, ['node', project, node], 1, isSure && isShownSurely(scene, execution));
   for (const { group, name } of labels) {
     const addOfJob = (value: number, kind: string, ...more: readonly string[]): void =>
-      addTo(expected, [kind, project, group, name, ...more], value, labels.length === 1);
+      addTo(
+        expected,
+        [kind, project, group, name, ...more],
+        value,
+        isSure && labels.length === 1 && isShownSurely(scene, execution),
+      );
     addOfJob(1, 'runs', status);
     if (succeededNodes.length > 0) addOfJob(succeededNodes.length, 'nodes', 'succeeded');
     if (failedNodes.length > 0) addOfJob(failedNodes.length, 'nodes', 'failed');
@@ -126,6 +135,24 @@ function foldOthers(expected: Map<string, Range>, totals: ReadonlyMap<string, nu
     addTo(expected, other, least, true);
     addTo(expected, other, most - least, false);
   }
+}
+
+/** Where jobs and nodes had no room for a while, what was counted of them before is shown again with their next run. */
+function foldAll(expected: Map<string, Range>, totals: Map<string, number>): void {
+  const toOther = (key: string): string => {
+    const [kind = '', project = '', ...more] = key.split('|');
+    if (kind === 'project') return key;
+    return kind === 'node' ? `node|${project}|` : [kind, project, ...more.slice(2)].join('|');
+  };
+  const ranges = [...expected];
+  expected.clear();
+  for (const [key, { least, most }] of ranges) {
+    addTo(expected, [toOther(key)], least, true);
+    addTo(expected, [toOther(key)], most - least, false);
+  }
+  const values = [...totals];
+  totals.clear();
+  for (const [key, value] of values) totals.set(toOther(key), (totals.get(toOther(key)) ?? 0) + value);
 }
 
 /** Who has the series: a job has slots for its runs, and for its durations. */

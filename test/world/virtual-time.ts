@@ -37,7 +37,7 @@ export function createVirtualTime(startMs: number): VirtualTime {
   async function settle(): Promise<void> {
     await nextLoopTurn();
     while (held.size > 0) {
-      await Promise.allSettled(held);
+      await Promise.all(held);
       await nextLoopTurn();
     }
   }
@@ -80,14 +80,29 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   const bootMs = time.nowMs() - dice.next() * 1_000_000;
   const rate = 1 + hands.drift;
   let isKilled = false;
+  let stoppedUntilMs = Number.NEGATIVE_INFINITY;
 
-  function after(ms: number, run: () => void): Cancel {
+  /** Runs something of the process now, or once it is no longer stopped; never after its end. */
+  function run(work: () => void): void {
+    if (isKilled) return;
+    if (time.nowMs() < stoppedUntilMs) time.at(stoppedUntilMs, () => run(work));
+    else work();
+  }
+
+  function after(ms: number, work: () => void): Cancel {
     if (Number.isNaN(ms)) throw new RangeError('a timer has to have a time');
     // As Node does: whole milliseconds, one at least, and what is too long for 32 bits at once.
     const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
-    return time.after((wholeMs + dice.next()) / rate, () => {
-      if (!isKilled) run();
-    });
+    let isCancelled = false;
+    const cancel = time.after((wholeMs + dice.next()) / rate, () =>
+      run(() => {
+        if (!isCancelled) work();
+      }),
+    );
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
   }
 
   const clock: Clock = {
@@ -96,15 +111,19 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
     after,
     nextTurn: () =>
       new Promise((resolve) => {
-        time.after(dice.next() * 0.05, () => {
-          if (!isKilled) resolve();
-        });
+        time.after(dice.next() * 0.05, () => run(resolve));
       }),
     random: dice.next,
   };
   return {
     clock,
+    run,
     isKilled: () => isKilled,
+    isStopped: () => time.nowMs() < stoppedUntilMs,
+    /** As by a signal: nothing of the process runs for a while, and its clocks go on. */
+    stop: (forMs: number): void => {
+      stoppedUntilMs = time.nowMs() + forMs;
+    },
     kill: (): void => {
       isKilled = true;
     },

@@ -80,8 +80,8 @@ describe('world', () => {
     }
     process.stdout.write(`${seed - 1001} worlds in ${((performance.now() - startedMs) / 1000).toFixed(0)} s\n`);
     expect(faults).toEqual([]);
-    // Most of them were gone, on purpose, before every project had to be read once.
-    expect(leftOut / ended).toBeLessThan(0.06);
+    // Most of them ended while no daemon was there for longer than is caught up with.
+    expect(leftOut / ended).toBeLessThan(0.03);
   }, 600_000);
 
   it('knows where each planted fault goes', () => {

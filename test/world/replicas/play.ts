@@ -5,7 +5,15 @@ import { createDice } from '../dice.ts';
 import { judgeEnd } from '../final.ts';
 import { createNetwork, fairWeather } from '../network.ts';
 import { type Plan, planWorld } from '../plan.ts';
-import { birthMs, createEstateService, finishLast, type Operator, type Scene, startTraffic } from '../scene.ts';
+import {
+  birthMs,
+  createEstateService,
+  createTruth,
+  finishLast,
+  type Operator,
+  type Scene,
+  startTraffic,
+} from '../scene.ts';
 import { readShown } from '../shown.ts';
 import { createVirtualTime } from '../virtual-time.ts';
 import { type Fault, valueOf } from '../watch-scrapes.ts';
@@ -97,17 +105,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
     estate,
     hands: { wallOffsetMs: 0 },
     operator: noOperator,
-    truth: {
-      imports: new Set(),
-      gone: new Map(),
-      skipped: [],
-      beganMs: birthMs,
-      newDatabasesAt: [],
-      lostAt: [],
-      renamed: [],
-      listedFrom: new Map(),
-      troubles: [],
-    },
+    truth: createTruth(),
     note,
   };
   const watch = createWatch({ onFault, nowMs: atMs, scene });
@@ -190,6 +188,7 @@ const steady = {
 const noOperator: Operator = {
   kill: () => undefined,
   stop: () => undefined,
+  hold: () => undefined,
   reload: () => undefined,
   fillDisk: () => undefined,
   restoreCopy: () => undefined,

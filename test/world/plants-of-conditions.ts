@@ -1,0 +1,54 @@
+import type { Plant } from './plants.ts';
+
+/** Faults that show where a reload changes something, rows are hidden, pages are small or the process is stopped. */
+export const conditionPlants: readonly Plant[] = [
+  {
+    name: 'what was left out of the configuration counts',
+    patches: [
+      {
+        file: 'src/executions/reading/plan-projects.ts',
+        find: "if (hold === 'excluded') return toNewProject(project, begunMs);",
+        replace: "if (hold === 'excluded') return (({ hold: _hold, heldSinceMs: _since, ...kept }) => kept)(state);",
+      },
+    ],
+    shownBy: '--seed=2 --cards=exclude_project@120000+200000 --length=400000 --projects=1 --traces=off',
+  },
+  {
+    name: 'a job that was left out counts later',
+    patches: [
+      {
+        file: 'src/executions/counting/reconcile.ts',
+        find: 'if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);',
+        replace: 'if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);\n    else entries.pop();',
+      },
+    ],
+    shownBy: '--seed=2 --cards=exclude_job@100000+200000 --length=400000 --projects=1 --traces=off',
+  },
+  {
+    name: 'a short page is the last',
+    patches: [
+      {
+        file: 'src/api/paging.ts',
+        find: 'return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);',
+        replace: 'return asked + 0 * (max ?? items.length);',
+      },
+    ],
+    shownBy: '--seed=2 --cards=small_pages@90000+800000,flood@120000+45000 --length=900000 --projects=1 --traces=off',
+  },
+  {
+    name: 'a reload begins before the polls of before have ended',
+    patches: [{ file: 'src/daemon/generation.ts', find: 'await end(old);', replace: 'void end;' }],
+    shownBy: '--seed=2 --cards=nobody_counts@100000+60000 --length=400000 --projects=2 --traces=off',
+  },
+  {
+    name: 'a window reaches back for a minute',
+    patches: [
+      {
+        file: 'src/executions/reading/plan-reads.ts',
+        find: 'const sinceMs = Math.min(Math.max(againMs, countedFromMs), fromMs);',
+        replace: 'const sinceMs = Math.max(Math.min(Math.max(againMs, countedFromMs), fromMs), nowMs - 130_000);',
+      },
+    ],
+    shownBy: '--seed=2 --cards=hold@100000+240000 --length=400000 --projects=1 --traces=off',
+  },
+];

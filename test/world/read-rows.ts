@@ -1,0 +1,40 @@
+import { type Execution, startedAt } from '../../simulator/world/installation.ts';
+import type { Scene } from './scene.ts';
+
+type Row = {
+  readonly id: number;
+  readonly 'date-started'?: { readonly unixtime: number };
+  readonly 'date-ended'?: unknown;
+};
+
+/** Notes which executions that had ended stand in an answer: rows of a list, not the one that comes with a total. */
+export function noteRead({ truth, service, time }: Scene, path: string, body: string): void {
+  if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
+  // The cast is true: the simulator wrote it.
+  const { executions = [] } = JSON.parse(body) as { executions?: readonly Row[] };
+  const ended = executions.filter((row) => row['date-ended'] !== undefined);
+  const byId = indexOf(service.world.history);
+  for (const row of ended) {
+    const startedAtMs = row['date-started']?.unixtime;
+    const execution = byId.get(row.id)?.find((each) => startedAt(each) === startedAtMs);
+    if (execution === undefined) continue;
+    const readAt = truth.readAt.get(execution);
+    if (readAt === undefined) truth.readAt.set(execution, [time.nowMs()]);
+    else readAt.push(time.nowMs());
+  }
+}
+
+type Index = { read: number; readonly byId: Map<number, Execution[]> };
+
+const indexes = new WeakMap<readonly Execution[], Index>();
+
+/** A history only grows. */
+function indexOf(history: readonly Execution[]): ReadonlyMap<number, readonly Execution[]> {
+  const index: Index = indexes.get(history) ?? { read: 0, byId: new Map<number, Execution[]>() };
+  indexes.set(history, index);
+  for (; index.read < history.length; index.read += 1) {
+    const execution = history[index.read];
+    if (execution !== undefined) index.byId.set(execution.id, [...(index.byId.get(execution.id) ?? []), execution]);
+  }
+  return index.byId;
+}
