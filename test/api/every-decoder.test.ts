@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
-import { ApiError, errorKinds } from '../../src/api/errors.ts';
+import { errorKinds } from '../../src/api/errors.ts';
 import { fc } from '../support/property.ts';
+import { readKind, samples } from './decoder-samples.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
 
@@ -34,14 +34,32 @@ function toBodies(words: readonly string[]) {
   return fc.object({ key, maxDepth: 4, maxKeys: 8, values: [value] }).map((body) => JSON.stringify(body));
 }
 
-function readKind(endpoint: Endpoint<unknown>, body: string): string {
-  try {
-    readAnswer(endpoint, { status: 200, headers: {}, cookies: [], body }, { isSession: false, nowMs: 0 });
-    return 'answer';
-  } catch (error) {
-    return error instanceof ApiError ? error.kind : String(error);
-  }
-}
+const status = fc.oneof(
+  fc.constantFrom(200, 302, 400, 401, 403, 404, 429, 500, 501, 503),
+  fc.integer({ min: 100, max: 599 }),
+);
+const headers = fc.dictionary(
+  fc.constantFrom('content-type', 'location', 'retry-after'),
+  fc.oneof(fc.string(), fc.constantFrom('text/html', 'http://h/user/login', '7')),
+);
+const nasty = fc.constantFrom(
+  '{"__proto__":{"healthy":true}}',
+  '{"constructor":{"prototype":1}}',
+  '{"steps":[{"nodeStates":{"__proto__":{"x":1}}}]}',
+  '{"workflow":[null]}',
+  '[]',
+  'null',
+  '"',
+  '',
+);
+
+/** A well-formed answer with one of its values replaced by any other. */
+const mutated = (sample: string) =>
+  fc.tuple(fc.nat(), fc.jsonValue()).map(([place, value]) => {
+    let count = 0;
+    const places = sample.match(/:/g)?.length ?? 1;
+    return JSON.stringify(JSON.parse(sample, (_key, old: unknown) => (count++ === place % (places + 1) ? value : old)));
+  });
 
 describe('api/every-decoder', () => {
   it('knows the catalogue', () => {
@@ -99,10 +117,34 @@ describe('api/every-decoder', () => {
     );
     fc.assert(
       fc.property(texts, (text) => {
-        expect(['answer', ...errorKinds]).toContain(readKind(endpoint, text));
+        expect(['answer', ...errorKinds]).toContain(readKind(endpoint, { body: text }));
         expect(Object.keys(Object.prototype)).toEqual([]);
       }),
       { numRuns: 150 },
     );
+  });
+
+  it.each(samples)('reads any response to $name, or says by a known kind why it cannot', (endpoint, sample) => {
+    const body = fc.oneof(mutated(sample), fc.json(), fc.string(), nasty);
+    const property = fc.property(status, headers, body, fc.boolean(), (code, received, text, isSession) => {
+      const answer = { status: code, headers: received, body: text };
+      expect(['answer', ...errorKinds]).toContain(readKind(endpoint, answer, { isSession, nowMs: 1_716_200_000_000 }));
+      expect(Object.keys(Object.prototype)).toEqual([]);
+      expect(({} as Record<string, unknown>)['healthy']).toBeUndefined();
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
+  it.each(samples)('reads a well-formed answer to $name', (endpoint, body) => {
+    expect(readKind(endpoint, { body })).toBe('answer');
+  });
+
+  it.each([
+    ['deep', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['wide', `{${Array.from({ length: 100_000 }, (_, place) => `"k${place}":{"a":${place}}`).join(',')}}`],
+    ['blank', ' '.repeat(5_000_000)],
+    ['of digits', `{"succeededCount":"${'1'.repeat(1_000_000)}x"}`],
+  ])('is soon done with an answer that is %s', (_what, body) => {
+    for (const [endpoint] of samples) expect(['answer', ...errorKinds]).toContain(readKind(endpoint, { body }));
   });
 });
