@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
 
 const denied = { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized","message":"no"}' };
 const disabled = { status: 404, body: '{"error":true,"errorCode":"api.error.project.disabled","message":"off"}' };
@@ -100,8 +100,4 @@ async function scrape(
 ) {
   const { text, outcome } = await scrapeCollector('acl-policies', { ...upstream, answers });
   return { outcome, text: text.trimEnd() };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
 
 const METRICS = 'metrics/metrics';
 
@@ -159,8 +159,4 @@ describe('collectors/app-metrics', () => {
 async function scrape(answers: Readonly<Record<string, CannedAnswer>>) {
   const { text, outcome } = await scrapeCollector('app-metrics', { answers });
   return { outcome, text: text.trimEnd() };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

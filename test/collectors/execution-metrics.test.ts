@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
 
 const none = { hasExecutionMetrics: () => false };
 
@@ -101,12 +101,4 @@ async function scrape({ answers, ...upstream }: Upstream) {
   const all = { projects: { body: '[{"name":"pay"}]' }, ...answers };
   const { text, outcome } = await scrapeCollector('execution-metrics', { answers: all, ...upstream });
   return { outcome, text: text.trimEnd() };
-}
-
-function refusal(status: number, errorCode: string): CannedAnswer {
-  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, refusal, scrapeCollector } from '../support/scrape.ts';
 
 const STATUS = 'system/executions/status';
 const ACTIVE = `
@@ -117,8 +117,4 @@ describe('collectors/execution-mode', () => {
 async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
   const { text, outcome } = await scrapeCollector('execution-mode', upstream);
   return { outcome, text: text.trimEnd() };
-}
-
-function refusal(status: number, errorCode: string): CannedAnswer {
-  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, complaintsOf, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, golden, scrapeCollector } from '../support/scrape.ts';
 
 const HEALTHCHECK = 'metrics/healthcheck';
 const HTML = { 'content-type': 'text/html;charset=utf-8' };
@@ -176,8 +176,4 @@ async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
 
 function systemInfo(version: string, apiversion: string): string {
   return `{"system":{"rundeck":{"version":"${version}","build":"b","node":"auto-1","base":"/srv/auto","apiversion":"${apiversion}","serverUUID":null},"timestamp":{"epoch":1716200000000,"unit":"ms","datetime":"2024-05-20T10:13:20Z"}}}`;
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

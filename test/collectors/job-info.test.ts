@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
 
 const settle =
   '{"id":"aa-1","name":"settle","group":"nightly","project":"pay","description":"","scheduled":true,"scheduleEnabled":true,"enabled":true}';
@@ -196,14 +196,4 @@ async function scrape({ answers, ...upstream }: Upstream) {
   const watch = { jobs: { isWanted: () => true, detail: 200, asksForAverages: true } };
   const { text, outcome } = await scrapeCollector('job-info', { answers: all, watch, ...upstream });
   return { outcome, text: text.trimEnd() };
-}
-
-function refusal(status: number, errorCode: string): CannedAnswer {
-  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
-}
-
-function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
-  return String.raw(literal, ...values)
-    .replace(/^ +/gm, '')
-    .trim();
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { logStorageIncompleteCollector } from '../../src/collectors/log-storage-incomplete.ts';
 import { createTestClient } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
 
@@ -123,8 +123,4 @@ function list(executions: readonly string[]): string {
 async function scrape(answers: Readonly<Record<string, CannedAnswer>>, dialect: 'rundeck' | 'service' = 'rundeck') {
   const { text, outcome } = await scrapeCollector('log-storage-incomplete', { dialect, answers });
   return { outcome, text: text.trimEnd() };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

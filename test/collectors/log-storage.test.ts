@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, complaintsOf, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, golden, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/log-storage', () => {
   it.each([
@@ -199,8 +199,4 @@ async function scrape(answer: CannedAnswer, server: { apiVersion?: number; diale
   const answers = { 'system/logstorage': answer };
   const { text, outcome } = await scrapeCollector('log-storage', { answers, ...server });
   return { outcome, text: text.trimEnd() };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

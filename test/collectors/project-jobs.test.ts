@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/project-jobs', () => {
   it('counts the jobs of 5.3 by their switches', async () => {
@@ -109,14 +109,4 @@ async function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
   const answers = { projects: { body: '[{"name":"pay"}]' }, 'project/pay/jobs': answer };
   const { text, outcome } = await scrapeCollector('project-jobs', { answers, ...upstream });
   return { outcome, text: text.trimEnd() };
-}
-
-function refusal(status: number, errorCode: string): CannedAnswer {
-  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
-}
-
-function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
-  return String.raw(literal, ...values)
-    .replace(/^ +/gm, '')
-    .trim();
 }

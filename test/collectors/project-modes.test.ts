@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { golden, refusal, scrapeCollector } from '../support/scrape.ts';
 
 const pay = { projects: { body: '[{"name":"pay"}]' } };
 const executionsKey = 'project/pay/config/project.disable.executions';
@@ -178,12 +178,4 @@ type Upstream = Parameters<typeof scrapeCollector>[1];
 async function scrape(upstream: Upstream) {
   const { text, outcome } = await scrapeCollector('project-modes', upstream);
   return { outcome, text: text.trimEnd() };
-}
-
-function refusal(status: number, errorCode: string): CannedAnswer {
-  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/project-nodes', () => {
   it.each<readonly [string, Upstream]>([
@@ -59,12 +59,4 @@ async function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
   const answers = { projects: { body: '[{"name":"pay"}]' }, 'project/pay/resources': answer };
   const { text, outcome } = await scrapeCollector('project-nodes', { answers, ...upstream });
   return { outcome, text: text.trimEnd() };
-}
-
-function refusal(status: number, errorCode: string): CannedAnswer {
-  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scrapeCollector } from '../support/scrape.ts';
+import { golden, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/projects', () => {
   it('reads the list of 5.3, modes and all', async () => {
@@ -122,10 +122,4 @@ type Upstream = Omit<Parameters<typeof scrapeCollector>[1], 'answers'>;
 async function scrape(answer: { readonly body: string }, upstream: Upstream = {}) {
   const { text, outcome } = await scrapeCollector('projects', { answers: { projects: answer }, ...upstream });
   return { outcome, text: text.trimEnd() };
-}
-
-function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
-  return String.raw(literal, ...values)
-    .replace(/^ +/gm, '')
-    .trim();
 }

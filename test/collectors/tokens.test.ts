@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tokens } from '../../src/api/endpoints/tokens.ts';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
 
 // 2024-05-20T10:13:20Z, the clock of these polls.
 const nowMs = 1_716_200_000_000;
@@ -100,8 +100,4 @@ describe('collectors/tokens', () => {
 async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
   const { text, outcome } = await scrapeCollector('tokens', upstream);
   return { outcome, text: text.trimEnd() };
-}
-
-function golden(literal: TemplateStringsArray): string {
-  return String.raw(literal).replace(/^ +/gm, '').trim();
 }

@@ -80,6 +80,18 @@ async function pollOnce(name: string, upstream: Upstream) {
   }
 }
 
+/** The literal text without the indentation of its lines. */
+export function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw(literal, ...values)
+    .replace(/^ +/gm, '')
+    .trim();
+}
+
+/** An error of the server, as it writes errors. */
+export function refusal(status: number, errorCode: string, message = 'refused'): CannedAnswer {
+  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"${message}"}` };
+}
+
 /** How the request ended: one whose answer means nothing succeeded all the same. */
 function toOutcome(outcome: Outcome | undefined): Scrape['outcome'] {
   if (outcome === undefined || outcome.result === 'success') return 'success';
