@@ -4,6 +4,7 @@ import type { LedgerDocument } from '../state/ledger.ts';
 import { type Averages, createAverages } from './averages.ts';
 import { type JobFacts, toJobKey } from './counting/totals.ts';
 import { toTypicalDuration } from './counting/typical-duration.ts';
+import { createImportsSince, type ImportsSince } from './ledger/count-executions.ts';
 import type { ProjectState } from './ledger/project-state.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
 import { type OpenRound, openRound } from './open-round.ts';
@@ -22,9 +23,7 @@ import { createVisibility, type Sight } from './reading/visibility.ts';
 import { createWatchedProjects } from './reading/watched-projects.ts';
 import { playRound, type RoundNow, type RoundTools } from './round.ts';
 import type { LeftOut } from './series/fit-series.ts';
-import { createImportsSince, type ImportsSince } from './series/imports-since.ts';
-import { toLagSeconds, toNote } from './series/lag.ts';
-import { createShow } from './series/show.ts';
+import { createShow, toLagSeconds, toNote } from './series/show.ts';
 import { createTracePort, type TracePort } from './trace-port.ts';
 
 type Outcome =

@@ -1,10 +1,8 @@
-import { rebucket } from './counting/rebucket.ts';
 import { createCountExecutions } from './ledger/count-executions.ts';
-import { createFollowSkew } from './ledger/follow-skew.ts';
-import { createForgetMissing } from './ledger/forget-missing.ts';
 import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
 import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
-import { createRewind } from './ledger/rewind.ts';
+import { createFollowSkew, createRewind } from './ledger/rewind.ts';
+import { createForgetMissing, rebucket } from './ledger/upkeep.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createCatchUp } from './reading/catch-up.ts';

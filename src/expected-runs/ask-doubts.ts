@@ -3,13 +3,12 @@ import { projectExecutions } from '../api/endpoints/executions.ts';
 import { jobDefinition, jobForecast } from '../api/endpoints/jobs.ts';
 import { ApiError } from '../api/errors.ts';
 import { mostTimes } from './asking/plan-question.ts';
-import type { Doubt } from './deciding/doubts.ts';
-import { noteSight } from './deciding/doubts.ts';
+import { type Doubt, noteSight } from './deciding/doubts.ts';
 import { fillGap, loseGap } from './deciding/gap.ts';
 import type { Sources } from './deciding/sources.ts';
 import type { WatchedJob } from './deciding/watched-job.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
-import { tolerate } from './tolerate.ts';
+import { tolerate } from './listing.ts';
 
 type Round = {
   readonly jobs: Pick<ExpectedJobs, 'all' | 'change'>;

@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { projectJobs } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
+import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { longestListGapMs } from './deciding/watched-job.ts';
@@ -8,7 +9,6 @@ import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
-import { tolerate } from './tolerate.ts';
 
 export type Listing = {
   /**
@@ -106,4 +106,14 @@ function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
     for (const project of lost.keys()) missing.delete(project);
     return lost;
   };
+}
+
+/** Leaves out what the server refuses about one project or job; a fault of the server itself is thrown. */
+export async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Execution } from '../domain/execution.ts';
 import type { SeenRun } from './deciding/watched-job.ts';
+import type { ExecutionsPort } from './executions-port.ts';
 
 /** The runs of each job, by its id. */
 export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string, readonly SeenRun[]> {
@@ -29,3 +30,46 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   const isScheduled = type === undefined || type === 'scheduled';
   return isScheduled && attempt === 0 ? 'scheduled' : 'other';
 }
+
+type ClearTimes = {
+  readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running' | 'runningReadMs'>) => void;
+  /** Returns the executions of the lists that this rests on: one may have ended since, and its end be unread. */
+  readonly listed: () => readonly Execution[];
+  /** Every run of the project that started up to this time is known. */
+  readonly of: (project: string) => number;
+};
+
+/**
+ * Follows up to when all runs of a project are known: what started before a list of running executions was either in it, or
+ * had ended by then, and all ends up to then have been read.
+ */
+export function createClearTimes(): ClearTimes {
+  const clear = new Map<string, number>();
+  const waiting = new Map<string, { readonly readAtMs: number; readonly executions: readonly Execution[] }>();
+  const lists = new Map<string, readonly Execution[]>();
+  return {
+    note: (port) => {
+      const executions = port.running();
+      for (const [project, { scannedThroughMs }] of port.progress() ?? []) {
+        const candidate = waiting.get(project);
+        if (candidate !== undefined && scannedThroughMs >= candidate.readAtMs + lateMs) {
+          clear.set(project, candidate.readAtMs);
+          const executions = candidate.executions.filter((execution) => execution.project === project);
+          lists.set(project, executions);
+          waiting.delete(project);
+        }
+        // A clock that was set back lives through it again.
+        clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
+        const readAtMs = port.runningReadMs(project);
+        const isSooner =
+          readAtMs !== undefined && readAtMs < (waiting.get(project)?.readAtMs ?? Number.POSITIVE_INFINITY);
+        if (isSooner) waiting.set(project, { readAtMs, executions });
+      }
+    },
+    listed: () => [...lists.values()].flat(),
+    of: (project) => clear.get(project) ?? Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** Ends become visible up to 50 s late. */
+const lateMs = 60_000;

@@ -1,5 +1,5 @@
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { CommitCount, CommitFile } from './commit-file.ts';
 import { explainFault } from './explain-fault.ts';
 import { StateError } from './state.ts';
 
@@ -45,5 +45,54 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
     // Some faults have ended the transaction already.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw new StateError(`the state cannot be written: ${explainFault(error)}`, { cause: error });
+  }
+}
+
+/** The number of transactions that a database has committed; the id identifies the database. */
+export type CommitCount = { readonly id: string; readonly commits: number };
+
+/** The last commit that was noted, and whether the database was closed in good order after it. */
+type NotedCommit = CommitCount & { readonly isClosed: boolean };
+
+type CommitFile = {
+  readonly note: (count: CommitCount) => void;
+  /** Notes that the database was closed in good order, where it was. */
+  readonly close: (count: CommitCount | undefined) => void;
+};
+
+/**
+ * Keeps the number of the last commit in a file next to the database. It is not synced: it survives the process, and after a
+ * loss of power it may be behind, never ahead of a write-ahead log that was synced before it. A database behind it has lost
+ * commits.
+ */
+export function openCommitFile(path: string): CommitFile {
+  let descriptor: number | undefined;
+  function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
+    try {
+      descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+      // Always the same length: written in place, it needs no room on a full disk.
+      writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
+    } catch {
+      // The transaction is committed. Without this file only a loss that comes now would be missed.
+    }
+  }
+  return {
+    note: (count) => write(count, 'open  '),
+    close: (count) => {
+      if (count !== undefined) write(count, 'closed');
+      if (descriptor !== undefined) closeSync(descriptor);
+      descriptor = undefined;
+    },
+  };
+}
+
+/** Reads the last note; undefined if there is none that can be read. */
+export function readCommitFile(path: string): NotedCommit | undefined {
+  try {
+    const found = /^([0-9a-f]{16}) (\d{16}) (open {2}|closed)\n$/.exec(readFileSync(path, 'latin1')) ?? [];
+    const [, id, commits, mark] = found;
+    return id === undefined ? undefined : { id, commits: Number(commits), isClosed: mark === 'closed' };
+  } catch {
+    return undefined;
   }
 }

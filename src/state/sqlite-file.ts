@@ -1,10 +1,17 @@
 import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { type CommitCount, openCommitFile, readCommitFile } from './commit-file.ts';
 import { explainFault, isDamage, isReadOnly } from './explain-fault.ts';
 import { firstChecked } from './migrations.ts';
-import { type Commit, createCommit, readCommits, readLastCommits } from './sqlite-commits.ts';
+import {
+  type Commit,
+  type CommitCount,
+  createCommit,
+  openCommitFile,
+  readCommitFile,
+  readCommits,
+  readLastCommits,
+} from './sqlite-commits.ts';
 import { findDamage, findDamageOfFile, type IsSound } from './sqlite-health.ts';
 import {
   findForeign,

@@ -50,7 +50,7 @@ export const rooms: readonly Room[] = [
   { room: 'state', types: ['node:sqlite'] },
   { room: 'state/postgres', knows: ['state', 'domain/clock'], packages: ['pg', 'node:tls'] },
   { room: 'state/sqlite', knows: ['state', 'domain/system-clock'], packages: ['node:sqlite'] },
-  { room: 'state/commit-file', packages: ['node:fs'] },
+  { room: 'state/sqlite-commits', knows: ['state'], types: ['node:sqlite'], packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-open', knows: ['state', 'domain/directory-danger'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state'], packages: ['node:sqlite'] },
@@ -109,7 +109,7 @@ export const rooms: readonly Room[] = [
   { room: 'collectors/schedule', knows: ['api/endpoints', 'expected-runs/showing/families'], pure: true },
   { room: 'collectors/index', knows: ['collectors'] },
 
-  { room: 'executions/counting', knows: ['domain'], types: ['executions/ledger'], pure: true },
+  { room: 'executions/counting', knows: ['domain'], pure: true },
   {
     room: 'executions/ledger',
     knows: ['domain', 'executions/counting'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFollowSkew } from '../../src/executions/ledger/follow-skew.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { createFollowSkew } from '../../src/executions/ledger/rewind.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 
 const none = { leap: undefined };

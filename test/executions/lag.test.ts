@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createActivities } from '../../src/executions/reading/activities.ts';
-import { toLagSeconds, toNote } from '../../src/executions/series/lag.ts';
+import { toLagSeconds, toNote } from '../../src/executions/series/show.ts';
 
 const nowMs = 1_000_000_000;
 

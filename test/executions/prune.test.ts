@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planPrune } from '../../src/executions/counting/prune.ts';
+import { planPrune } from '../../src/executions/ledger/upkeep.ts';
 
 const hourMs = 3_600_000;
 

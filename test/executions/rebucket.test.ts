@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rebucket } from '../../src/executions/counting/rebucket.ts';
 import type { Cell } from '../../src/executions/counting/totals.ts';
+import { rebucket } from '../../src/executions/ledger/upkeep.ts';
 
 const facts = { epoch: 1, epochStartedAtMs: 0 };
 const labels = ['pay', 'nightly', 'settle', 'succeeded'];

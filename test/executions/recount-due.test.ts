@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createActivities, toOffsetMs } from '../../src/executions/reading/activities.ts';
-import { isActive, isDayDue, toDueMs, toMostLooks, toWeekDueMs } from '../../src/executions/recount/recount-due.ts';
+import { isActive, isDayDue, toDueMs, toMostLooks, toWeekDueMs } from '../../src/executions/recount/recount.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

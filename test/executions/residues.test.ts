@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createResidues } from '../../src/executions/recount/residues.ts';
+import { createResidues } from '../../src/executions/recount/comparison.ts';
 
 const hourMs = 3_600_000;
 const day = { beginMs: 0, endMs: 24 * hourMs - 1 };

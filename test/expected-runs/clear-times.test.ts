@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClearTimes } from '../../src/expected-runs/clear-times.ts';
+import { createClearTimes } from '../../src/expected-runs/seen-runs.ts';
 
 const readAt = new Map([
   ['busy', 1_000_000],

@@ -1,7 +1,6 @@
 import type { Job } from '../../src/api/endpoints/jobs.ts';
 import { askDoubts } from '../../src/expected-runs/ask-doubts.ts';
 import { createAsking } from '../../src/expected-runs/ask-jobs.ts';
-import { createClearTimes } from '../../src/expected-runs/clear-times.ts';
 import { decide } from '../../src/expected-runs/deciding/decide.ts';
 import type { Doubt } from '../../src/expected-runs/deciding/doubts.ts';
 import { noteAnswer, noteListed, noteRuns } from '../../src/expected-runs/deciding/notes.ts';
@@ -14,7 +13,7 @@ import {
   type Verdict,
   type WatchedJob,
 } from '../../src/expected-runs/deciding/watched-job.ts';
-import { toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
+import { createClearTimes, toSeenRuns } from '../../src/expected-runs/seen-runs.ts';
 import { someRun } from '../executions/some-execution.ts';
 import { answerFor } from './day-answers.ts';
 import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs } from './day-world.ts';

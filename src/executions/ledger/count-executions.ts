@@ -2,7 +2,6 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { Ledger, LedgerEntry } from '../../state/ledger.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
-import { planPrune } from '../counting/prune.ts';
 import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
 import type { CommitHook } from '../trace-port.ts';
 import type { LedgerCache } from './ledger-cache.ts';
@@ -10,6 +9,7 @@ import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 import { toRecent } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
+import { planPrune } from './upkeep.ts';
 
 /** Notified of the result of reading rows, for the daemon's own counters. */
 export type ExecutionsObserver = {
@@ -206,4 +206,38 @@ function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
     else known.push(entry);
   }
   return runs;
+}
+
+/** The executions that counted as imports since the last one that was counted, and how long ago the first and last came. */
+export type ImportsSince = { readonly executions: number; readonly firstAgoMs: number; readonly lastAgoMs: number };
+
+type Counts = Pick<ExecutionsObserver, 'observed' | 'imported'>;
+
+/** Watches whether anything is counted beside imports, in this process. */
+export function createImportsSince(ticks: () => number) {
+  let since: { executions: number; readonly firstTicks: number; lastTicks: number } | undefined;
+  return {
+    /** Reports to the given observer as well. */
+    watch: <Observer extends Counts>(observe: Observer): Observer => ({
+      ...observe,
+      observed: (executions: number) => {
+        if (executions > 0) since = undefined;
+        observe.observed(executions);
+      },
+      imported: (executions: number) => {
+        if (executions > 0) {
+          since ??= { executions: 0, firstTicks: ticks(), lastTicks: ticks() };
+          since.executions += executions;
+          since.lastTicks = ticks();
+        }
+        observe.imported(executions);
+      },
+    }),
+    now: (): ImportsSince | undefined =>
+      since && {
+        executions: since.executions,
+        firstAgoMs: ticks() - since.firstTicks,
+        lastAgoMs: ticks() - since.lastTicks,
+      },
+  };
 }

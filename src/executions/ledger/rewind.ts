@@ -1,3 +1,4 @@
+import type { Window } from '../../api/paging.ts';
 import type { ServerTime } from '../reading/server-clock.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
@@ -99,3 +100,45 @@ const usualMs = 30_000;
 const mostMs = 86_400_000;
 /** The end of a gap that no round has seen yet. */
 const unknown = Number.MAX_SAFE_INTEGER;
+
+type Now = {
+  /** The server's time, and ours at that moment. */
+  readonly nowMs: number;
+  readonly ownMs: number;
+  /** Set if the server's clock was just seen to be set ahead. */
+  readonly leap: Window | undefined;
+  /** How far a clock has come that is more than a day ahead. */
+  readonly reachedMs?: number | undefined;
+};
+
+/**
+ * Creates a function that keeps the last leap of the server's clock over restarts, and returns it when there is a new one. A
+ * leap during an absence shows in the difference to our own clock. How far a clock has come that is days ahead is kept as well.
+ */
+export function createFollowSkew(cache: LedgerCache) {
+  let isFirst = true;
+  return (now: Now): { readonly leap: Window | undefined; readonly keep: () => Promise<void> } => {
+    const skewMs = Math.floor(now.nowMs - now.ownMs);
+    const aheadMs = skewMs - (cache.facts().skewMs ?? skewMs);
+    const isUnseen = isFirst && aheadMs > usualMs && aheadMs <= mostLeapMs;
+    const leap = now.leap ?? (isUnseen ? { beginMs: now.nowMs - aheadMs, endMs: now.nowMs } : undefined);
+    isFirst = false;
+    const keep = (): Promise<void> =>
+      cache.update(async () => {
+        const facts = cache.facts();
+        const isKept = facts.skewMs !== undefined && Math.abs(skewMs - facts.skewMs) <= usualMs;
+        // A day more is read in any case after a restart.
+        const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
+        if (isKept && leap === undefined && !isReached) return undefined;
+        const { reachedMs } = now;
+        return {
+          facts: { ...facts, skewMs, ...(leap === undefined ? {} : { leap }), ...(isReached ? { reachedMs } : {}) },
+        };
+      });
+    return { leap, keep };
+  };
+}
+
+/** A larger difference is a clock that was wrong altogether. */
+const mostLeapMs = 3_600_000;
+const dayMs = 86_400_000;

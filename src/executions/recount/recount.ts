@@ -1,13 +1,11 @@
 import type { Api } from '../../api/client.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
-import type { ProjectState } from '../ledger/project-state.ts';
-import type { Activities } from '../reading/activities.ts';
+import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
+import { type Activities, toOffsetMs } from '../reading/activities.ts';
 import type { Overlap } from '../reading/overlap.ts';
 import type { ProjectReading } from '../reading/project-reading.ts';
-import { type Comparison, compare, type Pass, type ReadAgain } from './comparison.ts';
-import { isActive, isDayDue, toDueMs, toMostLooks, toWeekDueMs } from './recount-due.ts';
-import { createResidues } from './residues.ts';
+import { type Comparison, compare, createResidues, type Pass, type ReadAgain } from './comparison.ts';
 
 type RecountOptions = {
   readonly activities: Activities;
@@ -151,3 +149,41 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
+
+/** Reports whether the last day is to be compared now. That of an idle project is read in the rotation, where that can be done at once. */
+export function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
+  if (activity === undefined || activity.nextDayMs > nowMs) return false;
+  return activity.activeUntilMs > nowMs || activity.isDayLong;
+}
+
+/** Reports whether it is read every round. */
+export function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
+  return activity !== undefined && activity.activeUntilMs > nowMs;
+}
+
+/** Returns the time at which the last week is to be compared: kept, so that a process that restarts often gets to it too. */
+export function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
+  if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
+  // A clock that was set back.
+  return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
+}
+
+/** Returns the time from which a project has been due for a pass. */
+export function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
+  const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
+  return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;
+}
+
+/** As many passes as it takes to get round in time and a bit more, within a quarter of the requests. */
+export function toMostLooks(
+  { everyMs, requestsPerSecond }: { readonly everyMs: number; readonly requestsPerSecond: number },
+  projects: number,
+  active: number,
+): number {
+  const anHour = 3 * active + projects / 4;
+  const affordable = Math.floor((requestsPerSecond * everyMs) / 4000);
+  return Math.max(leastLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
+}
+
+/** Passes over the past that a round has room for in any case. */
+const leastLooks = 3;

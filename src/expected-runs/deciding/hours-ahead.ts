@@ -1,6 +1,5 @@
 import type { JobNames } from '../../domain/job-path.ts';
 import { noPause, type Pause } from '../../domain/pause.ts';
-import { type Contention, type ExpectedStart, findContention } from './contention.ts';
 import { hourMs, toHour } from './hours.ts';
 
 /** A start that is expected, and the job that it is of. */
@@ -105,3 +104,44 @@ function toExceeded(
 
 /** The most jobs of an hour that a page names. */
 const mostNamed = 20;
+
+/** One start that the timetable expects. */
+type ExpectedStart = { readonly atMs: number; readonly durationMs: number };
+
+export type Contention = {
+  /** The most runs at once. */
+  readonly most: number;
+  /** The first time at which there are more than there are threads; undefined if that does not happen. */
+  readonly exceededMs: number | undefined;
+};
+
+/** Computes how many runs the timetable expects at once in a window, those under way included until they are over. */
+function findContention(starts: readonly ExpectedStart[], { running, fromMs, toMs, threads }: Window): Contention {
+  const own = starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
+  const begins = Float64Array.from(own, ({ atMs }) => atMs).sort();
+  const ends = new Float64Array(running.length + own.length);
+  for (const [place, endMs] of running.entries()) ends[place] = Math.max(endMs, fromMs + 1);
+  for (const [place, { atMs, durationMs }] of own.entries())
+    ends[running.length + place] = atMs + Math.max(durationMs, 1);
+  ends.sort();
+  let ended = 0;
+  let now = running.length;
+  let most = now;
+  let exceededMs = threads !== undefined && now > threads ? fromMs : undefined;
+  for (const atMs of begins) {
+    // What ends makes room for what starts at the same moment.
+    while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
+    now += 1;
+    most = Math.max(most, now - ended);
+    if (threads !== undefined && now - ended > threads) exceededMs ??= atMs;
+  }
+  return { most, exceededMs };
+}
+
+type Window = {
+  /** When each of the runs under way is expected to end. */
+  readonly running: readonly number[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly threads: number | undefined;
+};

@@ -1,6 +1,7 @@
+import type { Clock } from '../../domain/clock.ts';
 import type { Row } from '../../metrics/family.ts';
-import type { Contention } from '../deciding/contention.ts';
-import type { Tally } from '../deciding/tally.ts';
+import type { Contention } from '../deciding/hours-ahead.ts';
+import type { Tallies, Tally } from '../deciding/tally.ts';
 import { nextTime, type WatchedJob } from '../deciding/watched-job.ts';
 import { scheduleFamilies as families } from './families.ts';
 
@@ -70,4 +71,21 @@ function toTallyRows(
 
 function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
+}
+
+/** Finds the tallies that have been shown as 0 for long enough. */
+export function createTallyHold(holdMs: number, clock: Pick<Clock, 'ticks'>): (tallies: Tallies) => readonly string[] {
+  const shownSince = new Map<string, number>();
+  return (tallies) => {
+    const nowTicks = clock.ticks();
+    const due: string[] = [];
+    for (const [key, { isReleased }] of tallies) {
+      if (isReleased) continue;
+      const since = shownSince.get(key);
+      if (since === undefined) shownSince.set(key, nowTicks);
+      else if (nowTicks - since >= holdMs) due.push(key);
+    }
+    for (const key of due) shownSince.delete(key);
+    return due;
+  };
 }

@@ -6,7 +6,7 @@ import { createConnections, type PostgresSettings, type Sql } from './connection
 import { createOwnedUnit, type OwnedUnit } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
-import { createPostgresMemories } from './postgres-memories.ts';
+import { createPostgresMemories } from './postgres-rows.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from '../ledger.ts';
 import type { Sql } from './connections.ts';
-import type { OwnedUnit } from './owned-unit.ts';
+import { type OwnedUnit, toText } from './owned-unit.ts';
 import { spoolTraces } from './postgres-spool.ts';
-import { toText } from './to-text.ts';
 
 /** The ledger of one unit. */
 export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {

@@ -1,9 +1,10 @@
+import type { Memory } from '../../domain/memory.ts';
 import type { LedgerDocument, LedgerEntry } from '../ledger.ts';
 import type { SpooledTrace } from '../spool.ts';
+import { type MemoryKey, type State, toOwner } from '../state.ts';
 import { batchSizes, type MemoryRow, type StateRows } from '../state-rows.ts';
 import type { Sql } from './connections.ts';
 import type { OwnedUnit } from './owned-unit.ts';
-import { toMemoryKey } from './postgres-memories.ts';
 
 type SpoolRow = Omit<SpooledTrace, 'bytes'> & {
   readonly position: number;
@@ -75,4 +76,40 @@ export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
       WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE unit = $1 LIMIT ${most}) RETURNING 1`;
     for (let gone = 1; gone > 0; ) gone = await write(async (sql) => (await sql(some, [unit])).length);
   }
+}
+
+/** The memories of one unit and of its members. */
+export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<State, 'recall' | 'remember'> {
+  return {
+    recall: async (key) => {
+      const [row] = await sql<{ memory: string }>(
+        'SELECT memory FROM collector_memory WHERE unit = $1 AND collector = $2',
+        [unit, toColumn(key)],
+      );
+      // The cast is true: only `remember` writes this column.
+      return row === undefined ? undefined : (JSON.parse(row.memory) as Memory);
+    },
+    remember: async (key, memory) => {
+      await write((within) =>
+        within(
+          `INSERT INTO collector_memory (unit, collector, memory) VALUES ($1, $2, $3)
+           ON CONFLICT (unit, collector) DO UPDATE SET memory = excluded.memory`,
+          [unit, toColumn(key), JSON.stringify(memory)],
+        ),
+      );
+    },
+  };
+}
+
+/** The memory of a member is kept with its server: names of collectors have no space. */
+function toColumn({ server, collector }: MemoryKey): string {
+  const { member } = toOwner(server);
+  return member === undefined ? collector : `${collector} ${member}`;
+}
+
+/** Reads the key of a memory from its row. */
+function toMemoryKey(unit: string, column: string): MemoryKey {
+  const space = column.indexOf(' ');
+  if (space < 0) return { server: unit, collector: column };
+  return { server: `${unit}/${column.slice(space + 1)}`, collector: column.slice(0, space) };
 }

@@ -1,7 +1,6 @@
 import type { QuarantinedTrace, Spool, SpoolBounds, SpooledTrace, SpoolSize, TraceEncoding } from '../spool.ts';
 import type { Sql } from './connections.ts';
-import type { OwnedUnit } from './owned-unit.ts';
-import { toText } from './to-text.ts';
+import { type OwnedUnit, toText } from './owned-unit.ts';
 
 /** The spool of one unit. Its sums are changed with its traces, so that asking for them never reads the line. */
 export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {

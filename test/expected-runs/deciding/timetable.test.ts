@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
-import { toStartWindow } from '../../../src/expected-runs/deciding/match.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import type { Answer } from '../../../src/expected-runs/deciding/timetable.ts';
 import { isSwitched } from '../../../src/expected-runs/deciding/watched-job.ts';

@@ -1,0 +1,87 @@
+import type { Ledger } from '../../state/ledger.ts';
+import type { Cell } from '../counting/totals.ts';
+import type { Activities } from '../reading/activities.ts';
+import type { LedgerCache } from './ledger-cache.ts';
+import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
+
+type ForgettingOptions = {
+  readonly server: string;
+  readonly cache: LedgerCache;
+  readonly ledger: Ledger;
+  readonly activities: Activities;
+};
+
+/** Forgets a project that has been missing for thirty days: its entries a few at a time, then the rest. */
+export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
+  return async (nowMs: number): Promise<void> => {
+    for (const state of cache.states.values()) {
+      const { project, hold, heldSinceMs = nowMs } = state;
+      if (hold !== 'missing' || nowMs - heldSinceMs < keptForMs) continue;
+      const endMs = await ledger.firstEnd(server, project, Number.MIN_SAFE_INTEGER);
+      if (endMs === undefined) {
+        await cache.update(async () => ({ forget: project }));
+        activities.forget(project);
+        continue;
+      }
+      const from = { project, fromMs: Math.min(endMs, state.countedFromMs) };
+      const endedBeforeMs = await planPrune(ledger, server, from, Number.MAX_SAFE_INTEGER);
+      await cache.update(async () => {
+        const latest = cache.states.get(project);
+        if (latest?.hold !== 'missing') return undefined;
+        const countedFromMs = Math.max(latest.countedFromMs, endedBeforeMs);
+        const prunedThroughMs = Math.max(latest.prunedThroughMs ?? endedBeforeMs, endedBeforeMs);
+        return { states: [{ ...latest, countedFromMs, prunedThroughMs }], prune: { project, endedBeforeMs } };
+      });
+    }
+  };
+}
+
+const keptForMs = 30 * 86_400_000;
+
+/**
+ * Returns the time before which entries of a project may be forgotten: a little at a time, because one long transaction holds
+ * up all others.
+ */
+export async function planPrune(
+  ledger: Pick<Ledger, 'countEnds'>,
+  server: string,
+  { project, fromMs }: { readonly project: string; readonly fromMs: number },
+  throughMs: number,
+): Promise<number> {
+  if (throughMs - fromMs < leastMs) return fromMs;
+  let endMs = Math.min(throughMs, fromMs + mostMs);
+  const count = (): Promise<number> =>
+    ledger.countEnds(server, { projects: [project], beginMs: fromMs, endMs: endMs - 1 });
+  while (endMs - fromMs > 1 && (await count()) > mostEntries) endMs = Math.ceil((fromMs + endMs) / 2);
+  return endMs;
+}
+
+const leastMs = 60_000;
+const mostMs = 3_600_000;
+const mostEntries = 2000;
+
+/**
+ * Adapts cells to new bucket bounds: counts and sums stay, every bucket except the open one begins at 0. Undefined if the
+ * bounds are the same.
+ */
+export function rebucket(
+  cells: Iterable<Cell>,
+  facts: LedgerFacts,
+  bounds: readonly number[],
+): LedgerChange | undefined {
+  const { buckets: before } = facts;
+  if (
+    before !== undefined &&
+    before.length === bounds.length &&
+    before.every((bound, index) => bound === bounds[index])
+  )
+    return undefined;
+  const changed: Cell[] = [];
+  for (const cell of cells) {
+    if (cell.buckets === undefined) continue;
+    // Of what was counted before bounds were kept only their number is known.
+    if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
+    changed.push({ ...cell, buckets: [...bounds.map(() => 0), cell.count] });
+  }
+  return { facts: { ...facts, buckets: bounds }, cells: changed };
+}
