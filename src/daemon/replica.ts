@@ -129,7 +129,7 @@ function readLease(
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
   // We have given it up, and nobody has it until it expires.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
-  return { isOurs, address: lease.address, epoch: lease.epoch, expiresInMs };
+  return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }
 
 type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {

@@ -185,7 +185,7 @@ function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
   const common = { name: key.collector, everyMs, isUnderWay, sinceMs, nextRunAtMs, lastRunAtMs: last?.endedAtMs };
   const { isSpread } = last ?? {};
   const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs, ...(isSpread && { isSpread }) };
-  const bare = { ...common, ...taken, reason: undefined, message: undefined, complaints: [], series: undefined };
+  const bare = { ...common, ...taken, complaints: [] };
   if (last === undefined || isOld) return { ...bare, result: 'waiting' };
   const { outcome, endedAtMs, restsForMs } = last;
   if (outcome.result === 'success') {
@@ -205,16 +205,9 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
     name,
     result: 'off',
     reason: 'config',
-    message: undefined,
     complaints: [],
     everyMs,
     isUnderWay: false,
-    sinceMs: undefined,
-    lastRunAtMs: undefined,
-    lastSuccessAtMs: undefined,
-    nextRunAtMs: undefined,
-    tookMs: undefined,
-    series: undefined,
   }));
 }
 

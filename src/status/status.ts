@@ -24,9 +24,9 @@ export type DatabaseStatus = { readonly sinceMs: number; readonly message: strin
 
 /** The exporter that owns a server, where several share one database. */
 export type LeaseStatus = {
-  readonly isOurs: boolean;
+  readonly isOwned: boolean;
   /** The address of the owner. */
-  readonly address: string;
+  readonly owner: string;
   readonly epoch: number;
   /** The time until the lease expires unless it is renewed. */
   readonly expiresInMs: number;
@@ -36,21 +36,21 @@ export type CollectorStatus = {
   readonly name: string;
   readonly result: 'success' | 'failed' | 'off' | 'waiting';
   /** The kind of the fault, or the reason why it is off. */
-  readonly reason: string | undefined;
+  readonly reason?: string | undefined;
   /** The error message, or the note about a success that skipped something. */
-  readonly message: string | undefined;
+  readonly message?: string | undefined;
   /** Problems of the server, although the poll succeeded. */
   readonly complaints: readonly string[];
   readonly everyMs: number;
   readonly isUnderWay: boolean;
-  readonly sinceMs: number | undefined;
-  readonly lastRunAtMs: number | undefined;
-  readonly lastSuccessAtMs: number | undefined;
-  readonly nextRunAtMs: number | undefined;
-  readonly tookMs: number | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly lastRunAtMs?: number | undefined;
+  readonly lastSuccessAtMs?: number | undefined;
+  readonly nextRunAtMs?: number | undefined;
+  readonly tookMs?: number | undefined;
   /** True if the last run spread its requests over its interval. */
   readonly isSpread?: true;
-  readonly series: number | undefined;
+  readonly series?: number | undefined;
 };
 
 /** One address that is watched: a server, or a member of its cluster. */

@@ -8,8 +8,8 @@ type Own = { readonly externalUrl: string | undefined; readonly url: string };
 /** Finds out who watches a server from its lease. */
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   if (lease === undefined) return { is: 'nobody' };
-  const { isOurs, address, expiresInMs } = lease;
-  if (isOurs) return { is: 'us' };
+  const { isOwned, owner: address, expiresInMs } = lease;
+  if (isOwned) return { is: 'us' };
   if (expiresInMs <= 0) return { is: 'nobody' };
   const isOwn = toBare(address) === toBare(own.externalUrl ?? own.url);
   const isHere = isOfOneMachine(address) && !isOfOneMachine(own.externalUrl);

@@ -43,8 +43,8 @@ const off = { lastRunAtMs: undefined, tookMs: undefined, series: undefined, resu
 
 describe('http/front-page', () => {
   it('leads from a server that another exporter watches to that exporter', async () => {
-    const lease = { isOurs: false, address: 'http://b.example.org:9720', epoch: 4, expiresInMs: 8200 };
-    const watcher = { is: 'other', address: lease.address, page: lease.address } as const;
+    const lease = { isOwned: false, owner: 'http://b.example.org:9720', epoch: 4, expiresInMs: 8200 };
+    const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     const page = await readPage([
       server('prod', { state: 'elsewhere', watcher, collectors: [], executionMode: undefined, lease }),
     ]);

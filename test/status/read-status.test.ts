@@ -68,8 +68,8 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
 
 describe('status/read-status', () => {
   it('says of a server that another exporter owns that it is watched there', async () => {
-    const lease = { isOurs: false, address: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
-    const watcher = { is: 'other', address: lease.address, page: lease.address } as const;
+    const lease = { isOwned: false, owner: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
+    const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     expect(await read([], { lease: () => lease, watcherOf: () => watcher })).toMatchObject({
       state: 'elsewhere',
       lease,
@@ -83,7 +83,7 @@ describe('status/read-status', () => {
   });
 
   it('says of a server whose lease has expired that no exporter watches it', async () => {
-    const lease = { isOurs: false, address: 'http://b:9720', epoch: 4, expiresInMs: 0 };
+    const lease = { isOwned: false, owner: 'http://b:9720', epoch: 4, expiresInMs: 0 };
     expect(await read([], { lease: () => lease, watcherOf: () => ({ is: 'nobody' }) })).toMatchObject({
       state: 'unwatched',
       lease,

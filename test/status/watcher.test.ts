@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { toWatcher, toWatcherText } from '../../src/status/watcher.ts';
 
-const lease = { isOurs: false, address: 'http://b.example.org:9720/', epoch: 3, expiresInMs: 4000 };
+const lease = { isOwned: false, owner: 'http://b.example.org:9720/', epoch: 3, expiresInMs: 4000 };
 const own = { externalUrl: 'http://a.example.org:9720', url: 'http://localhost:9720' };
 
 describe('status/watcher', () => {
   it('is this exporter, another one, or nobody', () => {
-    expect(toWatcher({ ...lease, isOurs: true }, own)).toEqual({ is: 'us' });
-    expect(toWatcher(lease, own)).toEqual({ is: 'other', address: lease.address, page: 'http://b.example.org:9720' });
+    expect(toWatcher({ ...lease, isOwned: true }, own)).toEqual({ is: 'us' });
+    expect(toWatcher(lease, own)).toEqual({ is: 'other', address: lease.owner, page: 'http://b.example.org:9720' });
     expect(toWatcher({ ...lease, expiresInMs: 0 }, own)).toEqual({ is: 'nobody' });
     expect(toWatcher(undefined, own)).toEqual({ is: 'nobody' });
   });
@@ -18,7 +18,7 @@ describe('status/watcher', () => {
     ['the same address, where none is configured', 'http://localhost:9720', { ...own, externalUrl: undefined }],
     ['an address of the own machine, where none is configured', 'http://[::1]:9', { ...own, externalUrl: undefined }],
   ])('leads nobody to %s', (_, address, ours) => {
-    const watcher = toWatcher({ ...lease, address }, ours);
+    const watcher = toWatcher({ ...lease, owner: address }, ours);
     expect(watcher).toEqual({ is: 'other', address, page: undefined });
     // The cast is true: it was compared.
     expect(toWatcherText({ server: 'prod', watcher: watcher as Exclude<typeof watcher, { is: 'us' }> })).toBe(
@@ -28,7 +28,7 @@ describe('status/watcher', () => {
 
   it('leads to another port of this machine where that is what is configured', () => {
     const ours = { ...own, externalUrl: 'http://localhost:9731' };
-    expect(toWatcher({ ...lease, address: 'http://localhost:9732' }, ours)).toMatchObject({
+    expect(toWatcher({ ...lease, owner: 'http://localhost:9732' }, ours)).toMatchObject({
       page: 'http://localhost:9732',
     });
   });

@@ -1,9 +1,14 @@
 import type { Router } from 'express';
 import type { Pause } from '../../domain/pause.ts';
-import { findProblems, toHeadline, toSentences } from '../../status/problems.ts';
+import type { HiddenHistory } from '../../executions/reading/visibility.ts';
+import type { LeftOut } from '../../executions/series/fit-series.ts';
+import { findProblems, type Problem, toHeadline, toSentences } from '../../status/problems.ts';
 import type {
   CollectorStatus,
+  EndedStatus,
   ExecutionsOfServer,
+  LeaseStatus,
+  RunningStatus,
   ServerStatus,
   Status,
   TargetStatus,
@@ -34,20 +39,11 @@ async function toJson(status: Status, pause: Pause) {
     await pause();
   }
   return {
-    version: status.version,
-    at: toIso(status.atMs),
-    started: toIso(status.startedAtMs),
+    ...toBuild(status),
     configuration_loaded: toIso(status.loadedAtMs),
     well: judge(status, problems),
     summary: toHeadline(status, problems),
-    problems: problems.map(({ kind, server = null, member = null, collector = null, ...problem }) => ({
-      kind,
-      server,
-      member,
-      collector,
-      title: problem.title,
-      text: toSentences(problem),
-    })),
+    problems: problems.map((problem) => ({ ...toProblem(problem), text: toSentences(problem) })),
     servers,
     traces: status.traces === undefined ? null : toTraces(status.traces),
   };
@@ -74,92 +70,74 @@ function toServer(server: ServerStatus) {
   return {
     ...toTarget(server),
     hides_members: server.hidesMembers,
-    lease: toLease(server),
-    missing_policy: server.missingPolicy ?? null,
-    visible_projects: server.visibleProjects ?? null,
+    lease: server.lease === undefined ? null : toLease(server.lease),
+    ...toRights(server),
     needs_admin: server.needsAdmin.map(({ collector }) => collector),
     executions: server.executions === undefined ? null : toExecutions(server.executions),
     members: server.members.map(toTarget),
   };
 }
 
-function toLease({ lease }: ServerStatus) {
-  if (lease === undefined) return null;
-  const { isOurs, address, epoch, expiresInMs } = lease;
-  return { owned: isOurs, owner: address, epoch, expires_in_seconds: expiresInMs / 1000 };
+function toTarget(target: TargetStatus) {
+  return { ...toState(target), collectors: target.collectors.map(toCollector) };
 }
 
 function toExecutions(executions: ExecutionsOfServer) {
-  const { epoch, serverNowMs, seenMs, runningSight, runningCount, overdueCount, waitingCount, endedCount } = executions;
-  const isKnown = runningSight === 'known';
   return {
-    server_epoch: epoch ?? null,
-    server_time: toIso(serverNowMs),
-    running_read: toIso(seenMs),
-    hidden: executions.hidden.map(({ project, counted = null, readable }) => ({ project, counted, readable })),
-    running_readable: runningSight,
+    server_epoch: executions.epoch ?? null,
+    server_time: toIso(executions.serverNowMs),
+    running_read: toIso(executions.seenMs),
+    hidden: executions.hidden.map(toHidden),
+    running_readable: executions.runningSight,
     running_denied: executions.runningDenied,
-    running_count: isKnown ? runningCount : null,
-    overdue_count: isKnown ? overdueCount : null,
-    waiting_count: isKnown ? waitingCount : null,
-    running: executions.running.map(({ id, project, job = null, startedAtMs, averageMs, isOverdue }) => ({
-      id,
-      project,
-      job,
-      started: toIso(startedAtMs),
-      average_seconds: averageMs === undefined ? null : averageMs / 1000,
-      overdue: isOverdue,
-    })),
-    left_out: {
-      jobs: executions.leftOut?.jobs ?? null,
-      durations: executions.leftOut?.durations ?? null,
-      limited_by: executions.leftOut?.limitedBy ?? null,
-    },
-    ended_count: endedCount,
-    ended: executions.ended.map(({ id, project, job = null, ending, startedAtMs, endedAtMs }) => ({
-      id,
-      project,
-      job,
-      status: ending,
-      started: toIso(startedAtMs),
-      ended: toIso(endedAtMs),
-    })),
+    ...toCounts(executions.runningSight === 'known' ? executions : {}),
+    running: executions.running.map(toRunning),
+    left_out: toLeftOut(executions.leftOut ?? {}),
+    ended_count: executions.endedCount,
+    ended: executions.ended.map((one) => toEnded({ ...one, status: one.ending })),
   };
 }
 
-function toTarget(target: TargetStatus) {
-  return {
-    name: target.name,
-    url: target.url,
-    state: target.state,
-    since: toIso(target.sinceMs),
-    message: target.message ?? null,
-    release: target.release ?? null,
-    api_version: target.apiVersion ?? null,
-    dialect: target.dialect ?? null,
-    started: toIso(target.startedAtMs),
-    execution_mode: target.executionMode ?? null,
-    execution_mode_since: toIso(target.executionModeSinceMs),
-    collectors: target.collectors.map(toCollector),
+const durations = new Set(['averageMs', 'everyMs', 'expiresInMs', 'tookMs']);
+
+const toBuild = toFields<Status>()('version atMs startedAtMs');
+const toProblem = toFields<Problem>()('kind server member collector title');
+const toState = toFields<TargetStatus>()(
+  'name url state sinceMs message release apiVersion dialect startedAtMs executionMode executionModeSinceMs',
+);
+const toRights = toFields<ServerStatus>()('missingPolicy visibleProjects');
+const toLease = toFields<LeaseStatus>()('isOwned owner epoch expiresInMs');
+const toCollector = toFields<CollectorStatus>()(
+  'name result reason message complaints sinceMs everyMs lastRunAtMs lastSuccessAtMs nextRunAtMs isUnderWay tookMs series',
+);
+const toHidden = toFields<HiddenHistory>()('project counted readable');
+const toCounts = toFields<Partial<ExecutionsOfServer>>()('runningCount overdueCount waitingCount');
+const toRunning = toFields<RunningStatus>()('id project job startedAtMs averageMs isOverdue');
+const toLeftOut = toFields<Partial<LeftOut>>()('jobs durations limitedBy');
+const toEnded = toFields<EndedStatus & { status: string }>()('id project job status startedAtMs endedAtMs');
+
+type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
+
+/** Makes the reader of these fields of a model: `isOverdue` becomes `overdue`, `startedAtMs` an ISO time, `everyMs` seconds. */
+function toFields<Model extends object>() {
+  return <Keys extends string>(keys: Words<Keys> extends keyof Model ? Keys : never) => {
+    const fields = keys.split(' ').map((key) => [key, toName(key), toFormat(key)] as const);
+    return (model: Model) => {
+      const values = new Map<string, unknown>(Object.entries(model));
+      return Object.fromEntries(fields.map(([key, name, format]) => [name, format(values.get(key))]));
+    };
   };
 }
 
-function toCollector(collector: CollectorStatus) {
-  return {
-    name: collector.name,
-    result: collector.result,
-    reason: collector.reason ?? null,
-    message: collector.message ?? null,
-    complaints: collector.complaints,
-    since: toIso(collector.sinceMs),
-    every_seconds: collector.everyMs / 1000,
-    last_run: toIso(collector.lastRunAtMs),
-    last_success: toIso(collector.lastSuccessAtMs),
-    next_run: toIso(collector.nextRunAtMs),
-    under_way: collector.isUnderWay,
-    took_seconds: collector.tookMs === undefined ? null : Math.round(collector.tookMs) / 1000,
-    series: collector.series ?? null,
-  };
+function toName(key: string): string {
+  const name = key.replace(/^is(?=[A-Z])/, '').replace(/(?:At)?Ms$/, durations.has(key) ? 'Seconds' : '');
+  return name.replaceAll(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
+}
+
+function toFormat(key: string): (value: unknown) => unknown {
+  if (!key.endsWith('Ms')) return (value) => value ?? null;
+  const format = durations.has(key) ? (ms: number) => Math.round(ms) / 1000 : toIso;
+  return (value) => (typeof value === 'number' ? format(value) : null);
 }
 
 function toIso(atMs: number | undefined): string | null {

@@ -22,10 +22,11 @@ export function renderState({ state }: TargetStatus): Html {
 /** Renders the owner of a server, where exporters share their servers. */
 export function renderLease({ lease, watcher }: ServerStatus): Html | undefined {
   if (lease === undefined) return undefined;
-  const { isOurs, address, epoch, expiresInMs } = lease;
+  const { isOwned, epoch, expiresInMs } = lease;
   const page = watcher?.is === 'other' ? watcher.page : undefined;
-  const other = page === undefined ? html`<bdi>${address}</bdi>` : html`<a href="${page}/"><bdi>${address}</bdi></a>`;
-  const owner = isOurs ? html`this exporter` : other;
+  const other =
+    page === undefined ? html`<bdi>${lease.owner}</bdi>` : html`<a href="${page}/"><bdi>${lease.owner}</bdi></a>`;
+  const owner = isOwned ? html`this exporter` : other;
   const expiry = expiresInMs > 0 ? `expires in ${Math.round(expiresInMs / 1000)} s unless renewed` : 'expired';
   return html`${owner}, epoch ${epoch}, ${expiry}`;
 }
