@@ -2,8 +2,8 @@ import { toAge, toDuration, toTime } from '../domain/ages.ts';
 import { toCount, toList } from '../domain/sizes.ts';
 import { serverLimits } from './limits.ts';
 import { isWell, kindsOfProblems, type ProblemKind } from './problem-kinds.ts';
+import { listUnreadable } from './running.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
-import { listUnreadable } from './unreadable.ts';
 import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watcher.ts';
 
 export type Problem = {

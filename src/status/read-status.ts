@@ -9,7 +9,6 @@ import type { PollStatus } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
 import type { Trouble } from './problem-kinds.ts';
-import { toCommonState, toServerState } from './silence.ts';
 import type {
   CollectorStatus,
   DeliveryStatus,
@@ -22,6 +21,7 @@ import type {
   TracesStatus,
   Watcher,
 } from './status.ts';
+import { toCommonState, toServerState } from './watcher.ts';
 
 type Address = { readonly name: string; readonly url: string };
 

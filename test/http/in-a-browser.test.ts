@@ -1,11 +1,10 @@
 import { Router } from 'express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { renderMetricReference } from '../../src/daemon/reference.ts';
-import { configPageRoute } from '../../src/http/pages/config-page.ts';
+import { configPageRoute, notFoundRoute } from '../../src/http/pages/config-page.ts';
 import { executionListRoute } from '../../src/http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
-import { notFoundRoute } from '../../src/http/pages/not-found.ts';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import { alertRoutes, dashboardRoutes } from '../../src/http/routes/alerts.ts';
 import { apiStatusRoute } from '../../src/http/routes/api-status.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notFoundRoute } from '../../src/http/pages/not-found.ts';
+import { notFoundRoute } from '../../src/http/pages/config-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 

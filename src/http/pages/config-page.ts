@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
-import { renderPage } from './page.ts';
+import { renderPage, toRoot } from './page.ts';
 
 /** `/config`: the configuration in force, secrets masked; a page for browsers, plain text for who wants to keep it. */
 export function configPageRoute(toYaml: () => Promise<string>): Router {
@@ -20,3 +20,26 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
   });
   return router;
 }
+
+/** Answers browsers with a page where nothing else is served; tools get a line of text. */
+export function notFoundRoute(): Router {
+  const router = createRoutes();
+  router.use((request, response, next) => {
+    response.vary('Accept');
+    if (request.accepts(['text', 'html']) !== 'html') {
+      next();
+      return;
+    }
+    const { path } = request;
+    const shown = path.length > longest ? `${path.slice(0, longest).toWellFormed()}…` : path;
+    const body = html`<h1>Not found</h1>
+<p>There is nothing at <code>${shown}</code>. Start from the <a href="${toRoot(request)}">status page</a>, or from one of the pages above.</p>`;
+    response
+      .status(404)
+      .set('cache-control', 'no-store')
+      .send(renderPage({ title: 'Not found', body, path }));
+  });
+  return router;
+}
+
+const longest = 200;

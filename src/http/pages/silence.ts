@@ -1,7 +1,6 @@
 import { toCount } from '../../domain/sizes.ts';
-import { type Silence, toSilenceText } from '../../status/silence.ts';
 import type { Elsewhere, Watcher } from '../../status/status.ts';
-import { toWatcherText } from '../../status/watcher.ts';
+import { type Silence, toSilenceText, toWatcherText } from '../../status/watcher.ts';
 import { type Html, html } from './html.ts';
 
 /** Finds out whether a server is silent, or is watched elsewhere, for the pages about it. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBcryptHash } from '../../../src/config/values/web-values.ts';
-import { createBcrypt } from '../../../src/http/access/bcrypt.ts';
-import { computeStart } from '../../../src/http/access/blowfish-start.ts';
+import { computeStart, createBcrypt } from '../../../src/http/access/bcrypt.ts';
 
 /** Made by the crypt of a C library. */
 const known = [

@@ -10,9 +10,9 @@ import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
-import { renderReadSteps } from '../traces/switch-on-traces.ts';
+import { renderReadSteps } from '../traces/traces-page.ts';
 import { renderDurations } from './durations-chart.ts';
-import { renderMissing, type Tracing } from './missing-execution.ts';
+import { renderMissing, type Tracing } from './execution-list.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {

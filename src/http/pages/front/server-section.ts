@@ -1,5 +1,5 @@
+import { listUnreadable } from '../../../status/running.ts';
 import type { CollectorStatus, ServerStatus, TargetStatus } from '../../../status/status.ts';
-import { listUnreadable } from '../../../status/unreadable.ts';
 import { type Html, html } from '../html.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderExecutions } from './execution-tables.ts';

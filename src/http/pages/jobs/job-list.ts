@@ -15,10 +15,10 @@ import { renderEnding } from '../ending.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { renderStrip } from '../schedule/last-hours.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
 import { toFacts, toSuccess } from './job-page.ts';
 import { renderSparkline } from './runs-chart.ts';
-import { renderStrip } from './verdict-strip.ts';
 
 export type JobListOptions = {
   readonly servers: () => readonly string[];

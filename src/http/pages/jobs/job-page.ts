@@ -11,9 +11,9 @@ import { renderEnding } from '../ending.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { renderStrip, renderVerdict } from '../schedule/last-hours.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderRunsChart } from './runs-chart.ts';
-import { renderStrip, renderVerdict } from './verdict-strip.ts';
 
 export type JobPageOptions = {
   /** Finds a job by its path as `{project}/{group}/{name}`. */

@@ -7,11 +7,10 @@ import { createRoutes } from '../../server/routes.ts';
 import { renderPathLink, toExecutionAddress, toScheduleAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
-import { renderVerdict } from '../jobs/verdict-strip.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderAhead } from './hours-ahead.ts';
-import { renderHours } from './last-hours.ts';
+import { renderHours, renderVerdict } from './last-hours.ts';
 
 export type SchedulePageOptions = {
   readonly servers: () => readonly string[];

@@ -8,7 +8,6 @@ import { allowForms } from '../../server/security-headers.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { renderElsewhere } from '../silence.ts';
-import { renderSwitchOn } from './switch-on-traces.ts';
 
 export type TracesPageOptions = {
   readonly status: () => Promise<Pick<Status, 'traces' | 'atMs'>>;
@@ -175,4 +174,22 @@ ${mayChange ? undefined : off}`;
 /** As a shell takes it for one word. */
 function quote(text: string): string {
   return /^[\w./:@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Shows the configuration that sends traces. */
+function renderSwitchOn(): Html {
+  return html`<pre tabindex="0"><code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code></pre>
+<p>or write into the configuration, to send them to <code>http://localhost:4318</code>:</p>
+<pre tabindex="0"><code>traces:
+  enabled: on
+</code></pre>
+`;
+}
+
+/** Shows the configuration that reads steps for pages only. */
+export function renderReadSteps(): Html {
+  return html`<pre tabindex="0"><code>traces:
+  enabled: pages
+</code></pre>
+`;
 }
