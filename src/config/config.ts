@@ -4,17 +4,17 @@ import type { defineCollectorOptions, familyOptions, generalOptions, serverOptio
 import type { TlsTexts } from './read/server-rules.ts';
 import type { LabelPair } from './values/labels.ts';
 
-/** Everything the daemon was told, read once and checked once. */
+/** The configuration as read and checked. */
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {
   readonly servers: readonly ServerConfig[];
   readonly collectors: Readonly<Record<string, CollectorConfig>>;
   readonly jobs: JobsConfig;
   readonly metrics: MetricsConfig;
-  /** Who may ask us and how; undefined where no file says it: then everyone may, without TLS. */
+  /** Undefined without a file: everyone may send requests, without TLS. */
   readonly webConfig: WebConfig | undefined;
 };
 
-/** The settings that a reload keeps: parts that are built once, such as the server of pages, only get these. */
+/** The settings that a reload does not change: parts that are built once, such as the HTTP server, only get these. */
 export type FixedConfig = {
   readonly web: FixedSettings<typeof generalOptions.web>;
   readonly log: FixedSettings<typeof generalOptions.log>;
@@ -22,15 +22,13 @@ export type FixedConfig = {
 };
 
 export type MetricsConfig = Settings<typeof generalOptions.metrics> & {
-  /** The configured metric families, by name. */
   readonly families: ReadonlyMap<string, FamilyConfig>;
 };
 
 export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'projects'> & {
-  /** Of the ids of its traces. */
   readonly namespace: string;
   readonly projects: ProjectsConfig;
-  /** The contents of the files of `tls`, as the configuration was read. */
+  /** The contents of the files of `tls` when the configuration was read. */
   readonly tlsTexts: TlsTexts;
 };
 
@@ -40,11 +38,11 @@ export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
 };
 
 export type JobsConfig = Settings<typeof generalOptions.jobs> & {
-  /** Of a path as `{project}/{group}/{name}`. */
+  /** The path is `{project}/{group}/{name}`. */
   readonly isWanted: (path: string) => boolean;
-  /** Returns the age that the last success of a job may reach; undefined if not configured. */
+  /** The highest allowed age of the last success of a job; undefined if not configured. */
   readonly successAgeMsOf: (path: string) => number | undefined;
-  /** Returns the multiple of its average that a job may run; undefined if not configured. */
+  /** The multiple of its average duration that a job may run; undefined if not configured. */
   readonly overdueFactorOf: (path: string) => number | undefined;
   readonly isCritical: (path: string) => boolean;
 };

@@ -32,29 +32,27 @@ export type LoadOptions = {
   /** The metric families that configuration can say something of. */
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
-  /** Explains why polls cannot have this interval; undefined if they can. */
+  /** Explains why this interval is not possible; undefined if it is. */
   readonly validateInterval?: (intervalMs: number) => string | undefined;
-  /** Says what is wrong with the certificates and keys of a server. */
+  /** Explains what is wrong with the certificates and keys of a server. */
   readonly validateTls?: TlsRules['validateTls'];
 };
 
-/** A configuration to work with, or all that is wrong with it. */
 export type LoadedConfig =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The file that was read; reading it again is a reload. */
+      /** The file that was read; a reload reads it again. */
       readonly configFile: string | undefined;
-      /** True if `--config.check` asked for no more than this. */
+      /** True for `--config.check`. */
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */
       readonly otherServers: number;
-      /** The origin of each value, by its path; values not in it are defaults. */
+      /** The origin of each value by its path; the others are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
 
-/** Reads flags, environment and file, checks all of it, and complains about everything at once. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { collectors, families = [], readFile, validateTls, takenLabels = noLabels } = options;
   const { flags, problems } = options.arguments;
@@ -104,7 +102,7 @@ function toOrigins(resolved: readonly (readonly [string, Resolved])[]): Readonly
   return new Map(resolved.flatMap(([path, { place }]) => (place === undefined ? [] : [[path, place.text] as const])));
 }
 
-// Without a file there is no need to load the YAML parser, which is a good part of the start.
+// The YAML parser takes a good part of the start, so it is only loaded for a file.
 async function readFileIfNamed(path: string | undefined, about: ConfigFileOptions): Promise<FileValues> {
   if (path === undefined) return { values: new Map(), servers: [], faulty: new Set(), complete: true };
   const { readConfigFile } = await import('./read/config-file.ts');

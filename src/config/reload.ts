@@ -6,12 +6,12 @@ import { listGeneralLeaves } from './declare/catalogue.ts';
 import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 
-/** The new configuration, or all complaints about it; then the running one stays in force. */
+/** The new configuration, or all complaints about it; after complaints the running one stays. */
 export type ReloadedConfig =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Complaint[] }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
 
-/** Reads the sources of the start again. What only a restart can change stays as it is, each with a warning. */
+/** Reads all sources again. Options that need a restart keep their value, each with a warning. */
 export async function reloadConfig(load: () => Promise<LoadedConfig>, running: Config): Promise<ReloadedConfig> {
   const loaded = await load();
   if (!loaded.ok) return loaded;
@@ -34,18 +34,18 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
     });
   let config: unknown = keepsWebConfig ? { ...next, webConfig: running.webConfig } : next;
   for (const { keys } of kept) config = write(config, keys, read(running, keys));
-  // The cast is true: each value that was put in stands at the same place of a configuration.
+  // The cast is true: each value was put at the same place of a configuration.
   return { ok: true, config: config as Config, warnings };
 }
 
-/** Reports whether a server that listens cannot go over from one to the other. */
+/** Reports whether a listening server cannot change from one to the other. */
 export function needsRestart(next: WebConfig | undefined, running: WebConfig | undefined): boolean {
   const toTraits = (config: WebConfig | undefined) => [config?.tls !== undefined, config?.tls?.clientAuth.isRequested];
   return !isDeepStrictEqual(toTraits(next), toTraits(running));
 }
 
-/** Options that a reload leaves as they are, with the keys of their settings. */
-function listFixedOptions(): { readonly path: string; readonly keys: readonly string[] }[] {
+/** The options that a reload does not change, with the keys of their settings. */
+function listFixedOptions(): { path: string; keys: readonly string[] }[] {
   return listGeneralLeaves().flatMap(({ path = '', option }) => {
     if (option.reload !== 'restart') return [];
     return [{ path, keys: path.split('.').map((key) => toSettingName(key, option.type.kind)) }];

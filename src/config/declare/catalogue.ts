@@ -9,20 +9,17 @@ import {
 } from './options.ts';
 import { webFileOptions } from './web-file-options.ts';
 
-/** One option with all its names. */
 export type Leaf = {
-  /** Its place in the file, such as `web.listen_address`; undefined when the file does not hold it. */
+  /** Its place in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
   readonly path: string | undefined;
-  /** Its flag without the dashes, such as `web.listen-address`; undefined when it has none. */
+  /** Its flag without the dashes, such as `web.listen-address`; undefined if it has none. */
   readonly flag: string | undefined;
-  /** Its environment variable. */
   readonly environment: string;
   readonly option: Option<unknown>;
 };
 
 export const environmentPrefix = 'AUTOMATION_EXPORTER_';
 
-/** Every option but those of servers, in the order of their declaration. */
 export function listLeaves(collectors: readonly CollectorDefaults[]): readonly Leaf[] {
   return [...listLaunchLeaves(), ...listGeneralLeaves(), ...collectors.flatMap(listCollectorLeaves)];
 }
@@ -35,7 +32,7 @@ export function listGeneralLeaves(): readonly Leaf[] {
   return toLeaves(generalOptions, []).map(({ keys, option }) => toNames(keys, option));
 }
 
-/** A collector's switch is `--collector.<name>`, as the exporters people know have it. */
+/** The switch of a collector is `--collector.<name>`, as in other exporters. */
 export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf[] {
   return toLeaves(defineCollectorOptions(collector), []).map(({ keys, option }) => {
     const path = ['collectors', collector.name, ...keys].join('.');
@@ -44,21 +41,20 @@ export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf
   });
 }
 
-/** The options of the server at a place of the list; their variables are those of the single-server form. */
+/** The options of the server at a place of the list; the variables are those of the single-server form. */
 export function listServerLeaves(path: string): readonly Leaf[] {
   return toLeaves(serverOptions, []).map(({ keys, option }) => {
     return { ...toNames(keys, option), flag: undefined, path: `${path}.${keys.join('.')}` };
   });
 }
 
-/** The options of a metric family, which only the file holds. */
 export function listFamilyLeaves(family: string): readonly (Omit<Leaf, 'environment'> & { environment: undefined })[] {
   return toLeaves(familyOptions, []).map(({ keys, option }) => {
     return { path: ['metrics', family, ...keys].join('.'), flag: undefined, environment: undefined, option };
   });
 }
 
-/** The options of the file that says who may ask us, which only that file holds. */
+/** The options of the file of `--web.config.file`. */
 export function listWebFileLeaves(): readonly (Omit<Leaf, 'environment'> & { environment: undefined })[] {
   return toLeaves(webFileOptions, []).map(({ keys, option }) => {
     return { path: keys.join('.'), flag: undefined, environment: undefined, option };

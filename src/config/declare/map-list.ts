@@ -11,18 +11,10 @@ type Values<F extends Fields> = {
 };
 type Item<F extends Fields, O extends Fields> = Values<F> & { readonly [K in keyof Values<O>]?: Values<O>[K] };
 
-/**
- * A list of maps that have all of these keys, at least one of those that are optional, if there are such, and no other; the
- * `unique` ones tell them apart.
- */
+/** A list of maps with all `fields`, at least one of the optional fields if there are any, and no other key. The `unique` fields identify an item. */
 export function mapList<const F extends Fields, const O extends Fields = Record<never, never>>(
   fields: F,
-  about: {
-    readonly takes: string;
-    readonly example: string;
-    readonly unique: readonly (keyof F & string)[];
-    readonly optional?: O;
-  },
+  about: { takes: string; example: string; unique: readonly (keyof F & string)[]; optional?: O },
 ): ValueType<readonly Item<F, O>[], 'plain'> {
   const { takes, example, unique, optional = {} } = about;
   const known = { ...fields, ...optional };
@@ -31,7 +23,7 @@ export function mapList<const F extends Fields, const O extends Fields = Record<
       if (!Array.isArray(found)) return undefined;
       const items = found.map((item, index) => readMap({ fields, optional }, item, { path: [index], add }));
       for (const key of unique) complainTwice(items, key, add);
-      // The cast is true: every field was read by its own type, and what could not be has its complaint.
+      // The cast is true: every field was read by its type, or has a complaint.
       return items as unknown as readonly Item<F, O>[];
     },
     {
@@ -48,9 +40,9 @@ export function mapList<const F extends Fields, const O extends Fields = Record<
 type Plain = Readonly<Record<string, unknown>>;
 
 function readMap(
-  { fields, optional }: { readonly fields: Fields; readonly optional: Fields },
+  { fields, optional }: { fields: Fields; optional: Fields },
   found: unknown,
-  { path, add }: { readonly path: readonly PropertyKey[]; readonly add: AddProblem },
+  { path, add }: { path: readonly PropertyKey[]; add: AddProblem },
 ): Plain {
   const choices = Object.keys(optional);
   const keys = [...Object.keys(fields), ...choices];
@@ -69,7 +61,7 @@ function readMap(
     if (Object.hasOwn(found, key)) values.set(name, readPart(type, found[key], [...path, key], add));
     else if (!choices.includes(key)) add({ path, message: `${key} is missing`, hint: type.hint(undefined) });
   }
-  // A key that is not known may well stand for one of them.
+  // An unknown key may be a misspelt one of them.
   if (choices.length > 0 && Object.keys(found).every((key) => Object.hasOwn(fields, key)))
     add({ path, message: 'says nothing beside', hint: `give ${choices.join(' or ')}` });
   return Object.fromEntries(values);

@@ -3,7 +3,7 @@ import type { Kind, ValueType } from '../values/value-type.ts';
 
 const mark = Symbol('option');
 
-/** One option: everything else about it follows from this declaration and its place in the tree. */
+/** One option; its names, help and reference follow from this declaration and its place in the tree. */
 export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
@@ -11,21 +11,20 @@ export type Option<T, K extends Kind = Kind> = {
   readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
-  /** The time at which a change takes effect: with a reload, or only with a restart. */
+  /** Whether a change takes effect with a reload or only with a restart. */
   readonly reload: Reload;
-  /** Its flag, where it is another one than its place says: the one that other exporters have. */
+  /** Overrides the flag that follows from its place, for the name that other exporters use. */
   readonly flag?: string;
 };
 
 export type Reload = 'now' | 'restart';
 
-/** A default; of lists and maps only the empty ones and those of plain words are any use. */
+/** A default. Lists can only be empty or hold plain words; the same for maps. */
 export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
 
-/** Options by their YAML keys, nested as in the file. */
 export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
 
-/** The settings of a tree of options: keys in camel case, durations in milliseconds, secrets read. */
+/** The settings of a tree of options: keys in camel case, durations in milliseconds, secrets read from their files. */
 export type Settings<T extends OptionTree> = {
   readonly [K in keyof T & string as SettingName<K, Declared<T[K]>>]: Declared<T[K]> extends Option<infer V, infer M>
     ? M extends 'secret'
@@ -39,17 +38,17 @@ export type Settings<T extends OptionTree> = {
 // Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
-/** An option that a reload leaves as it is. */
-export function untilRestart<O extends Option<unknown>>(declared: O): O & { readonly reload: 'restart' } {
+/** An option that a reload does not change. */
+export function untilRestart<O extends Option<unknown>>(declared: O): O & { reload: 'restart' } {
   return { ...declared, reload: 'restart' };
 }
 
-/** An option whose flag is written as other exporters have it. */
+/** An option with the flag that other exporters use. */
 export function withFlag<O extends Option<unknown>>(flag: string, declared: O): O {
   return { ...declared, flag };
 }
 
-/** The settings of a tree of options that a reload keeps. */
+/** The settings of a tree of options that a reload does not change. */
 export type FixedSettings<T extends OptionTree> = {
   readonly [K in keyof T & string as T[K] extends { readonly reload: 'restart' }
     ? SettingName<K, T[K]>
@@ -61,12 +60,12 @@ export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallb
   return { [mark]: true, type, fallback, required: false, help, reload: 'now' };
 }
 
-/** Declares an option without a default that is not required. */
+/** An option without a default. */
 export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
   return { [mark]: true, type, fallback: undefined, required: false, help, reload: 'now' };
 }
 
-/** An option that has to be given. */
+/** An option without a default that must be given. */
 export function required<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T, K> {
   return { [mark]: true, type, fallback: undefined, required: true, help, reload: 'now' };
 }
@@ -75,7 +74,7 @@ export function isOption(node: OptionTree | Option<unknown>): node is Option<unk
   return mark in node;
 }
 
-/** The name of an option inside: `listen_address` → `listenAddress`, `timeout` → `timeoutMs`, `token_file` → `token`. */
+/** Converts a key of the file: `listen_address` → `listenAddress`, `timeout` → `timeoutMs`, `token_file` → `token`. */
 export function toSettingName(key: string, kind: Kind): string {
   const bare = kind === 'secret' ? key.replace(/_file$/, '') : key;
   const camel = bare.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -84,7 +83,7 @@ export function toSettingName(key: string, kind: Kind): string {
 
 type SettingName<K extends string, N> = N extends Option<unknown, infer M> ? NameOfKind<K, M> : CamelCase<K>;
 
-/** The name inside of what the file calls K, as `toSettingName` gives it. */
+/** The type of what `toSettingName` returns. */
 export type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
   ? `${CamelCase<K>}Ms`
   : M extends 'secret'

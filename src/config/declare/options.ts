@@ -13,7 +13,6 @@ import { traceOptions } from './trace-options.ts';
 const overdueFactors = { min: 1, max: 1000 } as const;
 const successAge = duration({ min: '1m', max: '52w' });
 
-/** The options of the file other than servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
   web: {
     listen_address: untilRestart(option(listenAddress, ':9720', 'Address to listen on for metrics and pages.')),
@@ -134,7 +133,7 @@ export const generalOptions = {
   },
 } as const satisfies OptionTree;
 
-/** One watched server; each has a variable for the case of a single server, and none has a flag. */
+/** The options of one server. Each has a variable for a single server, and none has a flag. */
 export const serverOptions = {
   name: option(serverName(), 'default', 'Unique name of the server in labels and on pages.'),
   url: required(webAddress, 'URL of the server, without /api.'),
@@ -190,7 +189,7 @@ export const serverOptions = {
   ),
 } as const satisfies OptionTree;
 
-/** Declares the options of a collector, with its own defaults. */
+/** The options of a collector, with its own defaults. */
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
   const options = definePollOptions(collector);
   return projects === undefined ? options : { ...options, projects: option(patternList, [], projects) };
@@ -199,7 +198,7 @@ export function defineCollectorOptions({ projects, ...collector }: CollectorDefa
 export const usualMaxSeries = 10_000;
 
 type PollOptions = ReturnType<typeof definePollOptions>;
-type CollectorOptions = PollOptions & { readonly projects?: Option<Patterns, 'plain'> };
+type CollectorOptions = PollOptions & { projects?: Option<Patterns, 'plain'> };
 
 function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }: Omit<CollectorDefaults, 'projects'>) {
   return {
@@ -213,14 +212,14 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
   } as const satisfies OptionTree;
 }
 
-/** The options of a metric family; only the file holds them. */
+/** The options of a metric family; only the file has them. */
 export const familyOptions = {
   off: option(boolean, false, 'Do not expose the metric family.'),
   drop_labels: option(labelNames, [], 'Labels to drop; series that become identical are merged.'),
   buckets: optional(bucketBounds, 'Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;
 
-/** The options of only the command line and the environment. */
+/** The options that only the command line and the environment have. */
 export const launchOptions = {
   config: {
     file: optional(path('/etc/automation-exporter/config.yaml'), 'Configuration file, in YAML.'),
@@ -235,30 +234,30 @@ export const launchOptions = {
   ),
 } as const satisfies OptionTree;
 
-/** The facts about a collector that its options need; the caller has the list. */
+/** What the options of a collector need to know about it. */
 export type CollectorDefaults = {
   readonly name: string;
   readonly every: string;
   readonly on: boolean;
   readonly help: string;
-  /** Describes the part that it only collects for configured projects. */
+  /** Describes what it collects only for configured projects. */
   readonly projects?: string;
-  /** The largest number of its series, if not the usual one. */
+  /** Its default limit of series, if not the usual one. */
   readonly maxSeries?: number;
 };
 
-/** The facts about a metric family that its options need; the caller has the list. */
+/** What the options of a metric family need to know about it. */
 export type FamilyFacts = {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** The label of a state set that separates the states, which cannot be dropped. */
+  /** The label that separates the states of a state set; it cannot be dropped. */
   readonly stateLabel?: string;
-  /** Of a histogram without buckets of its own: the family whose buckets it has. */
+  /** For a histogram without its own buckets: the family whose buckets it has. */
   readonly bucketsFrom?: string;
 };
 
-/** Pairs that exclude each other: an option has no meaning while the switch is on. */
+/** Pairs that exclude each other: an option has no effect while the switch is on. */
 export const exclusions = [
   { option: 'state.dir', switch: 'state.memory' },
   { option: 'state.postgres.host', switch: 'state.memory' },

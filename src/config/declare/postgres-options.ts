@@ -3,7 +3,6 @@ import { databaseHost, hostName, pemFile, plainName, schemaName, userName } from
 import { boolean, path } from '../values/value-type.ts';
 import { type OptionTree, option, optional, untilRestart } from './option.ts';
 
-/** The options of the database that replicas share. */
 export const postgresOptions = {
   host: untilRestart(
     optional(

@@ -1,6 +1,6 @@
 import { isOption, type OptionTree, type Settings, toSettingName } from './option.ts';
 
-/** Builds the settings of a tree from the value of each option, looked up by its keys. */
+/** Builds the settings of a tree; `valueOf` gets the path of an option. */
 export function toSettings<T extends OptionTree>(tree: T, valueOf: (path: string) => unknown): Settings<T> {
   // The cast is true: the type computes the same keys and values from the same tree, which the compiler cannot follow.
   return build(tree, [], valueOf) as Settings<T>;

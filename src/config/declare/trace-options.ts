@@ -4,7 +4,6 @@ import { plainName, textList, traceLink } from '../values/texts.ts';
 import { boolean, choice, duration } from '../values/value-type.ts';
 import { type OptionTree, option, optional } from './option.ts';
 
-/** The options of traces; the variables of OpenTelemetry say where they are sent. */
 export const traceOptions = {
   enabled: option(
     choice('auto', 'on', 'pages', 'off'),

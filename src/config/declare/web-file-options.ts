@@ -4,7 +4,7 @@ import { boolean, choice, duration } from '../values/value-type.ts';
 import { basicAuthUsers, choices, pemText, responseHeaders } from '../values/web-values.ts';
 import { type OptionTree, option, optional } from './option.ts';
 
-/** The names that Go has for cipher suites up to TLS 1.2, with those of OpenSSL. */
+/** Cipher suites up to TLS 1.2: Go's names → OpenSSL's names. */
 export const cipherSuites = {
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
@@ -21,10 +21,10 @@ export const cipherSuites = {
   TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
 } as const;
 
-/** The names that Go has for curves, with those of OpenSSL. */
+/** Curves: Go's names → OpenSSL's names. */
 export const curves = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
-/** The demands on the certificates of clients; RequireClientCert is the old name of RequireAnyClientCert. */
+/** What is required of client certificates; RequireClientCert is the old name of RequireAnyClientCert. */
 export const clientAuthTypes = [
   'NoClientCert',
   'RequestClientCert',
@@ -36,7 +36,7 @@ export const clientAuthTypes = [
 
 const versions = choice('TLS12', 'TLS13');
 
-/** The options of the file that says who may ask us and how; its form is the one of Prometheus and its exporters. */
+/** The options of the file of `--web.config.file`, which has the form of Prometheus' web configuration file. */
 export const webFileOptions = {
   tls_server_config: {
     cert: optional(pemText(), 'Certificate of the exporter, as text in PEM.'),
@@ -89,6 +89,6 @@ export const webFileOptions = {
 } as const satisfies OptionTree;
 
 function toNames<const T extends object>(table: T): (keyof T & string)[] {
-  // The cast is true: the table is one of our own, with no other keys.
+  // The cast is true: the table is declared in this file and has no other keys.
   return Object.keys(table) as (keyof T & string)[];
 }

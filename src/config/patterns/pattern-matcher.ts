@@ -1,6 +1,6 @@
 import type { PatternNode } from './pattern-syntax.ts';
 
-/** Computes an upper bound for the steps of a pattern for one character of a name. */
+/** An upper bound for the steps of a pattern for one character of a name. */
 export function countSteps(node: PatternNode): number {
   switch (node.kind) {
     case 'sequence':
@@ -18,9 +18,9 @@ export function countSteps(node: PatternNode): number {
 }
 
 /**
- * Says whether a whole name matches. All ways through the pattern are followed at once, one character after the other,
- * so that no name can make it take longer than its length times the steps of the pattern. Where a set of places and
- * a character lead is kept, because names are alike.
+ * Reports whether a whole name matches. All ways through the pattern are followed at once, character by character, so that
+ * the time is bounded by the length of the name times the steps of the pattern. Transitions are cached, because names are
+ * alike.
  */
 export function createMatcher(pattern: PatternNode): (name: string) => boolean {
   const steps = toSteps(pattern);
@@ -70,12 +70,12 @@ export function createMatcher(pattern: PatternNode): (name: string) => boolean {
   };
 }
 
-/** Places in the pattern that wait for the next character, and where each leads as far as that is known. */
-type State = { readonly places: readonly number[]; readonly isMatch: boolean; readonly next: Map<number, State> };
+/** Places in the pattern that wait for the next character, and the known transitions. */
+type State = { places: readonly number[]; isMatch: boolean; next: Map<number, State> };
 
 const mostKept = 1000;
 
-// Follows each place until a character is needed, or the end of the name.
+// Follows each place until it needs a character or the name ends.
 function follow(steps: readonly Step[], from: number[], about: { isStart: boolean; isEnd: boolean }): number[] {
   const waiting: number[] = [];
   const seen = new Uint8Array(steps.length);
@@ -93,10 +93,10 @@ function follow(steps: readonly Step[], from: number[], about: { isStart: boolea
 
 type Step =
   | Extract<PatternNode, { kind: 'character' | 'start' | 'end' }>
-  | { readonly kind: 'fork'; readonly to: number[] }
-  | { readonly kind: 'match' };
+  | { kind: 'fork'; to: number[] }
+  | { kind: 'match' };
 
-// Every step leads to the one behind it, but a fork, which leads where it says.
+// Every step leads to the next one, except a fork.
 function toSteps(pattern: PatternNode): readonly Step[] {
   const steps: Step[] = [];
 

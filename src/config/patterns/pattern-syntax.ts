@@ -1,4 +1,3 @@
-/** A pattern as a tree, for a matcher that never goes back. */
 export type PatternNode =
   | { readonly kind: 'character'; readonly accepts: (codePoint: number) => boolean }
   | { readonly kind: 'start' | 'end' }
@@ -6,12 +5,12 @@ export type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly least: number; readonly most: number };
 
-/** Thrown for a feature of regular expressions that patterns lack; the message ends a sentence. */
+/** A feature of regular expressions that patterns lack; the message ends a sentence. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** Reads a text that is a regular expression in Unicode mode, as its caller has made sure of. */
+/** Parses a text that the caller has already compiled as a regular expression in Unicode mode. */
 export function parsePatternSyntax(source: string): PatternNode {
   let rest = source;
 
@@ -29,7 +28,7 @@ export function parsePatternSyntax(source: string): PatternNode {
   }
 
   function parseRepeat(part: PatternNode): PatternNode {
-    // Whether it is greedy decides what is captured, not what matches.
+    // Greediness changes what is captured, not what matches.
     const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
     if (mark === undefined) return part;
     const [least, most] = toBounds(mark);
@@ -66,7 +65,7 @@ const unknownHere: readonly (readonly [RegExp, string])[] = [
   [/^\(\?[^:<]/, 'changes its flags in the middle'],
 ];
 
-// A class, an escape in each of its lengths, or a plain character; a pair of escaped surrogates is one character.
+// A class, an escape, or a plain character; a pair of escaped surrogates is one character.
 const characterPattern =
   /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u.{4}|\\[pP]\{[^}]*\}|\\x..|\\c.|\\.|.)/su;
 
@@ -82,7 +81,7 @@ function toBounds(mark: string): [number, number] {
 function toTest(character: string): (codePoint: number) => boolean {
   const expression = new RegExp(`^${character}$`, 'su');
   const accepts = (codePoint: number) => expression.test(String.fromCodePoint(codePoint));
-  // Most names are ASCII, and asking the expression at every character is what would cost.
+  // A table for ASCII, because the expression is slow and most names are ASCII.
   const ascii = Array.from({ length: 128 }, (_, codePoint) => accepts(codePoint));
   return (codePoint) => ascii[codePoint] ?? accepts(codePoint);
 }

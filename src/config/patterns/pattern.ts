@@ -5,12 +5,11 @@ import { parsedText, type ValueType } from '../values/value-type.ts';
 import { countSteps, createMatcher } from './pattern-matcher.ts';
 import { PatternError, parsePatternSyntax } from './pattern-syntax.ts';
 
-/** A regular expression over the whole of a name. */
 export type Pattern = { readonly source: string; readonly matches: (name: string) => boolean };
 
 export const longestPattern = 200;
 
-/** Reads a pattern; its dot takes every character, so that `.*` takes every name. */
+/** Parses a pattern; its dot matches every character, so that `.*` matches every name. */
 export function parsePattern(source: string): Parsed<Pattern> {
   if (source === '') return { problem: 'is empty', hint: 'write .* for every name' };
   if (source.length > longestPattern)
@@ -35,7 +34,7 @@ function findFault(source: string): string | undefined {
     void new RegExp(source, 'su');
     return undefined;
   } catch (error) {
-    // The engine repeats the whole expression before it says what is wrong.
+    // The engine repeats the whole expression before the reason.
     const said = error instanceof Error ? (/: ([^:]+)$/.exec(error.message)?.[1] ?? '') : '';
     return said === '' ? 'write \\ before special characters' : said.toLowerCase();
   }
@@ -43,10 +42,9 @@ function findFault(source: string): string | undefined {
 
 const mostPatterns = 100;
 
-/** A list of patterns; a name needs to match only one of them. */
+/** A list of patterns; a name has to match one of them. */
 export type Patterns = { readonly sources: readonly string[]; readonly matches: (name: string) => boolean };
 
-/** One pattern as an option. */
 export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {
   takes: 'a pattern',
   examples: ['pay-.*'],
@@ -54,7 +52,7 @@ export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {
   format: ({ source }) => source,
 });
 
-/** A list of patterns; a flag or a variable gives one, which can hold several by |. */
+/** A flag or a variable has one pattern, which can have alternatives separated by |. */
 export const patternList: ValueType<Patterns, 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found)) return undefined;
@@ -80,25 +78,25 @@ export const patternList: ValueType<Patterns, 'plain'> = structured(
   },
 );
 
-type Choice = { readonly include: Patterns; readonly exclude: Patterns };
+type Choice = { include: Patterns; exclude: Patterns };
 
-/** Chooses names: those to include, or all if none are listed, except those to exclude. */
+/** Selects the names in `include`, or all if it is empty, except those in `exclude`. */
 export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
   return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
 }
 
 type Override = {
-  readonly match: Pattern;
-  readonly successAgeMs?: number | undefined;
-  readonly overdueFactor?: number | undefined;
-  readonly critical?: boolean | undefined;
+  match: Pattern;
+  successAgeMs?: number | undefined;
+  overdueFactor?: number | undefined;
+  critical?: boolean | undefined;
 };
 
 /** Finds the overrides of a job: for each field the first matching entry that has it. */
 export function toOverrideChoice(entries: readonly Override[]): {
-  readonly successAgeMsOf: (path: string) => number | undefined;
-  readonly overdueFactorOf: (path: string) => number | undefined;
-  readonly isCritical: (path: string) => boolean;
+  successAgeMsOf: (path: string) => number | undefined;
+  overdueFactorOf: (path: string) => number | undefined;
+  isCritical: (path: string) => boolean;
 } {
   const ofAges = entries.filter(({ successAgeMs }) => successAgeMs !== undefined);
   const ofFactors = entries.filter(({ overdueFactor }) => overdueFactor !== undefined);
@@ -110,9 +108,8 @@ export function toOverrideChoice(entries: readonly Override[]): {
   };
 }
 
-/** The labels of a name: every entry that matches adds its own, and the first to name a label wins. */
 export function toLabelChoice(
-  entries: readonly { readonly match: Pattern; readonly labels: readonly LabelPair[] }[],
+  entries: readonly { match: Pattern; labels: readonly LabelPair[] }[],
 ): (name: string) => readonly LabelPair[] {
   return (name) => {
     const found = new Map<string, string>();

@@ -12,16 +12,15 @@ import { toSettings } from '../declare/settings.ts';
 import { formatDuration } from '../values/duration.ts';
 import { origins, type Resolved, resolveAll, type Sources } from './resolve.ts';
 
-/** The settings of every collector by name; intervals that were given are put to `validateInterval`. */
 export function resolveCollectors(
   about: {
-    readonly collectors: readonly CollectorDefaults[];
-    readonly disableDefaults: boolean;
-    readonly validateInterval?: (intervalMs: number) => string | undefined;
+    collectors: readonly CollectorDefaults[];
+    disableDefaults: boolean;
+    validateInterval?: (intervalMs: number) => string | undefined;
   },
   sources: Sources,
   complaints: Complaints,
-): { readonly collectors: Config['collectors']; readonly resolved: ReadonlyMap<string, Resolved> } {
+): { collectors: Config['collectors']; resolved: ReadonlyMap<string, Resolved> } {
   const settings = new Map<string, CollectorConfig>();
   const all = new Map<string, Resolved>();
   for (const declared of about.collectors) {
@@ -41,12 +40,12 @@ export function resolveCollectors(
   return { collectors: Object.fromEntries(settings), resolved: all };
 }
 
-/** Reads the metric families in the file; only those it names. */
+/** Reads the metric families that are in the file. */
 export function resolveFamilies(
   known: readonly FamilyFacts[],
   sources: Sources,
   complaints: Complaints,
-): { readonly families: ReadonlyMap<string, FamilyConfig>; readonly resolved: ReadonlyMap<string, Resolved> } {
+): { families: ReadonlyMap<string, FamilyConfig>; resolved: ReadonlyMap<string, Resolved> } {
   const families = new Map<string, FamilyConfig>();
   const all = new Map<string, Resolved>();
   for (const family of known) {
@@ -68,7 +67,7 @@ export function resolveFamilies(
 
 function checkLabels(
   { name: family, labels, stateLabel }: FamilyFacts,
-  { names, place }: { readonly names: readonly string[] | undefined; readonly place: Place | undefined },
+  { names, place }: { names: readonly string[] | undefined; place: Place | undefined },
   complaints: Complaints,
 ): void {
   // A value that is not a list already has its complaint, and is undefined here.
@@ -82,8 +81,8 @@ function checkLabels(
 }
 
 /**
- * Settles pairs that exclude each other: the stronger source wins, so that an image or a flag may overrule the file;
- * both from one source is a complaint.
+ * Resolves pairs that exclude each other: the stronger source wins, so that a flag or an image can overrule the file; two
+ * values from one source are a complaint.
  */
 export function settleExclusions(
   resolved: ReadonlyMap<string, Resolved>,
@@ -101,7 +100,10 @@ export function settleExclusions(
   return settled;
 }
 
-/** Complains about a client certificate without its key, or the other way round, and about a password for a database without a host: the state would be kept in a file, and each replica would count by itself. */
+/**
+ * Complains about a client certificate without its key and the reverse, and about a database password without a host: the
+ * state would be in a file, and each replica would count for itself.
+ */
 export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
   const placeOf = (key: string) => general.get(`state.postgres.tls.${key}`)?.place;
   for (const [given, lacking] of [
@@ -121,7 +123,7 @@ export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints
   complaints.add(password, 'has no meaning without state.postgres.host', 'give the host of the database');
 }
 
-/** Complains if counting begins before the catch-up limit: everything further back would be skipped. */
+/** Complains if counting starts before the catch-up limit: older executions would be skipped. */
 export function checkBackfill(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
   const backfill = general.get('executions.backfill');
   const limit = general.get('executions.catch_up_limit');

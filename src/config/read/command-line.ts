@@ -2,15 +2,12 @@ import { type Complaint, createComplaints, didYouMean, quote } from '../../domai
 import { environmentPrefix, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
-/** The commands and flags of the command line that are not options of the configuration. */
-export type CommandLine = {
-  readonly commands: readonly CommandWord[];
-  readonly flags: readonly CommandFlag[];
-};
+/** The commands, and the flags that are not options of the configuration. */
+export type CommandLine = { readonly commands: readonly CommandWord[]; readonly flags: readonly CommandFlag[] };
 
 export type CommandWord = {
   readonly name: string;
-  /** The most words that may follow it; none by default. */
+  /** The maximum number of words after it; none by default. */
   readonly positionals?: number;
 };
 
@@ -18,21 +15,19 @@ export type CommandFlag = {
   readonly name: string;
   /** One letter for `-h`. */
   readonly letter?: string;
-  /** Stands for the value in the help; a flag without one is a switch. */
+  /** The placeholder of the value in the help; a flag without one is a switch. */
   readonly placeholder?: string;
   readonly help: string;
-  /** The commands that know it; without the list, every one. */
+  /** The commands that have it; all by default. */
   readonly commands?: readonly string[];
 };
 
-/** The parsed arguments; values are still text, a switch is true or false. */
 export type Arguments = {
-  /** Undefined when no command was named. */
+  /** Undefined if no command was given. */
   readonly command: string | undefined;
-  /** True if the first word is not a command: then the others cannot be checked. */
+  /** True if the first word is not a command; the other words are not checked then. */
   readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
-  /** By name without dashes: the options' flags and the commands' own. */
   readonly flags: ReadonlyMap<string, string | boolean>;
   readonly problems: readonly Complaint[];
 };
@@ -40,7 +35,7 @@ export type Arguments = {
 /** Reads arguments: `--flag value`, `--flag=value`, `--switch`, `--no-switch`; `--` ends the flags. */
 export function parseArguments(
   argv: readonly string[],
-  options: { readonly collectors: readonly CollectorDefaults[]; readonly commandLine?: CommandLine },
+  options: { collectors: readonly CollectorDefaults[]; commandLine?: CommandLine },
 ): Arguments {
   const { commands, flags: commandFlags } = options.commandLine ?? { commands: [], flags: [] };
   const known = listKnownFlags(options.collectors, commandFlags);
@@ -67,7 +62,7 @@ export function parseArguments(
     if (flag === undefined) {
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, hint);
-      // The next word is likely its value, and maybe a secret: it must not be taken for a command and repeated.
+      // The next word is likely its value, and may be a secret: it must not be repeated as a command.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();
@@ -114,8 +109,8 @@ export function parseArguments(
 }
 
 type KnownFlag =
-  | { readonly name: string; readonly takesValue: true; readonly placeholder: string }
-  | { readonly name: string; readonly takesValue: false; readonly state: boolean; readonly negatable: boolean };
+  | { name: string; takesValue: true; placeholder: string }
+  | { name: string; takesValue: false; state: boolean; negatable: boolean };
 
 // Every spelling leads to its flag: `--x`, `--no-x` and `-x`.
 function listKnownFlags(collectors: readonly CollectorDefaults[], commandFlags: readonly CommandFlag[]) {
@@ -149,7 +144,7 @@ function quoteFlag(typed: string): string {
   return /^--?[A-Za-z0-9._-]{1,60}$/.test(typed) ? typed : quote(typed);
 }
 
-/** Says what to do instead of an unknown flag; those of a server, secrets above all, live elsewhere on purpose. */
+/** What to do about an unknown flag. Servers, and above all their secrets, have no flags on purpose. */
 function explainUnknownFlag(typed: string, known: Iterable<string>): { message: string; hint: string } {
   const message = 'is not a known flag';
   const word = typed

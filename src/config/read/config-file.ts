@@ -6,7 +6,6 @@ import { parseYaml } from './document.ts';
 import { type FileValues, readFileValues } from './file-values.ts';
 
 export type ConfigFileOptions = {
-  /** The place that names the file, for the complaint that it cannot be read. */
   readonly place: string;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];
@@ -14,7 +13,6 @@ export type ConfigFileOptions = {
   readonly complaints: Complaints;
 };
 
-/** Reads the configuration file; what is wrong with it becomes complaints. */
 export async function readConfigFile(path: string, options: ConfigFileOptions): Promise<FileValues> {
   const { place, readFile, complaints } = options;
   const nothing: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: false };

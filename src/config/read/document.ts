@@ -1,25 +1,25 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
 
-/** A part of the file with its place; keys and items are already free of aliases and duplicates. */
+/** A part of the file with its place; aliases are resolved and duplicate keys are gone. */
 export type DocumentNode =
   | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
   | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown }
-  /** Something with its complaint already. */
+  /** Something that already has its complaint. */
   | { readonly kind: 'broken'; readonly offset: number };
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
 
-/** The file as nodes, and how to name a place in it. */
+/** The file as nodes, and the names of places in it. */
 export type ReadDocument = {
   readonly root: DocumentNode | undefined;
-  /** True if the file is empty, so the root is absent. */
+  /** True for an empty file, which has no root. */
   readonly empty: boolean;
   readonly toPlace: (offset: number, path: string) => Place;
 };
 
-/** Parses YAML without ever throwing: what is wrong with the text becomes complaints. */
+/** Parses YAML and never throws: faults become complaints. */
 export function parseYaml(text: string, fileName: string, complaints: Complaints): ReadDocument {
   const lineCounter = new LineCounter();
   const toPlace = (offset: number, path: string): Place => {
@@ -27,7 +27,7 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
     return { text: `${fileName}:${Math.max(line, 1)}:${Math.max(col, 1)}${path === '' ? '' : ` ${path}`}`, offset };
   };
   try {
-    // Duplicate keys are found below: the library compares every key with every other.
+    // Duplicate keys are found below: the library would compare every key with every other.
     const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
     for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, mostSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
@@ -36,14 +36,14 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
     if (document.contents === null) return { root: undefined, empty: true, toPlace };
     return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), empty: false, toPlace };
   } catch (error) {
-    // The parser recurses, and a stack that overflows says only that the text goes too deep.
+    // The parser recurses; a stack overflow means that the text is nested too deep.
     if (!(error instanceof RangeError)) throw error;
     complaints.add(fileName, tooDeep);
     return { root: undefined, empty: false, toPlace };
   }
 }
 
-/** The plain value of a node; shared nodes stay shared, so that aliases of aliases do not multiply. */
+/** The plain value of a node. Shared nodes stay shared, so that aliases of aliases do not multiply. */
 export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, unknown>()): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'broken') return undefined;
@@ -109,7 +109,7 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     return { kind: 'map', offset: start, entries };
   }
 
-  // Shares what it names instead of copying it, so that aliases of aliases cost nothing.
+  // Shares the anchor's node instead of copying it, so that aliases of aliases cost nothing.
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);

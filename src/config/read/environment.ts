@@ -2,7 +2,7 @@ import { type Complaints, didYouMean, quote } from '../../domain/complaint.ts';
 import { environmentPrefix, type Leaf, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
-/** Our variables by name; an empty one counts as not set, as compose files leave them. */
+/** The exporter's variables by name; an empty one counts as not set, because compose files leave them empty. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   collectors: readonly CollectorDefaults[],
@@ -19,7 +19,7 @@ export function readEnvironment(
   return found;
 }
 
-/** The variables of the single-server form, those that hold a secret included. */
+/** The variables of the single-server form, with those that hold a secret. */
 export function listServerVariables(): readonly string[] {
   return listServerLeaves('servers[0]').flatMap((leaf) => toVariables(leaf));
 }
@@ -29,7 +29,7 @@ function toVariables(leaf: Leaf): readonly string[] {
   return secret === undefined ? [leaf.environment] : [leaf.environment, secret];
 }
 
-// Kubernetes sets these in every pod next to a Service named automation-exporter; they are not meant for us.
+// Kubernetes sets these in every pod next to a Service named automation-exporter.
 function isServiceLink(name: string): boolean {
   return /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/.test(name);
 }

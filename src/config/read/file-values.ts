@@ -17,21 +17,19 @@ import {
 } from '../declare/options.ts';
 import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
 
-/** The contents of the file, by path: values of options, and the places of servers. */
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly servers: readonly Place[];
-  /** Paths that are in the file, but wrong in a way that has its complaint already. */
+  /** Paths that are in the file, but already have a complaint. */
   readonly faulty: ReadonlySet<string>;
-  /** False when the file could not be read as a whole, so that what is absent may only be unseen. */
+  /** False if part of the file could not be read: an absent value may only be unseen. */
   readonly complete: boolean;
 };
 
 export type FileValue = { readonly value: unknown; readonly place: Place };
 
-type Known = { readonly collectors: readonly CollectorDefaults[]; readonly families: readonly FamilyFacts[] };
+type Known = { collectors: readonly CollectorDefaults[]; families: readonly FamilyFacts[] };
 
-/** Finds the value of every option in the file; every other key is a complaint. */
 export function readFileValues(
   { root, empty, toPlace }: ReadDocument,
   known: Known,
@@ -58,7 +56,7 @@ function isTop(key: string): boolean {
   return topKeys.includes(key);
 }
 
-/** Returns the section that was probably meant, so that what is wrong below it is found as well. */
+/** Returns the section that was probably meant, so that faults below it are found too. */
 function complainUnknownTop(reading: Reading, entry: DocumentEntry, key: string): string {
   complainUnknown(reading, entry, { path: joinPath('', key), key, known: topKeys });
   return findNearest(key, topKeys) ?? key;
@@ -75,13 +73,13 @@ export function readTreeValues(
   return reading.values;
 }
 
-/** The results so far, and what a reader of a part needs. */
+/** The results so far, and the context of a reader. */
 type Reading = {
-  readonly values: Map<string, FileValue>;
-  readonly servers: Place[];
-  readonly faulty: Set<string>;
-  readonly toPlace: ReadDocument['toPlace'];
-  readonly complaints: Complaints;
+  values: Map<string, FileValue>;
+  servers: Place[];
+  faulty: Set<string>;
+  toPlace: ReadDocument['toPlace'];
+  complaints: Complaints;
 };
 
 function readServers(reading: Reading, { node }: DocumentEntry): void {
@@ -164,12 +162,12 @@ function asMap(
 }
 
 type UnknownKey = {
-  readonly path: string;
-  readonly key: string;
-  readonly known: readonly string[];
-  readonly tree?: OptionTree;
-  readonly what?: string;
-  readonly hint?: string;
+  path: string;
+  key: string;
+  known: readonly string[];
+  tree?: OptionTree;
+  what?: string;
+  hint?: string;
 };
 
 function complainUnknown({ toPlace, complaints }: Reading, { offset }: DocumentEntry, about: UnknownKey): void {
@@ -192,7 +190,7 @@ function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boo
   return offset;
 }
 
-// Someone wrote the thing itself where the path of its file belongs.
+// The secret itself was written where the path of its file belongs.
 function toFileHint(tree: OptionTree, key: string): string | undefined {
   const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
   if (declared === undefined || !isOption(declared)) return undefined;

@@ -1,13 +1,13 @@
 import { type Complaints, type Place, toInnerPlace } from '../../domain/complaint.ts';
 import type { ServerConfig } from '../config.ts';
 
-/** The names of labels that configuration cannot add, because series or their targets have them already. */
+/** Labels that configuration cannot add, because series or their targets already have them. */
 export type TakenLabels = { readonly ofServers: readonly string[]; readonly ofProjects: readonly string[] };
 
-/** Complains about labels that would come twice to one series. */
+/** Complains about labels that one series would have twice. */
 export function checkLabels(
   { labels, projects }: ServerConfig,
-  about: { readonly taken: TakenLabels; readonly placeOf: (key: string) => Place | undefined },
+  about: { taken: TakenLabels; placeOf: (key: string) => Place | undefined },
   complaints: Complaints,
 ): void {
   const { taken, placeOf } = about;
@@ -30,7 +30,7 @@ export function checkLabels(
 
 function complainTaken(
   names: readonly string[],
-  about: { readonly taken: readonly string[]; readonly place: Place; readonly path: readonly PropertyKey[] },
+  about: { taken: readonly string[]; place: Place; path: readonly PropertyKey[] },
   complaints: Complaints,
 ): void {
   for (const name of names) {

@@ -3,7 +3,7 @@ import type { Leaf } from '../declare/catalogue.ts';
 import { checkValue } from '../values/value-type.ts';
 import type { FileValue } from './file-values.ts';
 
-/** Everything that may give an option its value, the strongest first. */
+/** Everything that can give an option its value, the strongest first. */
 export type Sources = {
   readonly flags: ReadonlyMap<string, string | boolean>;
   readonly environment: ReadonlyMap<string, string>;
@@ -14,13 +14,13 @@ export type Sources = {
 export const origins = ['default', 'file', 'environment', 'flag'] as const;
 export type Origin = (typeof origins)[number];
 
-/** A value and where it came from; a default has no place. */
+/** A value and its origin; a default has no place. */
 export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
 
-/** An option by its names; what only the file holds has no variable. */
+/** An option by its names; one that only the file has, has no variable. */
 export type Named = Omit<Leaf, 'environment'> & { readonly environment: string | undefined };
 
-/** The strongest value of an option: flag, environment, file, default. Every value given is checked, not only the strongest. */
+/** The strongest value of an option: flag, environment, file, default. All given values are checked, not only the strongest. */
 export function resolveLeaf(leaf: Named, sources: Sources, complaints: Complaints): Resolved {
   const given = listGiven(leaf, sources).map(({ raw, place, origin }) => {
     return { value: check(leaf, raw, place, complaints), origin, place };
@@ -28,7 +28,7 @@ export function resolveLeaf(leaf: Named, sources: Sources, complaints: Complaint
   return given[0] ?? { value: toDefault(leaf), origin: 'default', place: undefined };
 }
 
-/** Resolves many options, by their place in the file, or by their flag when they have none. */
+/** Resolves many options; the keys are their paths, or their flags if they have no path. */
 export function resolveAll(
   leaves: readonly Named[],
   sources: Sources,
@@ -37,10 +37,10 @@ export function resolveAll(
   return new Map(leaves.map((leaf) => [leaf.path ?? leaf.flag ?? '', resolveLeaf(leaf, sources, complaints)]));
 }
 
-/** Says that a required option is missing, at the place of the thing that lacks it. */
+/** Complains that a required option is missing, at the place of the thing that lacks it. */
 export function complainMissing(
   leaf: Leaf,
-  { place, single }: { readonly place: Place; readonly single: boolean },
+  { place, single }: { place: Place; single: boolean },
   complaints: Complaints,
 ): void {
   const key = leaf.path?.slice(leaf.path.indexOf('.') + 1) ?? '';
@@ -74,7 +74,7 @@ function check({ option: { type } }: Named, raw: unknown, place: Place, complain
   return undefined;
 }
 
-// Defaults are written in our own source as in YAML, so parsing one cannot fail.
+// Defaults are YAML in our own source, so parsing one cannot fail.
 function toDefault({ option: { type, fallback } }: Named): unknown {
   return fallback === undefined ? undefined : type.schema.parse(fallback);
 }

@@ -5,32 +5,30 @@ import type { Leaf } from '../declare/catalogue.ts';
 import { serverOptions } from '../declare/options.ts';
 import type { Resolved } from './resolve.ts';
 
-/** One server, with all its options resolved, for the rules between them. */
 export type ResolvedServer = {
   readonly place: Place;
-  /** True if it may be defined by the environment. */
+  /** True if the environment may define it. */
   readonly single: boolean;
   /** By key, such as `tls.ca_file`. */
   readonly options: ReadonlyMap<string, ResolvedOption>;
 };
 
-/** A faulty option was given, but in a way that has its complaint already. */
+/** A faulty option was given, but already has its complaint. */
 export type ResolvedOption = Resolved & { readonly leaf: Leaf; readonly faulty: boolean };
 
-/** The contents of its TLS files, by the options that name them. */
 export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
 
 type PlainTexts = { readonly [part in keyof TlsTexts]: string };
 
 export type TlsRules = {
   readonly readFile: ReadFile;
-  /** Says what makes such files unusable, each as the end of a sentence. */
+  /** Explains what makes such files unusable; each text ends a sentence. */
   readonly validateTls?:
     | ((texts: PlainTexts, nameOfCert?: string) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
     | undefined;
 };
 
-/** Complains about options of a server that contradict or lack each other, and about files that cannot be used; reads the latter. */
+/** Complains about options of a server that contradict or lack each other, and about unusable files; reads the files of `tls`. */
 export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
   checkAddress(server, complaints);
@@ -64,7 +62,7 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
   complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
-// A server from the environment is best completed there; one from the file may take its secret from either.
+// A server from the environment gets its secret there; one from the file from either.
 function adviseWays(server: ResolvedServer): string {
   const inFile = server.place.offset !== undefined;
   const toName = (key: string) => (inFile ? key : toVariable(server, key));
@@ -73,7 +71,7 @@ function adviseWays(server: ResolvedServer): string {
   return `${inFile ? 'give' : 'set'} one of ${ways.join(', ')}${variable}`;
 }
 
-/** The API's own path is added to the address. */
+/** The path of the API is appended to the address. */
 function checkAddress({ options }: ResolvedServer, complaints: Complaints): void {
   const { value, place } = options.get('url') ?? {};
   if (typeof value !== 'string' || place === undefined) return;
@@ -111,7 +109,7 @@ function checkTlsIsUsed(server: ResolvedServer, complaints: Complaints): void {
 
 async function readFileOf(
   server: ResolvedServer,
-  { key, readFile }: { readonly key: string; readonly readFile: ReadFile },
+  { key, readFile }: { key: string; readFile: ReadFile },
   complaints: Complaints,
 ): Promise<string | undefined> {
   const { value, place } = server.options.get(key) ?? {};

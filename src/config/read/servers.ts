@@ -13,17 +13,17 @@ import { complainMissing, type Resolved, resolveLeaf, type Sources } from './res
 import { checkServer, type ResolvedOption, type TlsRules } from './server-rules.ts';
 
 type About = {
-  readonly sources: Sources;
-  readonly file: FileValues;
-  readonly readFile: ReadFile;
-  readonly validateTls: TlsRules['validateTls'];
-  readonly takenLabels: TakenLabels;
-  readonly complaints: Complaints;
+  sources: Sources;
+  file: FileValues;
+  readFile: ReadFile;
+  validateTls: TlsRules['validateTls'];
+  takenLabels: TakenLabels;
+  complaints: Complaints;
 };
 
-type Servers = { readonly servers: readonly ServerConfig[]; readonly resolved: ReadonlyMap<string, Resolved> };
+type Servers = { servers: readonly ServerConfig[]; resolved: ReadonlyMap<string, Resolved> };
 
-/** The servers of the file and their secrets; the environment defines the only one, or overrides it. */
+/** Reads the servers of the file and their secrets; the environment defines the only server, or overrides it. */
 export async function readServers(about: About): Promise<Servers> {
   const { file, complaints } = about;
   const variables = listServerVariables().filter((name) => about.sources.environment.has(name));
@@ -72,13 +72,14 @@ export async function readServers(about: About): Promise<Servers> {
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
   return {
     ...server,
-    // An address has passed its own type, which excludes everything that a namespace must not have.
+    // The type of an address already excludes everything that a namespace must not contain.
     namespace: namespace ?? server.url,
     projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
   };
 }
 
-// A secret's variable is as strong as the variable that names its file, so the two together are a contradiction.
+// A variable with a secret is as strong as the variable with the path of its file, so both together are a
+// contradiction.
 async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: About): Promise<Resolved> {
   const named = resolveLeaf(leaf, sources, complaints);
   const variable = toSecretVariable(leaf) ?? '';
@@ -101,25 +102,21 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
   }
 }
 
-/** Complains about servers that could not be told apart: their series, their executions or the ids of their traces would be those of one. */
+/** Complains about servers that could not be told apart: they would share series, executions or trace ids. */
 function complainSame(
   servers: readonly ServerConfig[],
-  about: {
-    readonly places: readonly Place[];
-    readonly resolved: ReadonlyMap<string, Resolved>;
-    readonly complaints: Complaints;
-  },
+  about: { places: readonly Place[]; resolved: ReadonlyMap<string, Resolved>; complaints: Complaints },
 ): void {
   const placeOf = (index: number, key: string): Place =>
     about.resolved.get(`servers[${index}].${key}`)?.place ?? about.places[index] ?? { text: '' };
   for (const key of ['name', 'url', 'namespace'] as const) {
     const seen = new Map<string, number>();
     for (const [index, { [key]: value, url }] of servers.entries()) {
-      // A bad value has its complaint already and is undefined here, whatever its type says.
+      // A wrong value already has its complaint, and is undefined here, whatever its type.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);
-      // By default the namespace is the address, which has its own complaint.
+      // The default namespace is the address, which has its own complaint.
       if (first === undefined || (key === 'namespace' && servers[first]?.url === url)) continue;
       const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
       about.complaints.add(

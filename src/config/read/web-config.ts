@@ -12,13 +12,9 @@ import { readTreeValues } from './file-values.ts';
 import { resolveAll } from './resolve.ts';
 import type { TlsRules } from './server-rules.ts';
 
-export type WebConfigOptions = TlsRules & {
-  /** The place that names the file, for the complaint that it cannot be read. */
-  readonly place: string;
-  readonly complaints: Complaints;
-};
+export type WebConfigOptions = TlsRules & { readonly place: string; readonly complaints: Complaints };
 
-/** Reads who may ask us and how; what is wrong with it becomes complaints. Paths are relative to the folder of the file. */
+/** Reads the file of `--web.config.file`; faults become complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
   const { place, readFile, complaints } = options;
   const before = complaints.list().length;
@@ -57,17 +53,17 @@ const noText: ReadonlyMap<string, string> = new Map();
 type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 
 type About = WebConfigOptions & {
-  readonly path: string;
-  readonly folder: string;
-  /** True if a value could not be read; it is undefined then, and has its complaint. */
-  readonly isFaulty: boolean;
+  path: string;
+  folder: string;
+  /** True if a value could not be read: it is undefined and has its complaint. */
+  isFaulty: boolean;
   /** The place of an option in the file; undefined for one that is not in it. */
-  readonly placeOf: (key: string) => Place | undefined;
+  placeOf: (key: string) => Place | undefined;
 };
 
 const tlsKey = (key: string): string => `tls_server_config.${key}`;
 
-/** A section of TLS without a certificate is a mistake; without anything in it, it is none. */
+/** A TLS section without a certificate is a mistake, unless it is empty. */
 async function readTls(settings: TlsSettings, about: About): Promise<WebTls | undefined> {
   const { placeOf, complaints, path } = about;
   const given = Object.keys(webFileOptions.tls_server_config).map(tlsKey).map(placeOf);
@@ -90,10 +86,10 @@ async function readTls(settings: TlsSettings, about: About): Promise<WebTls | un
   return { ...toTlsWords(settings), cert, key: new Secret(key, { file: about.path }), clientCa };
 }
 
-/** Reads a part of TLS from the text itself or from the file that is named instead. */
+/** Reads PEM from the text itself or from the file. */
 async function readPem(
   { placeOf, complaints, folder, readFile }: About,
-  part: { readonly inline: PemKey; readonly file: PemFileKey; readonly settings: TlsSettings },
+  part: { inline: PemKey; file: PemFileKey; settings: TlsSettings },
 ): Promise<string | undefined> {
   const inlinePlace = placeOf(tlsKey(part.inline));
   const filePlace = placeOf(tlsKey(part.file));
@@ -121,7 +117,7 @@ const settingNames = {
 type PemKey = 'cert' | 'key' | 'client_ca';
 type PemFileKey = `${PemKey}_file`;
 
-/** Complains about options that contradict each other, or do less than whoever wrote them believes. */
+/** Complains about options that contradict each other, or do less than they seem to do. */
 function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): void {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const auth = toClientAuth(clientAuthType);
@@ -159,7 +155,7 @@ function checkRateLimit(
 function toTlsWords(settings: TlsSettings): Omit<WebTls, 'cert' | 'key' | 'clientCa'> {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const named = (settings.cipherSuites ?? []).map((name) => cipherSuites[name]);
-  // Those of TLS 1.3 cannot be chosen from, as in Go: they are always there.
+  // The cipher suites of TLS 1.3 cannot be chosen, as in Go: they are always enabled.
   const older = named.filter((name) => !name.startsWith('TLS_'));
   const wanted = (settings.curvePreferences ?? []).map((name) => curves[name]);
   return {

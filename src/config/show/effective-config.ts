@@ -5,7 +5,7 @@ import { toSettingName } from '../declare/option.ts';
 import { serverOptions } from '../declare/options.ts';
 import { readKey, toEffectiveSettings } from './effective-settings.ts';
 
-/** The configuration in force as YAML that loads again; of a secret it shows only where it comes from. */
+/** Writes the effective configuration as YAML that can be loaded again; secrets appear only as the paths of their files. */
 export function toEffectiveYaml(config: Config, comments: readonly string[] = []): string {
   const document = new Document(toEffectiveSettings(config));
   for (const [index, server] of config.servers.entries()) {

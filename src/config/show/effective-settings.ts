@@ -10,10 +10,10 @@ import {
   serverOptions,
 } from '../declare/options.ts';
 
-/** Converts the configuration in force to the keys and values of its file; of a secret it has only the path of its file. */
+/** Converts the effective configuration to the keys and values of its file; secrets appear only as the paths of their files. */
 export function toEffectiveSettings(config: Config): Nested {
   const { servers, collectors, ...general } = config;
-  // Only the types of a collector's options matter here, and those are the same for all.
+  // Only the types of the options matter here; they are the same for all collectors.
   const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
   const polled = Object.entries(collectors).map(([name, polls]) => [name, toYaml(collectorOptions, polls)] as const);
   const ruled = [...config.metrics.families].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);
@@ -25,7 +25,7 @@ export function toEffectiveSettings(config: Config): Nested {
   };
 }
 
-/** Computes a short text that two configurations share if they watch, count and trace the same in the same way. */
+/** A short text that is equal for two configurations that watch, count and trace the same things in the same way. */
 export function toConfigDigest(config: Config): string {
   const servers = config.servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const settings = Object.entries(toEffectiveSettings({ ...config, servers }));
@@ -35,7 +35,7 @@ export function toConfigDigest(config: Config): string {
 
 const ofOneProcess = ['web', 'log', 'state'];
 
-/** The same file may lie elsewhere on another host. */
+/** The same file may have another path on another host. */
 function leaveOutFiles(key: string, value: unknown): unknown {
   return key.endsWith('_file') ? undefined : value;
 }
@@ -57,7 +57,6 @@ function toYamlValue({ type }: Option<unknown>, value: unknown): unknown {
   return value === undefined ? undefined : type.format(value);
 }
 
-// Options that a switch excludes would be refused when the text is loaded again.
 function listExcluded(general: Nested): string[] {
   return exclusions.filter((pair) => readPath(general, pair.switch) === true).map(({ option }) => option);
 }
@@ -68,7 +67,6 @@ function readPath(settings: unknown, path: string): unknown {
   return found;
 }
 
-/** Reads a setting of an object, if it has one of this name. */
 export function readKey(settings: unknown, key: string): unknown {
   return typeof settings === 'object' && settings !== null && Object.hasOwn(settings, key)
     ? Reflect.get(settings, key)

@@ -9,7 +9,7 @@ import {
 import type { Option, Reload } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
-/** One option as `--help` and the reference show it. */
+/** One option in `--help` and in the reference. */
 export type HelpRow = {
   /** `--web.listen-address=ADDRESS` or `--[no-]state.memory`. */
   readonly flag: string | undefined;
@@ -22,12 +22,11 @@ export type HelpRow = {
   readonly reload: Reload;
 };
 
-/** Every option once: those of the launch, the general ones, the collectors', then the servers'. */
+/** Every option once: launch, general, collectors, servers. */
 export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpRow[] {
   return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
 }
 
-/** Lists the options that only the file can hold: there are too many for flags. */
 export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'>[] {
   return listFamilyLeaves('<family>').map(({ path, option }) => ({
     path,
@@ -37,7 +36,7 @@ export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'
 }
 
 /** The fields of the file of `--web.config.file`. */
-export function toWebFileHelp(): readonly { readonly path: string; readonly default: string; readonly help: string }[] {
+export function toWebFileHelp(): readonly { path: string; default: string; help: string }[] {
   return listWebFileLeaves().map(({ path = '', option }) => {
     return { path, default: toDefault(option) ?? '', help: option.help };
   });

@@ -11,7 +11,6 @@ import { toInputSchema } from '../values/structure.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
-/** The schema of the configuration file, for editors; draft 2020-12. */
 export function toJsonSchema(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): JsonSchema {
   const polled = collectors.map((collector) => [collector.name, toSection(defineCollectorOptions(collector))] as const);
   const { properties } = toSection(generalOptions);
@@ -42,10 +41,10 @@ export function toJsonSchema(collectors: readonly CollectorDefaults[], families:
 }
 
 type Section = {
-  readonly type: 'object';
-  readonly additionalProperties: false;
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
+  type: 'object';
+  additionalProperties: false;
+  properties: Readonly<Record<string, JsonSchema>>;
+  required?: readonly string[];
 };
 
 function toSection(tree: OptionTree): Section {

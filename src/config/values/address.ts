@@ -13,13 +13,12 @@ export const listenAddress: ValueType<ListenAddress, 'plain'> = parsedText(parse
   format: formatListenAddress,
 });
 
-/** The address of a web service, normalised and without a slash at its end. */
 export const webAddress: ValueType<string, 'plain'> = toWebAddress({
   example: 'https://automation.example.org',
   withoutUser: 'secrets come from files or the environment',
 });
 
-/** The address of a proxy, which has to let us through without a password. */
+/** The address of a proxy that needs no password. */
 export const proxyAddress: ValueType<string, 'plain'> = toWebAddress({
   example: 'http://forward.example.org:3128',
   withoutUser: 'write the address without them',
@@ -42,7 +41,7 @@ function parseListenAddress(text: string): Parsed<ListenAddress> {
   return { value: { host: six ?? name, port } };
 }
 
-function toWebAddress(about: { readonly example: string; readonly withoutUser: string }): ValueType<string, 'plain'> {
+function toWebAddress(about: { example: string; withoutUser: string }): ValueType<string, 'plain'> {
   return parsedText((text) => parseWebAddress(text, about.withoutUser), {
     takes: 'a web address',
     examples: [about.example],
@@ -52,7 +51,7 @@ function toWebAddress(about: { readonly example: string; readonly withoutUser: s
   });
 }
 
-// Messages never repeat the address: it may hold a password in an unexpected place.
+// Messages never repeat the address: it may contain a password in an unexpected place.
 function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return { problem: 'is not a web address' };
@@ -65,12 +64,11 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   return { value: url.href.replace(/\/+$/, '') };
 }
 
-/** Returns the daemon's address on this machine, without a slash at the end; the system may have chosen the port. */
 export function toOwnAddress(
-  { listenAddress, routePrefix }: { readonly listenAddress: ListenAddress; readonly routePrefix: string },
-  { port = listenAddress.port, isTls = false }: { readonly port?: number; readonly isTls?: boolean } = {},
+  { listenAddress, routePrefix }: { listenAddress: ListenAddress; routePrefix: string },
+  { port = listenAddress.port, isTls = false }: { port?: number; isTls?: boolean } = {},
 ): string {
-  // Addresses that stand for every interface cannot be opened.
+  // Addresses of all interfaces cannot be opened.
   const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
   const address = formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port });
   return `http${isTls ? 's' : ''}://${address}${routePrefix === '/' ? '' : routePrefix}`;

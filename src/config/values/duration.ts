@@ -1,4 +1,4 @@
-/** A text that was read, or what is wrong with it and what would be right. */
+/** A parsed text, or what is wrong with it and what would be right. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string; readonly hint?: string };
 
 /** Reads `500ms`, `15s`, `10m`, `2h`, `1d`, `1w` and sums such as `1h30m` into milliseconds. */

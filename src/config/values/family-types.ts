@@ -2,7 +2,7 @@ import { describeFound } from '../../domain/complaint.ts';
 import { structured } from './structure.ts';
 import type { ValueType } from './value-type.ts';
 
-/** Names of labels; which of them there are, the family says. */
+/** Names of labels; the family defines which exist. */
 export const labelNames: ValueType<readonly string[], 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found)) return undefined;
@@ -24,7 +24,7 @@ export const labelNames: ValueType<readonly string[], 'plain'> = structured(
 
 const mostBuckets = 100;
 
-/** Upper bounds of buckets, ascending; the one without a bound is always there. */
+/** Upper bounds of buckets, ascending, without the infinite one. */
 export const bucketBounds: ValueType<readonly number[], 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found) || found.length === 0) return undefined;

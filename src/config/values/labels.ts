@@ -8,7 +8,6 @@ const mostLabels = 20;
 const longestValue = 200;
 const namePattern = '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$';
 
-/** Labels with their values; a flag or a variable writes them as `site=eu,tier=1`. */
 export const labels: ValueType<readonly LabelPair[], 'plain'> = structured(
   (found, add) => {
     if (!isMap(found)) return undefined;

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { parsedText, type ValueType } from './value-type.ts';
 
-type Bounds = { readonly min: number; readonly max: number };
+type Bounds = { min: number; max: number };
 
-/** A number between two bounds, both of them allowed. */
+/** A number between two bounds, inclusive. */
 export function number({ min, max }: Bounds): ValueType<number, 'plain'> {
   return {
     kind: 'plain',
@@ -18,12 +18,11 @@ export function number({ min, max }: Bounds): ValueType<number, 'plain'> {
   };
 }
 
-/** A number without a fraction between two bounds, both of them allowed. */
 export function wholeNumber({ min, max }: Bounds): ValueType<number, 'plain'> {
   return { ...number({ min, max }), schema: z.int().min(min).max(max), takes: `a whole number from ${min} to ${max}` };
 }
 
-/** The word `auto`, or a whole number between two bounds, both of them allowed. */
+/** The word `auto`, or a whole number between two bounds, inclusive. */
 export function autoOrNumber({ min, max }: Bounds): ValueType<'auto' | number, 'plain'> {
   return {
     kind: 'plain',
@@ -44,12 +43,12 @@ function toNumber(given: string): unknown {
 const units = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
 const pattern = /^([1-9]\d{0,6})(KiB|MiB|GiB)$/;
 
-/** A size, read as bytes. */
+/** A size in bytes. */
 export const size: ValueType<number, 'plain'> = parsedText(
   (text) => {
     const [, count, unit] = pattern.exec(text) ?? [];
     if (count === undefined || unit === undefined) return { problem: 'is not a size' };
-    // The cast is true: the pattern knows no other units.
+    // The cast is true: the pattern allows no other units.
     return { value: Number(count) * units[unit as keyof typeof units] };
   },
   {
@@ -62,9 +61,8 @@ export const size: ValueType<number, 'plain'> = parsedText(
 );
 
 /** One of several exporters that share the servers of one configuration. */
-type Shard = { readonly index: number; readonly count: number };
+type Shard = { index: number; count: number };
 
-/** A shard, written as its number and their count. */
 export const shard: ValueType<Shard, 'plain'> = parsedText(
   (text) => {
     const [, index, count] = /^([1-9]\d{0,2})\/([1-9]\d{0,2})$/.exec(text) ?? [];
@@ -81,7 +79,7 @@ export const shard: ValueType<Shard, 'plain'> = parsedText(
   },
 );
 
-/** Reports whether a server belongs to a shard: of all shards the one with the highest digest, so that few servers move when shards are added. */
+/** Reports whether a server belongs to a shard: to the one with the highest digest, so that few servers move when shards are added. */
 export function isInShard(server: string, { index, count }: Shard): boolean {
   const digestOf = (place: number): string => hash('sha256', `${place}\n${server}`);
   const own = digestOf(index);

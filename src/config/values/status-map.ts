@@ -4,13 +4,12 @@ import type { ValueType } from './value-type.ts';
 
 const endings = ['success', 'failure', 'error', 'timeout', 'cancellation', 'skip'] as const;
 
-/** The results of executions that have a custom status. */
 export type StatusMap = Readonly<Record<string, (typeof endings)[number]>>;
 
 const mostStatuses = 100;
 const longestStatus = 200;
 
-/** The statuses of the service itself: their result is fixed. */
+/** The statuses of the service itself, whose result is fixed. */
 const settled: readonly string[] = [
   'succeeded',
   'failed',
@@ -25,7 +24,7 @@ const settled: readonly string[] = [
   'incomplete',
 ];
 
-/** From statuses of the user's own to endings; a flag or a variable writes them as `warning=success,held=skip`. */
+/** Custom statuses → endings; a flag or a variable writes them as `warning=success,held=skip`. */
 export const statusMap: ValueType<StatusMap, 'plain'> = structured(
   (found, add) => {
     if (!isMap(found)) return undefined;

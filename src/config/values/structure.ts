@@ -2,25 +2,17 @@ import * as z from 'zod';
 import { describeFound } from '../../domain/complaint.ts';
 import { checkValue, type Problem, type ValueType } from './value-type.ts';
 
-/** Takes down what is wrong at a place within a value. */
+/** Records a problem at a place within a value. */
 export type AddProblem = (problem: Pick<Problem, 'path' | 'message'> & Partial<Problem>) => void;
 
 type About<T> = Pick<ValueType<T>, 'takes' | 'placeholder' | 'fromText' | 'format'> & {
-  readonly example: string;
-  readonly jsonSchema: JsonSchema;
+  example: string;
+  jsonSchema: JsonSchema;
 };
-type Issue = {
-  readonly code: 'custom';
-  readonly path?: PropertyKey[];
-  readonly message: string;
-  readonly params: Readonly<Record<string, unknown>>;
-};
+type Issue = { code: 'custom'; path?: PropertyKey[]; message: string; params: Readonly<Record<string, unknown>> };
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/**
- * Declares a type of lists or maps: `read` complains about each part at its own place, and about a value of another type not
- * at all.
- */
+/** Declares a type of lists or maps: `read` complains about each part at its own place, and ignores a value of another type. */
 export function structured<T>(
   read: (found: unknown, add: AddProblem) => T | undefined,
   { example, jsonSchema, ...about }: About<T>,
@@ -42,7 +34,6 @@ export function structured<T>(
   return { kind: 'plain', schema, examples: [], hint: () => undefined, ...about };
 }
 
-/** Checks a part of a value by a type of its own. */
 export function readPart<T>(
   type: ValueType<T>,
   raw: unknown,
@@ -55,13 +46,13 @@ export function readPart<T>(
   return undefined;
 }
 
-/** The input side of a type, for editors. */
+/** The JSON Schema of the file's form of a type. */
 export function toInputSchema(type: ValueType<unknown>): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(type.schema, { io: 'input' });
   return schema;
 }
 
-/** A map as YAML and JSON give it. */
+/** A map from YAML or JSON. */
 export function isMap(found: unknown): found is Readonly<Record<string, unknown>> {
   return typeof found === 'object' && found !== null && !Array.isArray(found);
 }

@@ -3,7 +3,7 @@ import type { Parsed } from './duration.ts';
 import { structured } from './structure.ts';
 import { parsedText, path, text, type ValueType } from './value-type.ts';
 
-/** A path for the metrics; those that begin with /-/ are for health and lifecycle. */
+/** A path for the metrics; those below /-/ are for health and lifecycle. */
 export function urlPath(): ValueType<string, 'plain'> {
   return text({
     takes: 'a path',
@@ -49,7 +49,7 @@ export function pemFile(): ValueType<string, 'plain'> {
   return path('/etc/ssl/private/automation.pem');
 }
 
-/** A certificate names hosts here, and TLS forbids to ask for an address by name (RFC 6066, section 3). */
+/** A server name for certificates; TLS allows no addresses there (RFC 6066, section 3). */
 export function hostName(): ValueType<string, 'plain'> {
   return text({
     takes: 'a host name',
@@ -70,7 +70,7 @@ export function plainName(): ValueType<string, 'plain'> {
   });
 }
 
-/** A namespace, used unchanged in ids that others compute as well: so it must not hold invisible characters. */
+/** A namespace is used unchanged in ids that others compute as well, so it must not contain invisible characters. */
 export function namespace(): ValueType<string, 'plain'> {
   return text({
     takes: 'a namespace',
@@ -81,7 +81,7 @@ export function namespace(): ValueType<string, 'plain'> {
   });
 }
 
-/** The host of a database: a name, an address, or the folder of its socket on this machine. */
+/** The host of a database: a name, an address, or the folder of its socket. */
 export function databaseHost(): ValueType<string, 'plain'> {
   return text({
     takes: 'a host, or the folder of a socket',
@@ -105,7 +105,7 @@ export function schemaName(): ValueType<string, 'plain'> {
 
 const place = '{trace_id}';
 
-/** The address of a trace in the backend that shows it, with a place for the id. */
+/** The address of a trace in the UI of the backend, with a placeholder for the id. */
 export const traceLink: ValueType<string, 'plain'> = parsedText(parseTraceLink, {
   takes: 'a web address with {trace_id} in it',
   examples: [`https://traces.example.org/trace/${place}`],
@@ -114,7 +114,7 @@ export const traceLink: ValueType<string, 'plain'> = parsedText(parseTraceLink, 
   format: (value) => value,
 });
 
-// No message repeats the address: it may hold a password.
+// Messages never repeat the address: it may contain a password.
 function parseTraceLink(text: string): Parsed<string> {
   const filled = text.replaceAll(place, '0'.repeat(32));
   if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(filled)) {
@@ -131,7 +131,6 @@ function parseTraceLink(text: string): Parsed<string> {
 const mostTexts = 100;
 const longestText = 200;
 
-/** A list of names; a flag or a variable parts them by commas. */
 export const textList: ValueType<readonly string[], 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found)) return undefined;

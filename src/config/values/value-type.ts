@@ -5,34 +5,31 @@ import { formatDuration, type Parsed, parseDuration } from './duration.ts';
 
 export type Kind = 'plain' | 'duration' | 'secret';
 
-/** A type of option values: their form in YAML, flags and the environment, and their value inside. */
+/** The type of an option: its forms in YAML, flags and the environment, and its value. */
 export type ValueType<T, K extends Kind = Kind> = {
-  /** A duration's key ends in `Ms` inside; a secret's is its file key without `_file`. */
+  /** The key of a duration ends in `Ms` in the settings; the key of a secret loses `_file`. */
   readonly kind: K;
-  /** From what YAML gives to the value; its input side is the JSON Schema. */
+  /** Reads YAML's value; its input side is the JSON Schema. */
   readonly schema: z.ZodType<T>;
   /** Completes "takes …, found …". */
   readonly takes: string;
   readonly examples: readonly string[];
-  /** Stands for the value in the help; none for a switch. */
+  /** The placeholder in the help; none for a switch. */
   readonly placeholder: string | undefined;
-  /** Returns the right form for a value of the wrong type. */
+  /** The right form, for a value of the wrong type. */
   hint(found: unknown): string | undefined;
-  /** From a flag's or a variable's text to what YAML would have given. */
+  /** Converts the text of a flag or a variable to what YAML would give. */
   fromText(text: string): unknown;
-  /** The way a secret is sent; as a header value by default. */
+  /** The way in which a secret is sent; as a header value by default. */
   readonly travels?: SecretForm;
-  /** Back to what YAML takes. */
+  /** Converts a value back to what YAML takes. */
   format(value: T): unknown;
 };
 
-/** A type that a parser defines: it takes a text and says itself what is wrong with one. */
+/** A type with a parser from text, which also explains what is wrong. */
 export function parsedText<T>(
   parse: (text: string) => Parsed<T>,
-  about: Pick<ValueType<T>, 'takes' | 'examples' | 'format'> & {
-    readonly placeholder: string;
-    readonly pattern?: string;
-  },
+  about: Pick<ValueType<T>, 'takes' | 'examples' | 'format'> & { placeholder: string; pattern?: string },
 ): ValueType<T, 'plain'> {
   const { pattern, ...words } = about;
   const text = z.string().meta(pattern === undefined ? {} : { pattern });
@@ -47,11 +44,11 @@ export function parsedText<T>(
 }
 
 export function text(about: {
-  readonly takes: string;
-  readonly pattern: RegExp;
-  readonly problem: string;
-  readonly examples: readonly string[];
-  readonly placeholder: string;
+  takes: string;
+  pattern: RegExp;
+  problem: string;
+  examples: readonly string[];
+  placeholder: string;
 }): ValueType<string, 'plain'> {
   const { pattern, problem, ...words } = about;
   const parse = (found: string) => (pattern.test(found) ? { value: found } : { problem });
@@ -68,10 +65,10 @@ export function path(example: string): ValueType<string, 'plain'> {
   });
 }
 
-/** The path of a file that holds a secret; past the edge it is the `Secret` itself. */
+/** The path of a file with a secret; the setting is the `Secret`. */
 export const secretFile: ValueType<string, 'secret'> = { ...path('/run/secrets/automation-token'), kind: 'secret' };
 
-/** A password travels in the body of a form, where more characters can stand than in a header. */
+/** A password is sent in the body of a form, which allows more characters than a header. */
 export const passwordFile: ValueType<string, 'secret'> = {
   ...path('/run/secrets/automation-password'),
   kind: 'secret',
@@ -89,8 +86,8 @@ export const boolean: ValueType<boolean, 'plain'> = {
   format: (value) => value,
 };
 
-/** A duration between two bounds, both of them allowed. */
-export function duration({ min, max }: { readonly min: string; readonly max?: string }): ValueType<number, 'duration'> {
+/** A duration between two bounds, inclusive. */
+export function duration({ min, max }: { min: string; max?: string }): ValueType<number, 'duration'> {
   const leastMs = toMs(min);
   const mostMs = max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max);
   const parse = (found: string): Parsed<number> => {
@@ -114,7 +111,7 @@ export function duration({ min, max }: { readonly min: string; readonly max?: st
   return { ...type, kind: 'duration', hint };
 }
 
-/** One word of a closed list. Programs that write YAML 1.1 make `true` and `false` of `on` and `off`: these are taken back. */
+/** One word of a closed list. YAML 1.1 programs write `on` and `off` as `true` and `false`, which are accepted here. */
 export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
   const known = words.join(', ');
   const switches = new Map(
@@ -141,7 +138,7 @@ function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
 
-// Bounds are written in our own source, so a bad one is a mistake of ours.
+// Bounds are in our own source, so a bad one is a programming error.
 function toMs(written: string): number {
   const parsed = parseDuration(written);
   if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);
@@ -151,17 +148,14 @@ function toMs(written: string): number {
 /** A fault of a value: its place within the value, and the right form. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
-  /** True if it is the key at that place that is wrong, not its value. */
+  /** True if the key at that place is wrong, not its value. */
   readonly atKey: boolean;
   readonly message: string;
   readonly hint: string | undefined;
 };
 
-/** The value as its type reads it, or all that is wrong with it. */
-export function checkValue<T>(
-  type: ValueType<T>,
-  raw: unknown,
-): { readonly value: T } | { readonly problems: readonly Problem[] } {
+/** The parsed value, or all that is wrong with it. */
+export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | { problems: readonly Problem[] } {
   const result = type.schema.safeParse(raw);
   if (result.success) return { value: result.data };
   const takes = `takes ${type.takes}, found ${describeFound(raw, type.kind === 'secret')}`;
@@ -174,7 +168,7 @@ export function checkValue<T>(
   return { problems };
 }
 
-// Only our own checks speak for themselves; the library's words are replaced by what the option takes.
+// Only our own checks have their own messages; the library's are replaced by what the option takes.
 function describeIssue(issue: z.core.$ZodIssue): string | undefined {
   return issue.code === 'custom' ? issue.message : undefined;
 }

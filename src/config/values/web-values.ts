@@ -3,7 +3,6 @@ import type { BcryptHash } from '../../domain/web-config.ts';
 import { isMap, readPart, structured } from './structure.ts';
 import { choice, parsedText, type ValueType } from './value-type.ts';
 
-/** A text in PEM, which the messages about it must not repeat. */
 export function pemText(): ValueType<string, 'plain'> {
   return parsedText((found) => (found.includes('-----BEGIN ') ? { value: found } : { problem: 'is not PEM' }), {
     takes: 'a text in PEM',
@@ -13,7 +12,6 @@ export function pemText(): ValueType<string, 'plain'> {
   });
 }
 
-/** A list of words of a closed list. */
 export function choices<const W extends string>(takes: string, words: readonly W[]): ValueType<readonly W[], 'plain'> {
   const word = choice(...words);
   return structured(
@@ -32,7 +30,7 @@ export function choices<const W extends string>(takes: string, words: readonly W
   );
 }
 
-/** The response headers that can be set, each with the only values that it may have, if there are such. */
+/** The response headers that can be set; some only with these values. */
 const headerValues = {
   'Content-Security-Policy': undefined,
   'Strict-Transport-Security': undefined,
@@ -43,7 +41,7 @@ const headerValues = {
 
 const headerNames = Object.keys(headerValues);
 
-/** Response headers by name; one without a value stays as the exporter sets it. */
+/** Response headers by name; one without a value keeps the exporter's own value. */
 export const responseHeaders: ValueType<ReadonlyMap<string, string>, 'plain'> = structured(
   (found, add) => {
     if (!isMap(found)) return undefined;
@@ -76,11 +74,10 @@ function isHeader(name: string): name is keyof typeof headerValues {
   return Object.hasOwn(headerValues, name);
 }
 
-/** A login with a higher cost would take a minute of work. */
+/** A login with a higher cost would take a minute. */
 const highestCost = 16;
 const howToHash = 'htpasswd -nBC 10 NAME prints one';
 
-/** Users with the hashes of their passwords. */
 export const basicAuthUsers: ValueType<ReadonlyMap<string, BcryptHash>, 'plain'> = structured(
   (found, add) => {
     if (!isMap(found)) return undefined;
@@ -122,7 +119,7 @@ export function parseBcryptHash(text: string): BcryptHash | undefined {
 const form = /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
 const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Six bits a letter; the rest of the last byte has no meaning. */
+/** Six bits a letter; the rest of the last byte is ignored. */
 function decode(text: string): Uint8Array {
   const bits = Array.from(text, (letter) => alphabet.indexOf(letter).toString(2).padStart(6, '0')).join('');
   return Uint8Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>
