@@ -2,13 +2,13 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { addShifts, combineCrc32, toShift } from './crc32.ts';
 
-/** A piece of a scrape as text and deflated, so that pieces are joined without a look into them. */
+/** A piece of a scrape as text and deflated; pieces are joined without being read. */
 export type Block = {
   readonly text: readonly Buffer[];
   readonly deflated: readonly Buffer[];
   readonly length: number;
   readonly crc: number;
-  /** The factor that moves a checksum over this piece. */
+  /** Moves a checksum over this piece. */
   readonly shift: number;
 };
 
@@ -20,13 +20,13 @@ export async function toBlock(text: string | Buffer): Promise<Block> {
   return describeBlock(bytes, await deflate(bytes, options));
 }
 
-/** Deflated at once: for small pieces that are made once. */
+/** Deflates at once: for small pieces that are made once. */
 export function toBlockNow(text: string): Block {
   const bytes = encode(text);
   return describeBlock(bytes, deflateRawSync(bytes, options));
 }
 
-/** One piece of many, which stay where they are. */
+/** Joins blocks without copying them. */
 export function joinBlocks(blocks: Iterable<Block>): Block {
   const text: Buffer[] = [];
   const deflated: Buffer[] = [];
@@ -41,7 +41,7 @@ export function joinBlocks(blocks: Iterable<Block>): Block {
   return { text, deflated, length, crc, shift };
 }
 
-/** One gzip member (RFC 1952) around all that is deflated: some clients read no more than the first member. */
+/** One gzip member (RFC 1952) around all deflated pieces: some clients read only the first member. */
 export function toGzip({ deflated, crc, length }: Block): Buffer[] {
   const end = Buffer.alloc(lastBlock.length + 8);
   lastBlock.copy(end);
@@ -55,16 +55,16 @@ const deflate = promisify(deflateRaw);
 const options = {
   // Ends at a whole byte without being the last, so that another piece can follow.
   finishFlush: constants.Z_SYNC_FLUSH,
-  // Four times as fast as the default for a few per cent more bytes.
+  // Four times as fast as the default, for a few per cent more bytes.
   level: constants.Z_BEST_SPEED,
-  // A tenth of the memory for as little: what repeats in metrics is never far away.
+  // A tenth of the memory for few more bytes: repeated texts are close together in metrics.
   windowBits: 13,
   memLevel: 6,
   chunkSize: 32_768,
 };
 
 const gzipStart = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
-/** An empty piece that says it is the last (RFC 1951, 3.2.6). */
+/** An empty last block (RFC 1951, 3.2.6). */
 const lastBlock = Buffer.from([3, 0]);
 
 function describeBlock(bytes: Buffer, deflated: Buffer): Block {
@@ -72,7 +72,7 @@ function describeBlock(bytes: Buffer, deflated: Buffer): Block {
   return { text: [bytes], deflated: [toExact(deflated)], length, crc: crc32(bytes), shift: toShift(length) };
 }
 
-// A buffer from Node's pool, or the rest of zlib's, would keep many times its own bytes in memory.
+// A buffer from Node's pool, or a slice of zlib's output, would keep a much larger one in memory.
 function toExact(bytes: Buffer): Buffer {
   const exact = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(exact);

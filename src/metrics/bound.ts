@@ -1,31 +1,29 @@
 import type { Family, Row } from './family.ts';
 import { mergeRows } from './label-tree.ts';
 
-/** The configuration of a family. */
 export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly string[] };
 
 export type BoundRules = {
   readonly families: ReadonlyMap<string, FamilyRule>;
-  /** Series that one collector of one server may give. */
+  /** The limit of one collector of one server. */
   readonly maxSeries: number;
 };
 
-/** The reasons for omitting series that the server reported. */
 export const dropReasons = ['merged', 'cap', 'several_members'] as const;
 export type DropReason = (typeof dropReasons)[number];
 
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** The things that were shown if not all fitted: the collector's next rows keep them. */
+  /** The things that were shown, if not all fitted; input of the collector's next call. */
   readonly shown?: Shown;
 };
 
-/** Returns the rows to show, at most this many and no two of them with the same labels. */
+/** Returns at most `maxSeries` rows, no two of them with the same labels. */
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // Rows that are equal by themselves are counted; rows that are equal because a label was dropped were asked for.
+  // Rows that the server repeats are counted; rows that are equal only because a label was dropped are intended.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
@@ -35,10 +33,9 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
-/** Labels of usual length never come near it; where all of them are as long as they may be, fewer series are shown. */
+/** Characters for the labels of a series. Only where all labels have the maximum length, fewer series fit. */
 const roomOfSeries = 128;
 
-/** Counts the series that fit, by number and by the length of their labels. */
 function toFitting(rows: readonly Row[], maxSeries: number): number {
   let length = 0;
   for (const { labels } of rows) for (const label of labels) length += label.length;
@@ -46,7 +43,7 @@ function toFitting(rows: readonly Row[], maxSeries: number): number {
   return length <= room ? maxSeries : Math.min(maxSeries, Math.max(1, Math.floor((rows.length * room) / length)));
 }
 
-/** Half a character has no bytes in UTF-8: what stands for it is the same for all of them, so it is put in before labels are compared. */
+/** All lone surrogates have the same bytes in UTF-8, so they are replaced before labels are compared. */
 function toWellFormed(rows: readonly Row[]): readonly Row[] {
   if (rows.every(isWellFormed)) return rows;
   return rows.map((row) => {
@@ -84,27 +81,23 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/** The family without some of its labels, and where the others stood. */
-type Shorter = { readonly family: Family; readonly places: readonly number[] };
+/** The family without some of its labels, and the places of the others. */
+type Shorter = { family: Family; places: readonly number[] };
 
 function toShorter({ name, help, type, labels, merge }: Family, dropped: readonly string[]): Shorter {
   const places = labels.flatMap((label, place) => (dropped.includes(label) ? [] : [place]));
   return { family: { name, help, type, labels: labels.filter((label) => !dropped.includes(label)), merge }, places };
 }
 
-/** The things whose rows were shown when not all of them fitted; undefined where all did. */
+/** The things whose rows were shown, if not all fitted. */
 type Shown = ReadonlySet<string> | undefined;
 
 /**
- * Returns at most this many rows. A job is shown whole or not at all, and so are a histogram, a summary and a state set.
- * Things that were shown stay, and omitted ones only return when there is room to spare, so that rows that come and go never
- * displace others.
+ * Returns at most `maxSeries` rows. A job is shown whole or not at all, and so are a histogram, a summary and a state set.
+ * Shown things stay, and omitted ones only return when there is room to spare, so that rows that come and go never displace
+ * others.
  */
-function capRows(
-  rows: readonly Row[],
-  maxSeries: number,
-  before?: Shown,
-): { readonly rows: readonly Row[]; readonly shown: Shown } {
+function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);
   if (rows.length <= (before === undefined ? maxSeries : spare)) return { rows, shown: undefined };
   const units = rows.map(unitOf);
@@ -113,7 +106,7 @@ function capRows(
   const shown = new Set<string>();
   let left = maxSeries;
 
-  /** Once something does not fit, nothing more is begun: what comes first is what is shown. */
+  /** Stops at the first thing that does not fit, so that the first things are shown. */
   function fill(candidates: Iterable<string>, leftAtLeast: number): void {
     for (const unit of candidates) {
       const size = sizes.get(unit) ?? 0;
@@ -139,10 +132,9 @@ function capRows(
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted things return once this part of the room is enough. */
+/** Omitted things return once the others need less than this share of the limit. */
 const shareOfReturn = 0.9;
 
-/** Returns the key of the thing that a row belongs to. */
 function unitOf({ family, labels, added = [] }: Row): string {
   const { name, type, labels: names, stateLabel } = family;
   const job = names.indexOf('job_name');

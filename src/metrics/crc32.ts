@@ -1,12 +1,9 @@
-/** The checksum of two pieces in a row, from theirs; `shiftOfSecond` is `toShift` of the length of the second. */
+/** The checksum of two pieces in a row; `shiftOfSecond` is `toShift` of the length of the second. */
 export function combineCrc32(first: number, second: number, shiftOfSecond: number): number {
   return (multiply(shiftOfSecond, first) ^ second) >>> 0;
 }
 
-/**
- * Computes the factor that moves a checksum over this many bytes: x to the power of their bits, modulo the polynomial of
- * CRC-32.
- */
+/** The factor that moves a checksum over this many bytes: x to the power of their bits, modulo the polynomial of CRC-32. */
 export function toShift(length: number): number {
   let shift = one;
   let power = eightBits;
@@ -17,7 +14,7 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** Computes the factor that moves a checksum over both lengths. */
+/** The factor that moves a checksum over both lengths. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }

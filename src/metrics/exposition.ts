@@ -5,21 +5,21 @@ import type { Format } from './format.ts';
 import { renderEnd, renderHeader, renderSamples } from './render.ts';
 import type { Selection, Snapshots } from './snapshot.ts';
 
-/** The name by which a scrape asks for the daemon's own instruments, or for all else. */
+/** The collector name that selects the daemon's own instruments in a scrape. */
 export const ownCollector = 'exporter';
 
 export type ExpositionOptions = {
   readonly snapshots: Pick<Snapshots, 'show'>;
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
-  /** A clock that only goes forwards. */
+  /** A monotonic clock. */
   readonly ticks: () => number;
 };
 
 export type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica: of the others only the owner is told. All servers where there are no replicas. */
+  /** The servers of this replica: only leases of other servers are shown. Absent without replicas. */
   readonly owned?: ReadonlySet<string>;
 };
 
@@ -28,15 +28,12 @@ export type Exposition = {
   readonly scrape: (wanted: Wanted) => Promise<readonly Buffer[]>;
 };
 
-/**
- * Builds the answer to a scrape: the daemon's own instruments and the snapshots; bytes are joined, and nothing is rendered
- * twice.
- */
+/** Builds the answer to a scrape from the daemon's own instruments and the snapshots; nothing is rendered twice. */
 export function createExposition({ snapshots, registry, labelsOf, ticks }: ExpositionOptions): Exposition {
   const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
   let last: Reading | undefined;
 
-  /** Many scrapes at once are answered from one reading, in both formats: its values are at most a second old. */
+  /** Concurrent scrapes in both formats share one reading, which is at most a second old. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -67,7 +64,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks }: Expos
   };
 }
 
-/** All there is at this moment, as text. */
+/** Everything as text. */
 export async function renderExposition(snapshots: Snapshots, registry: Registry, format: Format): Promise<string> {
   const { scrape } = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => 0 });
   return Buffer.concat(await scrape({ format, gzip: false })).toString('utf8');
@@ -75,16 +72,12 @@ export async function renderExposition(snapshots: Snapshots, registry: Registry,
 
 const ownAgeMs = 1000;
 
-type Whose = {
-  readonly servers: ReadonlySet<string> | undefined;
-  readonly owned: ReadonlySet<string> | undefined;
-};
+type Whose = { servers: ReadonlySet<string> | undefined; owned: ReadonlySet<string> | undefined };
 
 type Reading = {
-  readonly families: Promise<readonly OwnFamily[]>;
-  /** The rendered blocks, by format and servers. */
-  readonly blocks: Map<string, Promise<Block>>;
-  readonly untilTicks: number;
+  families: Promise<readonly OwnFamily[]>;
+  blocks: Map<string, Promise<Block>>;
+  untilTicks: number;
 };
 
 function renderOwn(families: readonly OwnFamily[], format: Format, { servers, owned }: Whose): Promise<Block> {
@@ -108,11 +101,10 @@ function isOf(servers: ReadonlySet<string>, server: string | undefined): boolean
   return server === undefined || servers.has(server);
 }
 
-/** The labels that configuration gives to every series of a server. */
 type LabelsOf = (server: string) => readonly LabelPair[];
 
-/** One family of the daemon's own instruments, with what it says now. */
-type OwnFamily = { readonly family: Family; readonly rows: readonly Row[] };
+/** One family of the daemon's own instruments with its current rows. */
+type OwnFamily = { family: Family; rows: readonly Row[] };
 
 /** prom-client's own text writer is not used: it escapes less, knows no info type, and one format spoils the other. */
 export async function readOwnFamilies(registry: Registry, labelsOf: LabelsOf): Promise<OwnFamily[]> {
@@ -125,13 +117,13 @@ export async function readOwnFamilies(registry: Registry, labelsOf: LabelsOf): P
   return families.filter(({ rows }) => rows.length > 0).sort(byName);
 }
 
-/** The server that a row is about, if it is about one. */
+/** The server of a row, if it has one. */
 function serverOf({ added = [] }: Row): string | undefined {
   return added.find(([name]) => name === 'server')?.[1];
 }
 
 type RegistryMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
-type RegistryValue = RegistryMetric['values'][number] & { readonly metricName?: string };
+type RegistryValue = RegistryMetric['values'][number] & { metricName?: string };
 
 function toRow(family: Family, { labels, value, metricName }: RegistryValue, labelsOf: LabelsOf): Row {
   const added: LabelPair[] = [];

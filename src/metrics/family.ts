@@ -1,4 +1,3 @@
-/** The kinds of families; the exposition decides how each is written in either text format. */
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
@@ -6,7 +5,7 @@ export type MetricType = (typeof metricTypes)[number];
 export const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
-/** A metric family as data: everything but its samples. The name is written once, in full, by the file that owns it. */
+/** A metric family as data. The file that owns it has its full name. */
 export type Family = {
   readonly name: string;
   readonly help: string;
@@ -15,27 +14,27 @@ export type Family = {
   readonly merge: MergeRule;
   /** For a state set: the label that separates the states, which cannot be dropped. */
   readonly stateLabel?: string;
-  /** Of a histogram that shows again what another one counts: whose buckets it has. */
+  /** For a histogram that repeats another one's counts: the family with its buckets. */
   readonly bucketsFrom?: string;
 };
 
 export type LabelPair = readonly [name: string, value: string];
 
-/** One sample: the label values stand in the order of the family's labels. */
+/** One sample; the label values have the order of the family's labels. */
 export type Row = {
   readonly family: Family;
   readonly labels: readonly string[];
   readonly value: number;
-  /** Of histograms and summaries: what follows the name, and the label that only such samples have. */
+  /** For histograms and summaries: the suffix of the name, and the label that only such samples have. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
-  /** Labels that configuration adds to this row, after those of the family. */
+  /** Configured labels of this row, after those of the family. */
   readonly added?: readonly LabelPair[];
-  /** Shown where the format has a place for it. */
+  /** Only shown where the format allows it. */
   readonly exemplar?: Exemplar;
 };
 
-/** The trace of one of those that a sample counts. */
+/** The trace of one counted execution. */
 export type Exemplar = {
   readonly traceId: string;
   readonly spanId: string;
@@ -47,22 +46,21 @@ type LabelValues<Label extends string> = Readonly<Record<Label, string | undefin
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: LabelValues<Label>];
 
 export type ValueFamily<Label extends string> = Family & {
-  /** The family's row, or none when the value is unknown. */
+  /** One row, or none if the value is unknown. */
   readonly rows: (value: number | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
 export type InfoFamily<Label extends string> = Family & {
-  /** One row of value 1, or none when nothing at all is known. */
   readonly rows: (labels: Partial<LabelValues<Label>>, added?: readonly LabelPair[]) => Row[];
 };
 
 export type SummaryFamily<Label extends string> = Family & {
-  /** Builds the rows of one summary; unknown parts are omitted. */
+  /** The rows of one summary; unknown parts are omitted. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
 export type HistogramFamily<Label extends string> = Family & {
-  /** The rows of one histogram: counts as they fell between the bounds, the last one above them all. */
+  /** The rows of one histogram. Counts are per bucket, the last one for values above all bounds. */
   readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
 };
 
@@ -82,7 +80,7 @@ export type Summary = {
 };
 
 export type StateSetFamily<Label extends string = never> = Family & {
-  /** One row a state, 1 for the current one; none when the state is unknown. */
+  /** One row per state, 1 for the current one; none if the state is unknown. */
   readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
@@ -94,7 +92,7 @@ export function gauge<const Label extends string = never>(
   return valueFamily({ name, help, type: 'gauge', labels, merge: 'sum' });
 }
 
-/** A gauge; where two rows have the same labels, the later one wins. */
+/** A gauge; of two rows with the same labels the later one wins. */
 export function newestGauge<const Label extends string = never>(
   name: string,
   help: string,
@@ -103,7 +101,7 @@ export function newestGauge<const Label extends string = never>(
   return valueFamily({ name, help, type: 'gauge', labels, merge: 'newest' });
 }
 
-/** A gauge; where two rows have the same labels, the smallest value wins. */
+/** A gauge; of two rows with the same labels the smallest value wins. */
 export function earliestGauge<const Label extends string = never>(
   name: string,
   help: string,
@@ -180,14 +178,11 @@ export function histogram<const Label extends string>(
   };
 }
 
-/**
- * All states are present and one is 1. A gauge in both formats: OpenMetrics' own stateset wants a label named like the
- * family.
- */
+/** One of the states is 1, the others 0. A gauge in both formats: OpenMetrics' stateset needs a label named like the family. */
 export function stateSet<const Label extends string = never>(
   name: string,
   help: string,
-  { label: stateLabel, states }: { readonly label: string; readonly states: readonly string[] },
+  { label: stateLabel, states }: { label: string; states: readonly string[] },
   ...labels: Label[]
 ): StateSetFamily<Label> {
   const family: Family = { name, help, type: 'gauge', labels: [...labels, stateLabel], merge: 'newest', stateLabel };
@@ -201,7 +196,7 @@ export function stateSet<const Label extends string = never>(
   };
 }
 
-function valueFamily<Label extends string>(family: Family & { readonly labels: readonly Label[] }): ValueFamily<Label> {
+function valueFamily<Label extends string>(family: Family & { labels: readonly Label[] }): ValueFamily<Label> {
   return {
     ...family,
     rows: (value, ...given) => (isKnown(value) ? [{ family, labels: toLabelValues(family.labels, given), value }] : []),

@@ -1,14 +1,14 @@
 import type { Gauge, Registry } from 'prom-client';
 import type { NextTurn } from './segment.ts';
 
-/** Takes away the daemon's own series whose labels say that what they are about is gone. */
+/** Removes the daemon's own series whose labels are stale. */
 export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
 ): Promise<void> {
   // The cast is true: whatever its kind, a metric has these two; prom-client's types tell only its name.
   const metrics = registry.getMetricsAsArray() as unknown as readonly (Pick<Gauge<string>, 'get' | 'remove'> & {
-    readonly name: string;
+    name: string;
   })[];
   for (const metric of metrics) {
     const { values } = await metric.get();
@@ -20,7 +20,7 @@ export async function forgetSeries(
   }
 }
 
-/** Gives each caller a round of the event loop to itself, however many ask at once. */
+/** Gives each caller its own turn of the event loop, also when many ask at once. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {

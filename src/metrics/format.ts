@@ -7,15 +7,15 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** The format that an `Accept` header likes best; text where it likes neither, or both alike. */
+/** The preferred format of an `Accept` header; text if it accepts neither, or both alike. */
 export function chooseFormat(accept: string | undefined): Format {
   const ranges = (accept ?? '').split(',').map(toRange);
   return qualityOf('openmetrics', ranges) > qualityOf('text', ranges) ? 'openmetrics' : 'text';
 }
 
-type Range = { readonly media: string; readonly version: string | undefined; readonly quality: number };
+type Range = { media: string; version: string | undefined; quality: number };
 
-/** Returns the quality of a format in the header: the closest range counts (RFC 9110, 12.5.1). */
+/** The quality of a format in the header: the most specific range counts (RFC 9110, 12.5.1). */
 function qualityOf(format: Format, ranges: readonly Range[]): number {
   let closest = 0;
   let quality = 0;
@@ -28,7 +28,7 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
   return quality;
 }
 
-/** Computes how closely a range fits a format; 0 if it does not. */
+/** How specifically a range matches a format; 0 if it does not. */
 function fitOf(format: Format, { media, version }: Range): number {
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;
@@ -38,11 +38,11 @@ function fitOf(format: Format, { media, version }: Range): number {
   return versions.includes(version) ? 4 : 0;
 }
 
-type Spelling = { readonly type: string; readonly subtype: string; readonly versions: readonly string[] };
+type Spelling = { type: string; subtype: string; versions: readonly string[] };
 
 const spellings: Readonly<Record<Format, Spelling>> = {
   text: { type: 'text', subtype: 'plain', versions: ['0.0.4'] },
-  // 0.0.1 was the draft of 1.0.0: who reads the one reads the other.
+  // 0.0.1 was the draft of 1.0.0; readers of one can read the other.
   openmetrics: { type: 'application', subtype: 'openmetrics-text', versions: ['1.0.0', '0.0.1'] },
 };
 
@@ -56,7 +56,7 @@ function valueOf(name: string, parameters: readonly string[]): string | undefine
   return written?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
 }
 
-/** Reads a quality; an invalid one excludes its range. */
+/** An invalid quality excludes its range. */
 function toQuality(written: string | undefined): number {
   if (written === undefined) return 1;
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(written) ? Number(written) : 0;

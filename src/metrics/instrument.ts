@@ -9,10 +9,10 @@ import {
   type Registry,
 } from 'prom-client';
 
-/** Declares instruments of the daemon, which are made in a registry later. */
+/** Options of instruments. */
 type Starting = {
   /** True if it has no value until the first one is set: a daemon that sends no traces does not show it. */
-  readonly startsAbsent?: true;
+  startsAbsent?: true;
 };
 
 export function gauge<const Label extends string = never>({
@@ -43,7 +43,7 @@ export function histogram<const Label extends string = never>({
 }: HistogramConfiguration<Label> & Starting) {
   return (registry: Registry): Histogram<Label> => {
     const made = new Histogram({ ...about, registers: [registry] });
-    // The cast is true: without labels, the one child is that of none.
+    // The cast is true: without labels, the only child has none.
     if (startsAbsent) made.remove({} as LabelValues<Label>);
     return made;
   };

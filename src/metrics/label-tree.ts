@@ -1,29 +1,25 @@
 import type { Family, MergeRule, Row } from './family.ts';
 
-export type LabelTree = {
-  /** Returns the index of the first row with the same labels, unless this is the first. */
-  readonly enter: (row: Row, index: number) => number | undefined;
-};
-
 /**
- * Distinguishes the rows of one family: a level a label, grown no deeper than it takes. Exact where joined labels would look
- * alike, and cheap: neighbours mostly share their first labels, so the way to the last one is the way to the next.
+ * Distinguishes the rows of one family by a tree with a level per label, no deeper than needed. It is exact where joined
+ * labels could collide, and fast because neighbours mostly share their first labels.
  */
-export function createLabelTree(rows: readonly Row[]): LabelTree {
+export function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];
   let before: readonly string[] = [];
-  // To which level the path fits the labels of the row before.
+  // The level up to which the path matches the labels of the previous row.
   let known = 0;
 
   return {
-    enter: (row, index) => {
+    /** Returns the index of the first row with the same labels, unless this is the first. */
+    enter: (row: Row, index: number) => {
       const { labels } = row;
       let level = 0;
       while (level < known && labels[level] === before[level]) level++;
       before = labels;
       for (;;) {
         known = level;
-        // The path is filled to this level.
+        // The path is filled up to this level.
         const node = path[level] as Node;
         const key = keyAt(row, level);
         const found = node.get(key);
@@ -31,7 +27,7 @@ export function createLabelTree(rows: readonly Row[]): LabelTree {
           node.set(key, index);
           return undefined;
         }
-        // Below its labels a row has one level more, for all else that distinguishes it.
+        // One more level holds the suffix and the added labels.
         if (typeof found === 'number' && level === labels.length) return found;
         level += 1;
         path[level] = typeof found === 'number' ? grow(node, key, keyAt(rows[found], level), found) : found;
@@ -40,7 +36,9 @@ export function createLabelTree(rows: readonly Row[]): LabelTree {
   };
 }
 
-/** Below a node there are more of them, or the one row that there is so far, by its index. */
+export type LabelTree = ReturnType<typeof createLabelTree>;
+
+/** A node has children, or the index of its only row. */
 type Node = Map<string, Node | number>;
 
 function grow(node: Node, key: string, keyBelow: string, index: number): Node {
@@ -58,17 +56,16 @@ function keyAt(row: Row | undefined, level: number): string {
 }
 
 type Merged = {
-  readonly rows: readonly Row[];
-  /** Rows that another one of the same labels took in. */
-  readonly merged: number;
+  rows: readonly Row[];
+  /** Rows that were merged into another one with the same labels. */
+  merged: number;
 };
 
-/** Rows that fall on one label set become one, in the place of the first, by the rule of their family. */
 export function mergeRows(rows: readonly Row[]): Merged {
   const trees = new Map<Family, LabelTree>();
   let family: Family | undefined;
   let tree: LabelTree | undefined;
-  // The usual case, in which nothing is to be merged, copies nothing.
+  // Nothing is copied in the usual case that nothing is merged.
   let kept: (Row | undefined)[] | undefined;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index];

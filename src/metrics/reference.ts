@@ -3,7 +3,7 @@ import type { Family } from './family.ts';
 
 export type ReferenceSection = { readonly title: string; readonly text: string; readonly families: readonly Family[] };
 
-/** The metric reference as Markdown: one table a section. */
+/** The metric reference as Markdown, with one table per section. */
 export function renderReference(sections: readonly ReferenceSection[]): string {
   const parts = sections.map(({ title, text, families }) => {
     const rows = families.map(({ name, type, labels, help }) => {
@@ -15,7 +15,7 @@ export function renderReference(sections: readonly ReferenceSection[]): string {
   return parts.join('\n');
 }
 
-/** The daemon's own instruments as families; process and runtime metrics stay out: prom-client documents them. */
+/** The daemon's own instruments as families, without process and runtime metrics, which prom-client documents. */
 export function toOwnFamilies(registry: Registry): Family[] {
   const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('automation_'));
   return own.map((metric) => {
@@ -25,4 +25,4 @@ export function toOwnFamilies(registry: Registry): Family[] {
 }
 
 /** The fields of every registered metric, which prom-client's types lack. */
-type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { readonly labelNames?: readonly string[] };
+type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { labelNames?: readonly string[] };

@@ -1,10 +1,7 @@
 import type { Exemplar, Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 
-/**
- * Renders the sample lines of one family's rows, the same in both formats except for exemplars, which are omitted; base labels
- * come first.
- */
+/** Renders the sample lines of one family, without exemplars, so that both formats share them; base labels come first. */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -14,22 +11,22 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
   return text;
 }
 
-/** Renders one row of the family after the other, and is fastest where neighbours share their first labels. */
+/** Renders rows of one family; fastest if neighbours share their first labels. */
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Few and long pieces: what a line is put together from costs more than its characters.
+  // Few and long pieces: the cost of a line is in the number of its pieces.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
   const isBare = base === '' && labelNames.length === 0;
-  // The suffix and the labels of the previous row, and all text up to each of them.
+  // The suffix and labels of the previous row, with the text up to each of them.
   let suffixBefore: Row['suffix'];
   const labelsBefore: (string | undefined)[] = [];
   const texts: string[] = [`${name}{${base}`];
 
   return ({ labels, value, suffix, extra, added }) => {
-    // NaN stands for a value that is absent.
+    // NaN means that there is no value.
     if (Number.isNaN(value)) return '';
     if (suffix !== suffixBefore) {
       suffixBefore = suffix;
@@ -55,14 +52,14 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
 }
 
 /**
- * Returns the same text. V8 keeps a text that was put together as its parts, and copies them one by one for each line that
- * begins with it; to read a character makes it one piece.
+ * Returns the same text in one piece. V8 keeps a concatenated text as its parts, and would copy them for each line that
+ * begins with it; reading a character flattens it.
  */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
 }
 
-/** The sample line of a row with its exemplar behind it, as OpenMetrics has it. */
+/** Appends an exemplar to a sample line, as in OpenMetrics. */
 export function addExemplar(line: string, { traceId, spanId, value, atMs }: Exemplar): string {
   const labels = renderPairs([
     ['trace_id', traceId],
@@ -71,7 +68,7 @@ export function addExemplar(line: string, { traceId, spanId, value, atMs }: Exem
   return `${line.slice(0, -1)} # {${labels}} ${renderValue(value)} ${renderValue(atMs / 1000)}\n`;
 }
 
-/** The HELP and TYPE lines of a family, and in OpenMetrics the UNIT line. */
+/** The HELP and TYPE lines of a family; in OpenMetrics also the UNIT line. */
 export function renderHeader({ name, help, type }: Family, format: Format): string {
   if (format === 'text') {
     return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type === 'info' ? 'gauge' : type}\n`;
@@ -82,7 +79,6 @@ export function renderHeader({ name, help, type }: Family, format: Format): stri
   return `# HELP ${base} ${escapeLabel(help)}\n# TYPE ${base} ${type}\n${unitLine}`;
 }
 
-/** Renders the end of a scrape. */
 export function renderEnd(format: Format): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
@@ -97,7 +93,7 @@ function renderPairs(pairs: readonly LabelPair[]): string {
   return pairs.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',');
 }
 
-/** Labels that not all rows of a family have. */
+/** Labels that only some rows of a family have. */
 function renderRest(added: Row['added'], extra: Row['extra']): string {
   const pairs = renderPairs(added ?? []);
   if (extra === undefined) return pairs;
@@ -113,7 +109,7 @@ function escapeHelp(help: string): string {
   return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** Bounds are written alike in both formats, as OpenMetrics wants them: `1.0`. */
+/** Both formats write bounds as OpenMetrics does: `1.0`. */
 function renderBound(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : renderValue(value);
 }

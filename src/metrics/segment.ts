@@ -6,22 +6,19 @@ import { addExemplar, createRowRenderer } from './render.ts';
 /** The samples of one family in one snapshot; the formats share their blocks up to the first exemplar. */
 export type Segment = { readonly family: Family; readonly samples: Readonly<Record<Format, Block>> };
 
-/** Ends once it is this caller's turn to keep the event loop busy for about a millisecond. */
+/** Resolves when the caller may block the event loop for about a millisecond. */
 export type NextTurn = () => Promise<void>;
 
 export type ToBlock = (bytes: Buffer) => Promise<Block>;
 
 type RenderOptions = {
-  readonly nextTurn: NextTurn;
-  readonly toBlock?: ToBlock | undefined;
-  /** The segments that these ones replace: a block that has not changed is taken over instead of deflated again. */
-  readonly earlier?: readonly Segment[] | undefined;
+  nextTurn: NextTurn;
+  toBlock?: ToBlock | undefined;
+  /** The previous segments; their unchanged blocks are used again instead of being deflated again. */
+  earlier?: readonly Segment[] | undefined;
 };
 
-/**
- * Renders one segment for each family, in order of appearance; in slices, so that thousands of rows never block the event
- * loop.
- */
+/** Renders one segment for each family, in order of appearance; in slices, so that thousands of rows never block the event loop. */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
@@ -70,7 +67,6 @@ export async function renderSegments(
   return segments;
 }
 
-/** Groups segments by the name of their family, in the order in which the families appear. */
 function groupByFamily(segments: readonly Segment[]): Group[] {
   const byName = new Map<string, Group>();
   for (const segment of segments) {
@@ -83,7 +79,7 @@ function groupByFamily(segments: readonly Segment[]): Group[] {
 
 type Group = [Segment, ...Segment[]];
 
-/** Lists the blocks of segments: families sorted by name, each with its header. */
+/** Lists blocks: families sorted by name, each with its header. */
 export function listBlocks(
   segments: readonly Segment[],
   format: Format,
@@ -95,14 +91,14 @@ export function listBlocks(
 }
 
 type Growing = {
-  readonly render: (row: Row) => string;
-  readonly text: Stream;
-  /** Absent while it is the same as the text. */
+  render: (row: Row) => string;
+  text: Stream;
+  /** Absent while it is equal to the text. */
   openmetrics?: Stream;
 };
 
-/** Rendered lines: blocks, then the first `length` bytes, then text. */
-type Stream = { pending: string; bytes: Buffer; length: number; readonly blocks: Block[] };
+/** Rendered lines: blocks, then the first `length` bytes, then pending text. */
+type Stream = { pending: string; bytes: Buffer; length: number; blocks: Block[] };
 
 function createStream(): Stream {
   return { pending: '', bytes: Buffer.alloc(0), length: 0, blocks: [] };
@@ -116,13 +112,13 @@ function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
   return openmetrics === undefined ? [text] : [text, openmetrics];
 }
 
-/** In characters: long texts of many parts take longer to become bytes. */
+/** In characters: long concatenated texts take longer to encode. */
 const pieceLength = 4096;
 
 /** In characters: about a millisecond's work. */
 const sliceLength = 131_072;
 
-/** In bytes: to hand a block over to another thread takes 0.2 ms, however long it is, so it is done for several slices at once. */
+/** In bytes: handing a block to another thread takes 0.2 ms at any size, so several slices share one. */
 const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {
@@ -140,14 +136,14 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // In memory of its own, because it is kept, and the next block is written over these bytes.
+  // Memory of its own, because the block is kept and these bytes are overwritten.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;
   blocks.push(await toBlock(taken));
 }
 
-/** True if a block is all that a stream has, as it mostly is where nothing happens. */
+/** Reports whether a stream consists of this block only, as for most unchanged families. */
 function holds({ text, length }: Block, stream: Stream): boolean {
   const [bytes] = text;
   if (bytes === undefined || text.length > 1 || stream.blocks.length > 0 || stream.length !== length) return false;

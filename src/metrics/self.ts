@@ -1,17 +1,15 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { counter, gauge, histogram } from './instrument.ts';
 
-/** The daemon's metrics about itself, and about each watched server as a whole. */
+/** The daemon's metrics about itself and about each watched server as a whole. */
 export type Self = { readonly registry: Registry } & Instruments;
 
 type Build = {
-  readonly version: string;
-  readonly nodeVersion: string;
-  /** True if the process is measured too; several in one process would each measure it. */
-  readonly measuresProcess?: boolean;
+  version: string;
+  nodeVersion: string;
+  measuresProcess?: boolean;
 };
 
-/** Creates every instrument of the table below, in a registry of its own. */
 export function createSelf({ measuresProcess = true, version, nodeVersion }: Build): Self {
   const registry = new Registry();
   if (measuresProcess) measureProcess(registry);
@@ -25,20 +23,20 @@ export function createSelf({ measuresProcess = true, version, nodeVersion }: Bui
 function measureProcess(registry: Registry): void {
   collectDefaultMetrics({
     register: registry,
-    // A sample each 10 ms, the default, takes as much of the processor as all the rest of an idle daemon.
+    // The default of 10 ms takes as much CPU as the rest of an idle daemon.
     eventLoopMonitoringPrecision: 100,
-    // It feeds only what is removed below.
+    // Only used by a metric that is removed below.
     eventLoopUtilizationTimeout: longestTimeoutMs,
   });
-  // Gauges whose names end like counters: promtool refuses them, and the plain ones say the same by kind.
+  // Gauges with names of counters, which promtool rejects; the plain ones have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // Names that hold their type: promtool refuses them too, and the lag says more.
+  // Names that contain their type, which promtool rejects; the lag has more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
 }
 
 const longestTimeoutMs = 2 ** 31 - 1;
 
-// The member stays away where a server has none.
+// The label is absent if a server has no members.
 const perServer = ['server', 'member'] as const;
 const perCollector = [...perServer, 'collector'] as const;
 const perEndpoint = [...perServer, 'api_endpoint'] as const;

@@ -7,33 +7,21 @@ import { renderHeader } from './render.ts';
 import { listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
 
 export type Snapshot = {
-  /** One for each polled thing: the next snapshot of the same source takes its place. */
+  /** Identifies the polled thing: a new snapshot replaces the previous one of the same source. */
   readonly source: string;
-  /** The owner of the rows, so that a scrape can select them. */
+  /** The owner of the rows, which a scrape can select. */
   readonly server: string;
   readonly collector: string;
   readonly baseLabels: readonly LabelPair[];
   readonly rows: readonly Row[];
-  /** For how long it is shown. */
   readonly validForMs: number;
 };
 
 /** The selection of a scrape; everything by default. */
-export type Selection = {
-  readonly servers?: ReadonlySet<string>;
-  readonly collectors?: ReadonlySet<string>;
-};
+export type Selection = { readonly servers?: ReadonlySet<string>; readonly collectors?: ReadonlySet<string> };
 
-export type Snapshots = {
-  /** Ends once the rows can be scraped, or are out of date already. */
-  readonly publish: (snapshot: Snapshot) => Promise<void>;
-  readonly withdraw: (source: string) => void;
-  /** Renders all snapshots that are not too old: families sorted by name, each with its header. */
-  readonly show: (format: Format, selection?: Selection) => Block;
-};
-
-/** The latest rows of each source, rendered when published and swapped whole. Their age is told by a clock that only goes forwards. */
-export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock): Snapshots {
+/** The latest rows of each source, rendered when published and replaced as a whole. Ages use a monotonic clock. */
+export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock) {
   const { ticks } = clock;
   const latest = new Map<string, Rendered>();
   const publishing = new Map<string, symbol>();
@@ -48,13 +36,14 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   }
 
   return {
-    publish: async ({ source, server, collector, baseLabels, rows, validForMs }) => {
+    /** Resolves when the rows can be scraped, or are already out of date. */
+    publish: async ({ source, server, collector, baseLabels, rows, validForMs }: Snapshot) => {
       const own = Symbol(source);
       publishing.set(source, own);
       const validUntilTicks = ticks() + validForMs;
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
-      // A newer one, or a withdrawal, came meanwhile.
+      // A newer snapshot or a withdrawal came meanwhile.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {
@@ -63,11 +52,12 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       latest.set(source, { server, collector, segments, validUntilTicks });
       everything = undefined;
     },
-    withdraw: (source) => {
+    withdraw: (source: string) => {
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
     },
-    show: (format, selection) => {
+    /** Renders all valid snapshots: families sorted by name, each with its header. */
+    show: (format: Format, selection?: Selection) => {
       const nowTicks = ticks();
       if (everything !== undefined && nowTicks >= everything.untilTicks) everything = undefined;
       if (everything === undefined) dropOld(nowTicks);
@@ -84,15 +74,14 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   };
 }
 
-type Rendered = Pick<Snapshot, 'server' | 'collector'> & {
-  readonly segments: readonly Segment[];
-  readonly validUntilTicks: number;
-};
+export type Snapshots = ReturnType<typeof createSnapshots>;
+
+type Rendered = Pick<Snapshot, 'server' | 'collector'> & { segments: readonly Segment[]; validUntilTicks: number };
 
 type Header = Readonly<Record<Format, Block>>;
 
-/** Joined once for all scrapes until a snapshot comes, goes or grows too old. */
-type Shown = { readonly untilTicks: number; readonly blocks: Partial<Record<Format, Block>> };
+/** Joined once for all scrapes until a snapshot is added, removed or expires. */
+type Shown = { untilTicks: number; blocks: Partial<Record<Format, Block>> };
 
 function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boolean {
   return ({ server, collector }) => servers?.has(server) !== false && collectors?.has(collector) !== false;
