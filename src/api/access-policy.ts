@@ -7,7 +7,7 @@ export type AccessRight = (
   | { readonly type: 'storage'; readonly path: string }
 ) & { readonly allow: 'read' | 'view' | 'admin' | 'configure' };
 
-type Allowed = { readonly allowedBy: readonly AccessRight[] };
+type Allowed = { allowedBy: readonly AccessRight[] };
 
 /** The access policy that allows these endpoints, ready to be pasted; each right stands in it once. */
 export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect = 'rundeck'): string {
@@ -30,9 +30,9 @@ export type LeastPolicy = {
  */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
-  about: { readonly dialect: Dialect; readonly projects: string },
+  about: { dialect: Dialect; projects: string },
 ): LeastPolicy {
-  const reasons = new Map<string, { readonly right: AccessRight; readonly names: Set<string> }>();
+  const reasons = new Map<string, { right: AccessRight; names: Set<string> }>();
   const left = new Map<string, LeastPolicy['left'][number]>();
   for (const { name, reads } of purposes) {
     for (const read of reads) {
@@ -84,11 +84,11 @@ function isOfProjects(right: AccessRight): boolean {
   return right.type === 'job' || right.type === 'node' || right.type === 'adhoc';
 }
 
-type Reasoned = { readonly right: AccessRight; readonly comment?: readonly string[] };
+type Reasoned = { right: AccessRight; comment?: readonly string[] };
 
 function renderPolicy(
   rights: readonly Reasoned[],
-  { dialect, projects }: { readonly dialect: Dialect; readonly projects: string },
+  { dialect, projects }: { dialect: Dialect; projects: string },
 ): string {
   const documents = [
     renderDocument(

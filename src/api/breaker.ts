@@ -25,16 +25,6 @@ export function createBreakerMemory(): BreakerMemory {
   return { faults: 0, opened: 0, last: undefined, probeAfterTicks: 0 };
 }
 
-export type Breaker = {
-  /** Returns undefined if the request may be sent; else the fault that opened the circuit. Probes pass one at a time. */
-  readonly refusal: (lane: Lane) => Refusal | undefined;
-  /** Called before a request is sent and when it is over: without a fault, the server answered. */
-  readonly begin: () => void;
-  readonly end: (fault: ApiError | undefined) => void;
-  /** Called instead of `end` if the caller stopped waiting: that is not a fault of the server. */
-  readonly abandon: () => void;
-};
-
 const faultsToOpen = 5;
 const firstOpenMs = 2000;
 const longestOpenMs = 30_000;
@@ -43,7 +33,7 @@ const longestOpenMs = 30_000;
  * Spares a server that does not answer: after some faults in a row requests are refused at once, except one probe at a time. A
  * vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never is.
  */
-export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions): Breaker {
+export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;
   let isProbing = false;
 
@@ -63,18 +53,20 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
   }
 
   return {
-    refusal: (lane) => {
+    /** Returns undefined if the request may be sent; else the fault that opened the circuit. Probes pass one at a time. */
+    refusal: (lane: Lane) => {
       if (memory.opened === 0 || memory.last === undefined) return undefined;
       // Enrichment can wait for others to find the server back: as the probe it would be in the way of a vital poll.
       const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= memory.probeAfterTicks);
       const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : memory.last;
     },
+    /** Called before a request is sent and when it is over: without a fault, the server answered. */
     begin: () => {
       inFlight += 1;
       isProbing = memory.opened > 0;
     },
-    end: (fault) => {
+    end: (fault: ApiError | undefined) => {
       inFlight -= 1;
       if (fault === undefined || !isOutage(fault)) {
         close();
@@ -86,12 +78,15 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
+    /** Called instead of `end` if the caller stopped waiting: that is not a fault of the server. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;
     },
   };
 }
+
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** Reports whether the fault says that the server as a whole does not answer, not only one endpoint. */
 function isOutage({ kind, details }: ApiError): boolean {

@@ -35,9 +35,9 @@ export type Budget = {
 };
 
 /** How long a request may wait for its turn. */
-type AdmissionLimit = { readonly deadlineTicks: number; readonly signal: AbortSignal | undefined };
+type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined };
 
-type Waiting = { readonly admit: () => void };
+type Waiting = { admit: () => void };
 
 /**
  * Requests to one server, bounded in rate and number. In any window of a second no more start than are allowed; the last
@@ -117,10 +117,10 @@ export function createBudget(options: BudgetOptions): Budget {
 }
 
 type Line = {
-  readonly join: (entry: Waiting) => void;
-  readonly quit: (entry: Waiting) => void;
+  join: (entry: Waiting) => void;
+  quit: (entry: Waiting) => void;
   /** Gives back the place of a request that was admitted. */
-  readonly leave: () => void;
+  leave: () => void;
 };
 
 /** Waits in a line until a request is admitted, its deadline passes or its signal ends. */

@@ -35,7 +35,7 @@ export type Contact = {
   readonly learnFromFault: (error: ApiError) => void;
 };
 
-type Settings = { readonly dialect: Dialect | 'auto'; readonly apiVersion: number | 'auto' };
+type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
 /** Collects the facts about a server: its dialect and the version that both sides speak. */
 export function createContact(settings: Settings): Contact {
@@ -115,7 +115,7 @@ export function createContact(settings: Settings): Contact {
 /** Keeps the server's time, and how far the dates in the headers of its answers are off. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
-  let told: { readonly ms: number; readonly ticks: number } | undefined;
+  let told: { ms: number; ticks: number } | undefined;
   return {
     learnDate: (timestampMs, dateMs, ticks) => {
       if (timestampMs === undefined) return;
@@ -157,9 +157,9 @@ function toOlderVersion(error: ApiError): number {
 
 type MemberSight = {
   /** Called with the member that an answer names. */
-  readonly note: (uuid: string | undefined) => void;
+  note: (uuid: string | undefined) => void;
   /** Reports whether several members answer under one address. */
-  readonly hasSeveral: () => boolean;
+  hasSeveral: () => boolean;
 };
 
 /** The number of answers that are remembered: after this many from one member, there is only one. */

@@ -21,7 +21,7 @@ export type FileChange = { readonly result: 'taken' } | { readonly result: 'reje
  * replaced in the same moment.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
-  const doubts = new Map<string, { readonly says: string; readonly isSaid: boolean }>();
+  const doubts = new Map<string, { says: string; isSaid: boolean }>();
   let lookedTicks = clock.ticks();
   let isLooking = false;
 

@@ -124,7 +124,7 @@ function divide<Item>(
  */
 function toCutMs(
   { beginMs, endMs }: Window,
-  { rows, rowsPerMs, pageSize }: { readonly rows: number; readonly rowsPerMs: number; readonly pageSize: number },
+  { rows, rowsPerMs, pageSize }: { rows: number; rowsPerMs: number; pageSize: number },
 ): number | undefined {
   const most = partPages * pageSize;
   const lengthMs = endMs - beginMs;
@@ -172,7 +172,7 @@ async function* readByOffset<Item>(
   window: Window,
   first: Page<Item>,
   { pageSize = 500, overlap = Math.min(20, Math.floor(pageSize / 4)) }: PagingOptions<Item>,
-): AsyncGenerator<Omit<Part<Item>, 'rest' | 'isInFlood'> & { readonly isLast: boolean }> {
+): AsyncGenerator<Omit<Part<Item>, 'rest' | 'isInFlood'> & { isLast: boolean }> {
   let { total } = first;
   let rereads = 0;
   let page = first;

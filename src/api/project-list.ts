@@ -2,26 +2,15 @@ import type { Clock } from '../domain/clock.ts';
 import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
-export type ProjectList = {
-  /** The watched projects, asked for once by all who need them at about the same time. */
-  readonly read: (api: Api) => Promise<readonly Project[]>;
-  /** The same, with when it was asked for: at the given time or later, where one is given. */
-  readonly readDated: (api: Api, sinceTicks?: number) => Promise<DatedList>;
-  /** Adds a listener for every list that is read. */
-  readonly onRead: (listener: (names: ReadonlySet<string>) => void) => void;
-  /** Returns the number of projects in the server's last list, watched or not. */
-  readonly visible: () => number | undefined;
-};
-
 /** A list that another caller may have read a moment ago. */
 export type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
-type ListOptions = { readonly isWanted: (project: string) => boolean; readonly clock: Clock };
+type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
 
 /** The projects of one server that configuration includes. */
-export function createProjectList({ isWanted, clock }: ListOptions): ProjectList {
+export function createProjectList({ isWanted, clock }: ListOptions) {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
-  let latest: { readonly list: Promise<DatedList>; readonly askedTicks: number } | undefined;
+  let latest: { list: Promise<DatedList>; askedTicks: number } | undefined;
   let isUnderWay = false;
   let visible: number | undefined;
 
@@ -37,6 +26,7 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
     return { projects: wanted, askedTicks };
   }
 
+  /** The same, with when it was asked for: at the given time or later, where one is given. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
     // Never two at once: the answer to the earlier question might come later, and bring back what is gone.
     if (latest !== undefined && isUnderWay) {
@@ -61,14 +51,19 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   }
 
   return {
-    read: async (api) => (await readDated(api)).projects,
+    /** The watched projects, asked for once by all who need them at about the same time. */
+    read: async (api: Api) => (await readDated(api)).projects,
     readDated,
+    /** Returns the number of projects in the server's last list, watched or not. */
     visible: () => visible,
-    onRead: (listener) => {
+    /** Adds a listener for every list that is read. */
+    onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);
     },
   };
 }
+
+export type ProjectList = ReturnType<typeof createProjectList>;
 
 /** Short enough that each poll of the projects asks again, long enough for those that run at the same time. */
 const sharedForMs = 15_000;

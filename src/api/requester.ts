@@ -166,7 +166,7 @@ function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY
 const leastMs = 100;
 
 type Trial = {
-  readonly isFirst: boolean;
+  isFirst: boolean;
   deadlineTicks: number;
   /** The time that the server had to answer. */
   hadMs: number;
@@ -210,10 +210,10 @@ export type Scope = {
 };
 
 type AdmissionOptions = {
-  readonly budget: Budget;
-  readonly breaker: Breaker;
-  readonly clock: Pick<Clock, 'ticks'>;
-  readonly observe: { readonly waited: (seconds: number) => void };
+  budget: Budget;
+  breaker: Breaker;
+  clock: Pick<Clock, 'ticks'>;
+  observe: { waited: (seconds: number) => void };
 };
 
 /** Resolves to the function that gives the place back; throws an error that says why the request was not sent. */

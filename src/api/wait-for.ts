@@ -1,11 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-type Patience = {
-  readonly forMs?: number;
-  readonly signal: AbortSignal | undefined;
-  readonly orElse: () => Error;
-  readonly clock: Pick<Clock, 'after'>;
-};
+type Patience = { forMs?: number; signal: AbortSignal | undefined; orElse: () => Error; clock: Pick<Clock, 'after'> };
 
 /** Waits for shared work: our time may end before the work does, which continues without us. */
 export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, clock }: Patience): Promise<Value> {

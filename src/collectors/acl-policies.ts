@@ -23,7 +23,7 @@ export const aclPoliciesCollector = defineCollector({
   map: (counts, { policies }) => counts.flatMap(({ project, count }) => policies.rows(count, { project })),
 });
 
-type Count = { readonly project: string; readonly count: number };
+type Count = { project: string; count: number };
 
 /**
  * Reads the counts; denied ones are skipped unless all are denied. A project may be deleted or disabled while the others are

@@ -31,7 +31,7 @@ const noCluster = {
   message: 'the server is not in cluster mode, or these credentials do not see its UUID',
 } as const;
 
-type Owner = { readonly uuid: string; readonly count: number; readonly isAnswering: boolean };
+type Owner = { uuid: string; count: number; isAnswering: boolean };
 
 /**
  * Reads the owners of jobs. An endpoint that lists the members does not exist: known are those that answered within the last

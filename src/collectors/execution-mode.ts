@@ -41,7 +41,7 @@ const restricted = {
   message: `these credentials see the release of the server and nothing else; allow ${formatRights(systemInfo.allowedBy)}`,
 } as const;
 
-type Read = { readonly mode: ExecutionMode | undefined; readonly isRestricted: boolean };
+type Read = { mode: ExecutionMode | undefined; isRestricted: boolean };
 
 async function readMode(api: Api): Promise<Read> {
   if (await api.supports(executionMode)) return { mode: await api.get(executionMode), isRestricted: false };

@@ -4,7 +4,7 @@ import { healthcheck } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-type Health = { readonly checks: readonly { name: string; healthy: boolean }[]; readonly server: ServerFacts };
+type Health = { checks: readonly { name: string; healthy: boolean }[]; server: ServerFacts };
 
 /** The server's own health checks. */
 export const healthcheckCollector = defineCollector({

@@ -6,7 +6,7 @@ import { info, newestGauge } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
 import type { Watch } from '../schedule/watch.ts';
 
-type JobFacts = Job & { readonly averageDurationMs: number | undefined };
+type JobFacts = Job & { averageDurationMs: number | undefined };
 
 /** Shows the settings of each job, and its average duration unless executions already report it. */
 export const jobInfoCollector = defineProjectCollector({
@@ -73,7 +73,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
 /** A job that runs as a step of others moves its average without an execution that tells it. */
 async function refreshAverages(
   api: Api,
-  { project, list }: { readonly project: string; readonly list: readonly Job[] },
+  { project, list }: { project: string; list: readonly Job[] },
   { jobs: { averages } }: Watch,
 ): Promise<void> {
   if (averages === undefined || !(await api.supports(jobInfo))) return;

@@ -58,7 +58,7 @@ const recentMs = 600_000;
 /** A longer queue is not a burst: the same number as in the alert on the backlog. */
 const longQueue = 50;
 
-type Counts = { readonly failedCount?: number | undefined };
+type Counts = { failedCount?: number | undefined };
 
 /** Remembers when a request was last seen to fail: failures before the first poll are not news. */
 function rememberFailures({ failedCount: failed }: Counts, before: Memory, nowMs: number): Memory {

@@ -29,11 +29,11 @@ export const projectJobsCollector = defineProjectCollector({
   },
 });
 
-type Switches = { readonly scheduled: string; readonly enabled: string; readonly schedule_enabled: string };
+type Switches = { scheduled: string; enabled: string; schedule_enabled: string };
 
 /** A project without jobs has 0 of those about which nothing is known. */
-function countSwitches(list: readonly Job[]): ReadonlyMap<string, Switches & { readonly count: number }> {
-  const counts = new Map<string, Switches & { readonly count: number }>();
+function countSwitches(list: readonly Job[]): ReadonlyMap<string, Switches & { count: number }> {
+  const counts = new Map<string, Switches & { count: number }>();
   if (list.length === 0) counts.set('', { scheduled: '', enabled: '', schedule_enabled: '', count: 0 });
   for (const { isScheduled, isEnabled, isScheduleEnabled } of list) {
     const switches = {

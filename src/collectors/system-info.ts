@@ -3,7 +3,7 @@ import { type SystemInfo, systemInfo } from '../api/endpoints/system.ts';
 import { gauge, info } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-type TimedInfo = { readonly answer: SystemInfo; readonly midRequestMs: number };
+type TimedInfo = { answer: SystemInfo; midRequestMs: number };
 
 /** Shows the server's release and its condition. */
 export const systemInfoCollector = defineCollector({

@@ -55,7 +55,7 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
   ];
 }
 
-type Plan = { readonly config: Config; readonly enabled: typeof collectors; readonly progress: Progress };
+type Plan = { config: Config; enabled: typeof collectors; progress: Progress };
 
 /** The server, and each member that is watched by itself, for what each has of its own. */
 async function probeAll(server: ServerConfig, plan: Plan): Promise<ServerReport[]> {

@@ -8,7 +8,7 @@ import { commandFlags, commandWords } from './command-table.ts';
 
 type Process = Omit<CommandContext, 'arguments' | 'version'> & {
   /** The arguments after the program's name. */
-  readonly argv: readonly string[];
+  argv: readonly string[];
 };
 
 /** From arguments to an exit code. */

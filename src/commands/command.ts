@@ -28,11 +28,7 @@ export function areArgumentsFine({ arguments: { problems }, complain }: CommandC
 /** Shows what a long command is doing, in one line that the next one replaces; without a text the line goes away. */
 export type Progress = (text?: string) => void;
 
-type Terminal = {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  readonly write: (text: string) => unknown;
-};
+type Terminal = { isTTY?: boolean; columns?: number; write: (text: string) => unknown };
 
 /** Draws on a terminal; draws nothing in files, pipes and logs. */
 export function createProgress(stream: Terminal, env: Readonly<Record<string, string | undefined>>): Progress {

@@ -47,7 +47,7 @@ function soon({ env }: CommandContext): Record<string, string> {
 }
 
 /** Traces go to the simulated service's own trace backend, unless the person names one. */
-function toSink({ env }: CommandContext, { url }: { readonly url: string }): Record<string, string> | undefined {
+function toSink({ env }: CommandContext, { url }: { url: string }): Record<string, string> | undefined {
   const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
   if (isNamed) return undefined;
   return {
@@ -61,7 +61,7 @@ const tracesEndpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const traceLink = 'AUTOMATION_EXPORTER_TRACES_LINK';
 
 /** Replaces variables that are set for a real server: an empty one counts as unset. */
-function toEnvironment({ url, token }: { readonly url: string; readonly token: string }): Record<string, string> {
+function toEnvironment({ url, token }: { url: string; token: string }): Record<string, string> {
   return {
     AUTOMATION_EXPORTER_NAME: 'demo',
     AUTOMATION_EXPORTER_URL: url,

@@ -42,4 +42,4 @@ function findOrigin(url: string, line: number, column: number): string | undefin
   }
 }
 
-type Origin = { readonly fileName: string; readonly lineNumber: number };
+type Origin = { fileName: string; lineNumber: number };

@@ -41,7 +41,7 @@ async function findConfigured(context: CommandContext): Promise<Daemon | undefin
   return undefined;
 }
 
-type NamedLogin = { readonly username: string | undefined; readonly passwordFile: string | undefined };
+type NamedLogin = { username: string | undefined; passwordFile: string | undefined };
 
 async function addLogin(
   { complain }: CommandContext,

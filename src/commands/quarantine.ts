@@ -30,7 +30,7 @@ export async function quarantine(context: CommandContext): Promise<number> {
 
 const actions = ['list', 'retry', 'drop'] as const;
 type Action = (typeof actions)[number];
-type Wish = { readonly action: Action; readonly keys: readonly string[] };
+type Wish = { action: Action; keys: readonly string[] };
 
 /** Reads the action and the traces, none meaning all; undefined after a complaint. */
 function readWish(context: CommandContext): Wish | undefined {
@@ -62,21 +62,10 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
-type Listed = {
-  readonly server: string;
-  readonly execution: number;
-  readonly spans: number;
-  readonly bytes: number;
-  readonly quarantined: string;
-  readonly reason: string;
-};
+type Listed = { server: string; execution: number; spans: number; bytes: number; quarantined: string; reason: string };
 
-type Owned = { readonly server: string; readonly owner: string | null };
-type Content = {
-  readonly quarantined: readonly Listed[];
-  readonly traces: number;
-  readonly elsewhere?: readonly Owned[];
-};
+type Owned = { server: string; owner: string | null };
+type Content = { quarantined: readonly Listed[]; traces: number; elsewhere?: readonly Owned[] };
 
 /** Reports whether it looks like an answer of the daemon. */
 function isOwn(action: Action, content: unknown): content is Content {

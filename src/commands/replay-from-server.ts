@@ -38,11 +38,11 @@ export type Replayed = {
 };
 
 type About = {
-  readonly traces: Config['traces'];
+  traces: Config['traces'];
   /** Instead of the configured one. */
-  readonly namespace: string | undefined;
-  readonly format: ReplayFormat;
-  readonly version: string;
+  namespace: string | undefined;
+  format: ReplayFormat;
+  version: string;
 };
 
 /** Builds the trace that the daemon sends of an execution, from its server's present answers. */

@@ -28,11 +28,7 @@ export async function replay(context: CommandContext): Promise<number> {
   return worst;
 }
 
-type Parts = {
-  readonly context: CommandContext;
-  readonly config: () => Promise<Config | undefined>;
-  readonly options: ReplayOptions;
-};
+type Parts = { context: CommandContext; config: () => Promise<Config | undefined>; options: ReplayOptions };
 
 /** Replays one argument: a file if it exists, else an execution of a server. */
 async function replayOne(word: string, { context, config, options }: Parts): Promise<Ended> {

@@ -16,7 +16,7 @@ import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = {
   /** Called once everything listens. */
-  readonly onStarted?: (url: string) => void;
+  onStarted?: (url: string) => void;
 };
 
 /** Runs the daemon until it is told to end. */
@@ -107,7 +107,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
  */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
-  options: { readonly version: string; readonly log: Log },
+  options: { version: string; log: Log },
 ): Promise<SelfTracing | undefined> {
   if (wanted.trim() === '' || wanted.trim() === 'none') return undefined;
   return (await import('../daemon/self-tracing.ts')).startSelfTracing(options);
@@ -129,7 +129,7 @@ function leaveSoon(): void {
 }
 
 function explainStart(error: unknown, port: number): string {
-  const { code, message } = error as { readonly code?: string; readonly message?: string };
+  const { code, message } = error as { code?: string; message?: string };
   if (code === 'EADDRINUSE') {
     return `port ${port} is in use: stop what listens there, or choose another with --web.listen-address=:PORT`;
   }
@@ -139,10 +139,10 @@ function explainStart(error: unknown, port: number): string {
 }
 
 type EndOptions = {
-  readonly log: Pick<Log, 'error'>;
-  readonly clock: Pick<typeof systemClock, 'after'>;
+  log: Pick<Log, 'error'>;
+  clock: Pick<typeof systemClock, 'after'>;
   /** Called where it does not end in time. */
-  readonly leaveLate: () => void;
+  leaveLate: () => void;
 };
 
 /** Ends something in a time that grows only by what it says that it still has to do. */
@@ -169,9 +169,9 @@ const longestStopMs = 5000;
 
 /** The stream to write to: standard error, or a test's replacement for it. */
 type LineStream = {
-  readonly writableLength: number;
-  readonly write: (text: string) => unknown;
-  readonly on: (event: 'error' | 'drain', listener: () => void) => unknown;
+  writableLength: number;
+  write: (text: string) => unknown;
+  on: (event: 'error' | 'drain', listener: () => void) => unknown;
 };
 
 /** More than this is not kept for a reader that has stalled. */

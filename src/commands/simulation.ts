@@ -39,7 +39,7 @@ export async function startSimulation(context: CommandContext, plan: SimulationP
   try {
     return await startSimulator(plan);
   } catch (error) {
-    const { code, message } = error as { readonly code?: string; readonly message?: string };
+    const { code, message } = error as { code?: string; message?: string };
     const command = context.arguments.command === 'simulate' ? 'simulate' : 'demo';
     const inUse = `port ${plan.port} is in use: choose another for the simulated service with ${command} --port=PORT`;
     context.complain(`${code === 'EADDRINUSE' ? inUse : (message ?? String(error))}\n`);

@@ -95,7 +95,7 @@ function keepHeapSmall(): void {
 }
 
 /** The only user who may store compiled code for us: whoever can write it decides what this process runs. */
-type CacheOwner = { readonly userId: number };
+type CacheOwner = { userId: number };
 
 /**
  * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns the reason for not using an

@@ -5,11 +5,11 @@ import type { Log } from '../log.ts';
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
 type Options = {
-  readonly log: Pick<Log, 'warn' | 'error'>;
-  readonly clock: Pick<typeof systemClock, 'ticks'>;
+  log: Pick<Log, 'warn' | 'error'>;
+  clock: Pick<typeof systemClock, 'ticks'>;
   /** Called where somebody does not want to wait for the stop. */
-  readonly leaveNow: () => void;
-  readonly source?: Pick<NodeJS.Process, 'on' | 'removeListener'>;
+  leaveNow: () => void;
+  source?: Pick<NodeJS.Process, 'on' | 'removeListener'>;
 };
 
 /**

@@ -32,7 +32,7 @@ async function tryFiles(
     try {
       return { [part]: await readFile(path, 'utf8') };
     } catch (error) {
-      complain(part, `cannot be read (${(error as { readonly code?: string }).code ?? 'unknown error'})`);
+      complain(part, `cannot be read (${(error as { code?: string }).code ?? 'unknown error'})`);
       return {};
     }
   };

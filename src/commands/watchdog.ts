@@ -3,9 +3,9 @@ import type { systemClock } from '../domain/system-clock.ts';
 import type { Log } from '../log.ts';
 
 type WatchdogOptions = {
-  readonly log: Log;
-  readonly clock: Pick<typeof systemClock, 'ticks' | 'after'>;
-  readonly readFiles?: () => OpenFiles | undefined;
+  log: Log;
+  clock: Pick<typeof systemClock, 'ticks' | 'after'>;
+  readFiles?: () => OpenFiles | undefined;
 };
 
 export type OpenFiles = { readonly open: number; readonly most: number };

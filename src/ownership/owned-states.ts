@@ -41,7 +41,7 @@ export function createOwnedStates(): OwnedStates {
   };
 }
 
-type UnitSpool = { readonly unit: string; readonly spool: Spool };
+type UnitSpool = { unit: string; spool: Spool };
 
 /**
  * Joins the queues of all owned units. A trace of a unit that this replica does not own any longer is left to the new owner, who
@@ -52,7 +52,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   let turn = 0;
   const sum = createSum(spools);
 
-  function note(unit: string, traces: readonly { readonly key: string }[]): void {
+  function note(unit: string, traces: readonly { key: string }[]): void {
     for (const { key } of traces) unitOf.set(key, unit);
   }
 

@@ -178,7 +178,7 @@ function createChanges() {
 
 type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
 
-type Lacking = { readonly gone: ReturnType<typeof listGone>; readonly behind: readonly Lease[] };
+type Lacking = { gone: ReturnType<typeof listGone>; behind: readonly Lease[] };
 
 /** Lists the leases again and again until it is aborted; reports those that it found, and our own that are gone or lack commits. */
 function createList(
@@ -210,12 +210,12 @@ function createList(
 }
 
 type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'> & {
-  readonly reach: TenuresOptions['reach'];
-  readonly tenures: Tenures;
-  readonly known: ReturnType<typeof createKnown>;
+  reach: TenuresOptions['reach'];
+  tenures: Tenures;
+  known: ReturnType<typeof createKnown>;
 };
 
-type Now = { readonly units: () => readonly string[]; readonly running: () => AbortController };
+type Now = { units: () => readonly string[]; running: () => AbortController };
 
 /**
  * Acquires a unit and begins it, if its lease is free and this replica still runs. One at a time: where the database is slow,

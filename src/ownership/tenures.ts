@@ -11,19 +11,10 @@ export type TenuresOptions = {
   readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;
 };
 
+type Held = Tenure & { cancels: Cancel[] };
+
 /** The leases that this replica holds: renewed, and ended in time where that fails. */
-export type Tenures = {
-  readonly begin: (unit: string, lease: Lease, sentTicks: number) => void;
-  /** Ends a tenure, of this epoch where one is given; returns its epoch, or undefined if there is none. */
-  readonly end: (unit: string, epoch?: number) => number | undefined;
-  /** Ends what may not act any longer: timers may be late, because a process can be stopped. */
-  readonly check: () => void;
-  readonly epochs: () => ReadonlyMap<string, number>;
-};
-
-type Held = Tenure & { readonly cancels: Cancel[] };
-
-export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions): Tenures {
+export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   const held = new Map<string, Held>();
 
   function hold(unit: string, tenure: Tenure): void {
@@ -52,13 +43,15 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions): 
     else onEnd(unit, 'taken');
   }
 
+  /** Ends what may not act any longer: timers may be late, because a process can be stopped. */
   function check(): void {
     for (const [unit, tenure] of held) if (toActingMs(tenure, clock.ticks()) <= 0) onEnd(unit, 'unrenewed');
   }
 
   return {
-    begin: (unit, { epoch }, sentTicks) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
-    end: (unit, only) => {
+    begin: (unit: string, { epoch }: Lease, sentTicks: number) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
+    /** Ends a tenure, of this epoch where one is given; returns its epoch, or undefined if there is none. */
+    end: (unit: string, only?: number) => {
       const epoch = held.get(unit)?.epoch;
       if (epoch === undefined || (only !== undefined && only !== epoch)) return undefined;
       cancel(unit);
@@ -70,6 +63,8 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions): 
   };
 }
 
+export type Tenures = ReturnType<typeof createTenures>;
+
 export type ReachObserver = {
   /** Called after each answer of the database, or its lack. */
   readonly reached: (isReached: boolean, error?: unknown) => void;
@@ -77,13 +72,13 @@ export type ReachObserver = {
 
 type Reach = {
   /** Asks the database, and reports whether it answered. */
-  readonly reach: TenuresOptions['reach'];
+  reach: TenuresOptions['reach'];
   /** Reports a database that takes long: it may take much longer until a request is given up. */
-  readonly check: () => void;
+  check: () => void;
 };
 
 export function createReach({ reached }: ReachObserver, { ticks }: Pick<Clock, 'ticks'>): Reach {
-  const pending = new Set<{ readonly sinceTicks: number }>();
+  const pending = new Set<{ sinceTicks: number }>();
   return {
     reach: async (work) => {
       const asked = { sinceTicks: ticks() };

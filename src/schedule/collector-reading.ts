@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts';
 import { createProjectSweep } from './project-sweep.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 
-type ServerReadingOptions = ReadingOptions & { readonly collector: ServerCollector };
+type ServerReadingOptions = ReadingOptions & { collector: ServerCollector };
 
 /** A collector that asks the server as a whole. */
 export function createServerReading(options: ServerReadingOptions): Reading {

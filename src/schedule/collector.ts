@@ -21,20 +21,20 @@ type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h`
 
 type CollectorData<Metrics extends Families> = {
   /** The value of `collector` in metrics, and the name in configuration. */
-  readonly name: string;
+  name: string;
   /** One line for `--help` and the reference. */
-  readonly help: string;
+  help: string;
   /** The default interval, as configuration writes durations. */
-  readonly every: EvenInterval;
+  every: EvenInterval;
   /** True if it runs unless configuration says otherwise. */
-  readonly on: boolean;
+  on: boolean;
   /** Describes the part that it only collects for configured projects. */
-  readonly projects?: string;
+  projects?: string;
   /** The largest number of its series for a server, if not the usual one. */
-  readonly maxSeries?: number;
+  maxSeries?: number;
   /** The endpoints it may ask; `check` tries each. */
-  readonly reads: readonly Endpoint<unknown>[];
-  readonly metrics: Metrics;
+  reads: readonly Endpoint<unknown>[];
+  metrics: Metrics;
 };
 
 export type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
@@ -50,16 +50,13 @@ export type CollectorDefinition<Answer, Metrics extends Families> = CollectorDat
    * Returns problems that a person should see although the poll succeeded, each as the end of a sentence about the server;
    * pure.
    */
-  readonly complaints?: (
-    answer: Answer,
-    about: { readonly memory: Memory; readonly nowMs: number },
-  ) => readonly string[];
+  readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];
   /** Returns the memory for the next poll; pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
   /** Returns a line for the log about a change of the memory; pure. */
   readonly news?: (memory: Memory, before: Memory) => News | undefined;
   /** Pure: no I/O, clock or log. */
-  readonly map: (answer: Answer, metrics: Metrics, about: { readonly memory: Memory; readonly watch: Watch }) => Row[];
+  readonly map: (answer: Answer, metrics: Metrics, about: { memory: Memory; watch: Watch }) => Row[];
 };
 
 /** A change of the server that an operator should find in the log. */
@@ -80,7 +77,7 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   /** I/O about one project and nothing else. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
   /** Pure: no I/O, clock or log. */
-  readonly map: (answer: Answer, metrics: Metrics, about: { readonly project: string; readonly watch: Watch }) => Row[];
+  readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
 };
 
 /** One project of a pass, and the number of all; the server as a whole has no name. */
@@ -89,7 +86,7 @@ export type ProjectToAsk = { readonly name: string; readonly of: number };
 /** A collector as the rest of the house sees it, whatever its answers are. */
 export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector | ExpectedRunsCollector;
 
-type CommonParts = CollectorData<Families> & { readonly vital: boolean; readonly perMember: boolean };
+type CommonParts = CollectorData<Families> & { vital: boolean; perMember: boolean };
 
 export type ServerCollector = CommonParts & {
   readonly kind: 'server';

@@ -41,7 +41,7 @@ type PollTimesClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
  */
 function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number, clock: PollTimesClock) {
   const times: TimesOfDay = parse(toCronExpression(everyMs, offsetSeconds));
-  let next: { readonly atMs: number; readonly atTicks: number; readonly cancel: Cancel } | undefined;
+  let next: { atMs: number; atTicks: number; cancel: Cancel } | undefined;
 
   function wait(afterMs: number): void {
     const nowMs = clock.now();

@@ -112,12 +112,12 @@ const reasons: readonly string[] = Object.keys({
 } satisfies Record<OffReason | '', true>);
 
 type PollLogOptions = {
-  readonly key: PollKey;
-  readonly log: Log;
+  key: PollKey;
+  log: Log;
   /** True for a poll whose faults are the server's: another line reports these. */
-  readonly isVital: boolean;
+  isVital: boolean;
   /** Reports whether the server is known not to answer, or to refuse the credentials. */
-  readonly isAway: () => boolean;
+  isAway: () => boolean;
 };
 
 /** Logs the changes of one poll; a trouble of the whole server is one line about the server, and none of each of its polls. */

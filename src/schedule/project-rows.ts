@@ -1,32 +1,23 @@
 import type { Row } from '../metrics/family.ts';
 
 /** The rows of each project, and when they were read. */
-export type ProjectRows = {
-  /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
-  passMs: number;
-  readonly keep: (project: string, rows: readonly Row[], readTicks: number) => void;
-  readonly drop: (project: string) => void;
-  readonly isEmpty: () => boolean;
-  /** Keeps the rows for which the condition is true; returns whether any were removed. */
-  readonly retain: (stays: (project: string) => boolean) => boolean;
-  /** The rows of what was read since then, and when the newest of them was; the rest is forgotten. */
-  readonly since: (oldestTicks: number) => { readonly rows: readonly Row[]; readonly newestTicks: number };
-};
-
-export function createProjectRows(): ProjectRows {
-  const byProject = new Map<string, { readonly rows: readonly Row[]; readonly readTicks: number }>();
+export function createProjectRows() {
+  const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 
   return {
+    /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
     passMs: 0,
-    keep: (project, rows, readTicks) => byProject.set(project, { rows, readTicks }),
-    drop: (project) => byProject.delete(project),
+    keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
+    drop: (project: string) => byProject.delete(project),
     isEmpty: () => byProject.size === 0,
-    retain: (stays) => {
+    /** Keeps the rows for which the condition is true; returns whether any were removed. */
+    retain: (stays: (project: string) => boolean) => {
       const before = byProject.size;
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    since: (oldestTicks) => {
+    /** The rows of what was read since then, and when the newest of them was; the rest is forgotten. */
+    since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {
         if (readTicks <= oldestTicks) byProject.delete(project);
@@ -36,3 +27,5 @@ export function createProjectRows(): ProjectRows {
     },
   };
 }
+
+export type ProjectRows = ReturnType<typeof createProjectRows>;

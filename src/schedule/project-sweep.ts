@@ -5,16 +5,10 @@ import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 import { createRequestGap, type RequestGap } from './request-gap.ts';
 import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
 
-type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector };
+type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 
 /** Counts the results of one pass by project. */
-type Tally = {
-  read: number;
-  firstRead: string | undefined;
-  failedInARow: number;
-  readonly denied: Fault[];
-  readonly failed: Fault[];
-};
+type Tally = { read: number; firstRead: string | undefined; failedInARow: number; denied: Fault[]; failed: Fault[] };
 
 /**
  * Reads a collector project by project, one request at a time and spread over its interval. A project that fails, is denied or
@@ -59,12 +53,12 @@ export function createProjectSweep(options: SweepOptions): Reading {
 }
 
 type Sweep = SweepOptions & {
-  readonly projectRows: ProjectRows;
-  readonly progress: Progress;
-  readonly shown: ShownRows;
+  projectRows: ProjectRows;
+  progress: Progress;
+  shown: ShownRows;
   /** Denied projects, which are not asked for a while. */
-  readonly resting: Map<string, { readonly fault: Fault; readonly untilTicks: number }>;
-  readonly gap: RequestGap;
+  resting: Map<string, { fault: Fault; untilTicks: number }>;
+  gap: RequestGap;
   isListed: (project: string) => boolean;
 };
 
@@ -105,7 +99,7 @@ async function readAll(sweep: Sweep, signal: AbortSignal): Promise<Outcome> {
   }
 }
 
-type Pass = { readonly signal: AbortSignal; readonly tally: Tally };
+type Pass = { signal: AbortSignal; tally: Tally };
 
 async function readEach(sweep: Sweep, names: readonly string[], { signal, tally }: Pass): Promise<void> {
   const { everyMs, clock, projectRows, resting, gap, shown, progress } = sweep;
@@ -149,7 +143,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
 function toPace(
   { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
   projects: number,
-): { readonly gapMs: number; readonly publishEveryMs: number } {
+): { gapMs: number; publishEveryMs: number } {
   const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
   if (isFirst || isCutShort) return { gapMs: leastGapMs, publishEveryMs: leastPublishMs };
   const evenGapMs = (spread * everyMs) / Math.max(1, projects, requests);
@@ -169,7 +163,7 @@ async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal)
   }
 }
 
-type Unread = { readonly project: string; readonly error: Error; readonly restUntilTicks: number };
+type Unread = { project: string; error: Error; restUntilTicks: number };
 
 /** Notes the result of a project that was not read. */
 function noteFault(
@@ -200,10 +194,10 @@ function noteFault(
 
 /** Shows the rows of all projects, one publication after the other, so that the newest rows are those that stay. */
 type ShownRows = {
-  readonly publish: () => Promise<number>;
-  readonly withdraw: () => void;
+  publish: () => Promise<number>;
+  withdraw: () => void;
   /** Returns the time from the last publication on. */
-  readonly ageMs: () => number;
+  ageMs: () => number;
 };
 
 function createShownRows(

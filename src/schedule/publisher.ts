@@ -5,12 +5,6 @@ import type { Snapshots } from '../metrics/snapshot.ts';
 import type { Collector } from './collector.ts';
 import type { PollKey } from './outcome.ts';
 
-export type Publisher = {
-  /** Shows these rows instead of those before; resolves to how many there are once they can be scraped. */
-  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  readonly withdraw: () => void;
-};
-
 export type PublisherOptions = {
   readonly key: PollKey;
   readonly collector: Pick<Collector, 'perMember'>;
@@ -24,7 +18,7 @@ export type PublisherOptions = {
 };
 
 /** Publishes rows for scrapes: bounded, labelled, with every omitted series counted. */
-export function createPublisher(options: PublisherOptions): Publisher {
+export function createPublisher(options: PublisherOptions) {
   const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
   const { server, member, collector: name } = key;
   const source = [server, member ?? '', name].join(' ');
@@ -38,7 +32,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   return {
-    publish: async (given, validForMs) => {
+    /** Shows these rows instead of those before; resolves to how many there are once they can be scraped. */
+    publish: async (given: readonly Row[], validForMs: number) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);
       const bounded = boundRows(known, rules, shown);
@@ -51,6 +46,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
     withdraw: () => snapshots.withdraw(source),
   };
 }
+
+export type Publisher = ReturnType<typeof createPublisher>;
 
 /** Reports whether a row is not a counter: a counter of one member looks like a reset when another one answers. */
 function isNoCounter({ family }: Row): boolean {

@@ -2,11 +2,11 @@ import type { Api } from '../api/client.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
 
 type RequestGapOptions = {
-  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  clock: Pick<Clock, 'ticks' | 'after'>;
   /** Shared with the other sweeps over the server. */
-  readonly shared?: SharedGap | undefined;
+  shared?: SharedGap | undefined;
   /** The API for one request: its time begins when it is asked for. */
-  readonly open: (signal: AbortSignal) => Api;
+  open: (signal: AbortSignal) => Api;
 };
 
 /** Requests that keep a distance from one another, however many of them a pass needs. */
@@ -57,10 +57,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
 /** Keeps one gap for all sweeps over a server, so that together they ask no more often than one. */
 export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> };
 
-type SharedGapOptions = {
-  readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  readonly gapMs: number;
-};
+type SharedGapOptions = { clock: Pick<Clock, 'ticks' | 'after'>; gapMs: number };
 
 /** One request every so often, first come, first served; what was late is not made up for. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {

@@ -22,22 +22,15 @@ export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly isUnderWay: boolean;
 };
 
-export type Scheduler = {
-  readonly start: () => void;
-  /** Ends the polls under way and resolves when the last of them is over. */
-  readonly stop: () => Promise<void>;
-  readonly status: () => PollStatus[];
-};
-
 type SchedulerOptions = {
-  readonly log: Log;
-  readonly clock: Pick<Clock, 'now' | 'ticks' | 'after' | 'random'>;
+  log: Log;
+  clock: Pick<Clock, 'now' | 'ticks' | 'after' | 'random'>;
   /** Creates the times of polls, if not by cron. */
-  readonly toPollTimes?: typeof createPollTimes | undefined;
+  toPollTimes?: typeof createPollTimes | undefined;
 };
 
 /** Runs all polls, each at its own times and sooner after a failure, until it is stopped. */
-export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions): Scheduler {
+export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions) {
   const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();
   const lines = polls.map((scheduled) => ({ scheduled, ...createRunner(scheduled, options, ending.signal) }));
@@ -78,6 +71,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
       times.start();
       void startOthers();
     },
+    /** Ends the polls under way and resolves when the last of them is over. */
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -89,6 +83,8 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     },
   };
 }
+
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 /** On a large estate the first reading of executions takes minutes; the others do not wait for it. */
 const vitalFirstMs = 1000;
@@ -102,7 +98,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   let way: string | undefined;
   let sinceMs: number | undefined;
   let failures = 0;
-  let again: { readonly atMs: number; readonly cancel: Cancel } | undefined;
+  let again: { atMs: number; cancel: Cancel } | undefined;
   signal.addEventListener('abort', () => again?.cancel(), { once: true });
 
   function runAfter(ms: number, isWanted: () => boolean): void {

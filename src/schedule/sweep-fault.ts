@@ -36,13 +36,7 @@ export function isSilence(error: Error): boolean {
 
 const silentKinds: readonly ErrorKind[] = ['network', 'tls', 'timeout', 'busy', 'html', 'redirect', 'empty'];
 
-type Ended = {
-  readonly read: number;
-  readonly denied: readonly Fault[];
-  readonly failed: readonly Fault[];
-  readonly projects: number;
-  readonly series: number;
-};
+type Ended = { read: number; denied: readonly Fault[]; failed: readonly Fault[]; projects: number; series: number };
 
 /** Computes the outcome of a complete pass: one failed project is reported, although only its own series are late. */
 export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {

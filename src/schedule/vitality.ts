@@ -3,15 +3,6 @@ import { isAuthenticatedAnswer } from '../api/verdict.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Self } from '../metrics/self.ts';
 
-export type Vitality = {
-  /** Called with the end of each vital poll of one server, with its fault if it failed. */
-  readonly ended: (fault?: unknown) => void;
-  /** Returns the state for metrics and pages; undefined until a vital poll has ended. */
-  readonly seen: () => Seen | undefined;
-  /** Adds a listener that gets the previous state each time that the server is up again. */
-  readonly onBack: (listener: (before: Seen) => void) => void;
-};
-
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
   /** The time from which this state has been seen. */
@@ -26,10 +17,10 @@ export type Seen = {
  */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
-  key: { readonly server: string; readonly member?: string },
+  key: { server: string; member?: string },
   clock: Pick<Clock, 'now'>,
   onChange: (now: Seen, before: Seen | undefined) => void = () => undefined,
-): Vitality {
+) {
   let isRefused = false;
   let wasLate = false;
   let seen: Seen | undefined;
@@ -45,11 +36,14 @@ export function createVitality(
   }
 
   return {
+    /** Returns the state for metrics and pages; undefined until a vital poll has ended. */
     seen: () => seen,
-    onBack: (listener) => {
+    /** Adds a listener that gets the previous state each time that the server is up again. */
+    onBack: (listener: (before: Seen) => void) => {
       listeners.push(listener);
     },
-    ended: (fault) => {
+    /** Called with the end of each vital poll of one server, with its fault if it failed. */
+    ended: (fault?: unknown) => {
       // Our own fault is not the server's, nor is an endpoint that its version does not have.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
@@ -75,6 +69,8 @@ export function createVitality(
     },
   };
 }
+
+export type Vitality = ReturnType<typeof createVitality>;
 
 export function isAway(seen: Seen | undefined): boolean {
   return seen !== undefined && seen.state !== 'up';

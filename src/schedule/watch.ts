@@ -20,10 +20,7 @@ export type Watch = {
     /** The averages that executions have not told for long; absent where there are no executions. */
     readonly averages?: {
       readonly takeDue: (project: string) => readonly string[];
-      readonly learn: (
-        job: { readonly project: string; readonly group: string; readonly name: string },
-        averageMs: number,
-      ) => Promise<void>;
+      readonly learn: (job: { project: string; group: string; name: string }, averageMs: number) => Promise<void>;
     };
   };
   /** Reports whether execution metrics are read for a project, too. */

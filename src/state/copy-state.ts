@@ -14,7 +14,7 @@ export type UnitSummary = {
   readonly checksum: number;
 };
 
-type Copy = { readonly from: StateRows; readonly unit: string; readonly to: State };
+type Copy = { from: StateRows; unit: string; to: State };
 
 /** Copies everything that is kept of a unit into a state that has nothing of it. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {

@@ -16,13 +16,13 @@ export function explainFault(error: unknown): string {
 
 /** Reports whether a fault of opening means that the file itself is damaged. */
 export function isDamage(error: unknown): boolean {
-  const { errcode } = error as { readonly errcode?: number };
+  const { errcode } = error as { errcode?: number };
   return errcode !== undefined && damages.includes(errcode & 0xff);
 }
 
 /** Reports whether SQLite refuses to write a file, because it may not or because its header says so. */
 export function isReadOnly(error: unknown): boolean {
-  const { errcode = 0 } = error as { readonly errcode?: number };
+  const { errcode = 0 } = error as { errcode?: number };
   return (errcode & 0xff) === readOnly;
 }
 

@@ -48,7 +48,7 @@ export type FileOptions = {
   readonly isCopying?: boolean | undefined;
 };
 
-type Paths = { readonly file: string; readonly copy: string; readonly commits: string };
+type Paths = { file: string; copy: string; commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
 /** Opens the state in a directory, which then only this process uses; a damaged file is quarantined, and the last copy takes its place. */

@@ -93,11 +93,7 @@ function findWrongText(database: DatabaseSync, isSound: IsSound): string | undef
   return undefined;
 }
 
-type Text = {
-  readonly table: string;
-  readonly columns: string;
-  readonly isRight: (values: readonly string[], isSound: IsSound) => boolean;
-};
+type Text = { table: string; columns: string; isRight: (values: readonly string[], isSound: IsSound) => boolean };
 
 const texts: readonly Text[] = [
   {
@@ -144,7 +140,7 @@ export async function findDamageOfFile(file: string): Promise<string | undefined
   });
 }
 
-type Task = { readonly fileToCheck: string };
+type Task = { fileToCheck: string };
 
 function isTask(data: unknown): data is Task {
   return typeof data === 'object' && data !== null && 'fileToCheck' in data;

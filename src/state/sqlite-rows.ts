@@ -3,11 +3,7 @@ import type { LedgerDocument, LedgerEntry } from './ledger.ts';
 import type { SpooledTrace } from './spool.ts';
 import { batchSizes, type MemoryRow, type StateRows, type TraceRow } from './state-rows.ts';
 
-type SpoolRow = SpooledTrace & {
-  readonly position: number;
-  readonly reason: string | null;
-  readonly atMs: number | null;
-};
+type SpoolRow = SpooledTrace & { position: number; reason: string | null; atMs: number | null };
 
 /** The rows of an SQLite file. */
 export function createSqliteRows(database: DatabaseSync): StateRows {

@@ -3,11 +3,7 @@ import { toChecksum } from './checksum.ts';
 import type { QuarantinedTrace, QuarantineReason, Spool, SpoolBounds, SpooledTrace, SpoolSize } from './spool.ts';
 import type { Commit } from './sqlite-commits.ts';
 
-type SpoolOptions = {
-  readonly commit: Commit;
-  readonly nowMs: () => number;
-  readonly onDamage: (what: string) => void;
-};
+type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 
 /** The spool in the embedded database. Its sums are kept by triggers, so that asking for them never reads the line. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
@@ -114,7 +110,7 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-type Row = SpooledTrace & { readonly position: number; readonly size: number; readonly checksum: number };
+type Row = SpooledTrace & { position: number; size: number; checksum: number };
 
 function toTraceChecksum(trace: SpooledTrace, size: number): number {
   const { key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, bytes } = trace;

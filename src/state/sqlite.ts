@@ -21,13 +21,13 @@ export type SqliteOptions = Partial<StateRules> &
 
 type StateRules = {
   /** Reports whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
-  readonly isSound: IsSound;
+  isSound: IsSound;
   /** Called with what was found damaged while the state is in use, and quarantined. */
-  readonly onDamage: (what: string) => void;
+  onDamage: (what: string) => void;
   /** Called once when the file turns out to be damaged while it is in use: a restart restores its last copy. */
-  readonly onBroken: () => void;
+  onBroken: () => void;
   /** Called when the state was moved or removed: once it is written again, or with the reason why it cannot be. */
-  readonly onMoved: (fault: unknown) => void;
+  onMoved: (fault: unknown) => void;
 };
 
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */

@@ -30,7 +30,7 @@ export type StateOrigin =
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
 /** Splits the owner of a memory; names of servers have no slash. */
-export function toOwner(server: string): { readonly unit: string; readonly member: string | undefined } {
+export function toOwner(server: string): { unit: string; member: string | undefined } {
   const slash = server.indexOf('/');
   if (slash < 0) return { unit: server, member: undefined };
   return { unit: server.slice(0, slash), member: server.slice(slash + 1) };

@@ -189,7 +189,7 @@ const longestText = 1024;
  * Cuts every text of a value that was just parsed, names of members too; returns how many there were. The source spares most
  * of them the look.
  */
-export function cutTexts(value: unknown, source: string): { readonly value: unknown; readonly cut: number } {
+export function cutTexts(value: unknown, source: string): { value: unknown; cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
   if (typeof value === 'string')
     return value.length > longestText ? { value: cutText(value), cut: 1 } : { value, cut: 0 };

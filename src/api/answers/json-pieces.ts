@@ -32,15 +32,15 @@ export async function parseInPieces(
 }
 
 type Source = {
-  readonly bytes: Buffer;
-  readonly refine: (value: unknown, text: string) => unknown;
+  bytes: Buffer;
+  refine: (value: unknown, text: string) => unknown;
   containers: number;
-  readonly mostContainers: number;
+  mostContainers: number;
   /** The last text that is longer than a piece. */
-  longText: { readonly start: number; readonly end: number };
+  longText: { start: number; end: number };
 };
-type Place = Pick<PiecesOptions, 'pause'> & { readonly depth: number };
-type Found = { readonly value: unknown; readonly end: number };
+type Place = Pick<PiecesOptions, 'pause'> & { depth: number };
+type Found = { value: unknown; end: number };
 
 const pieceBytes = 64 * 1024;
 const mostMembers = 50_000;
@@ -63,11 +63,11 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
 
 /** Takes members that were parsed together, or one that was too large for that. */
 type Target = {
-  readonly value: unknown;
-  readonly closing: number;
-  readonly size: () => number;
-  readonly addAll: (text: string, refine: Source['refine']) => void;
-  readonly addOne: (key: string, value: unknown) => void;
+  value: unknown;
+  closing: number;
+  size: () => number;
+  addAll: (text: string, refine: Source['refine']) => void;
+  addOne: (key: string, value: unknown) => void;
 };
 
 async function parseMembers(source: Source, start: number, place: Place & { into: Target }): Promise<Found> {

@@ -18,7 +18,7 @@ export type LargeAnswer = TransportAnswer & { readonly large: LargeBody };
 
 const mostBodies = 4;
 
-export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nextTurn'> }): LargeAnswers {
+export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }): LargeAnswers {
   const bodies = createGate(mostBodies);
   const turns = createGate(1);
 
@@ -74,7 +74,7 @@ export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
   };
 }
 
-type Reply = { readonly reply: TransportAnswer; readonly context: AnswerContext };
+type Reply = { reply: TransportAnswer; context: AnswerContext };
 
 /** Reads an answer of any size. */
 export async function readReply<Answer>(
@@ -105,7 +105,7 @@ function scrubBytes(bytes: Buffer, forms: readonly string[] = []): Buffer {
 }
 
 function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, status: number): unknown {
-  const { code } = error as { readonly code?: unknown };
+  const { code } = error as { code?: unknown };
   const details = { kind: 'too_large', apiEndpoint: name, status } as const;
   if (error instanceof TooManyValues) {
     return new ApiError(`GET ${name}: HTTP ${status}, more values than such an answer has`, {
@@ -125,7 +125,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
 /** Lets a few in at once; the others wait, who came first before who came later. */
 type Gate = {
   /** Resolves to the function that leaves again; it may be called more than once. */
-  readonly enter: () => Promise<() => void>;
+  enter: () => Promise<() => void>;
 };
 
 function createGate(places: number): Gate {

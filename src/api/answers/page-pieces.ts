@@ -37,7 +37,7 @@ export function inPieces<Item>(
         offset += 1;
       }
     }
-    let next: { readonly row: Item; readonly index: number } | undefined;
+    let next: { row: Item; index: number } | undefined;
     for (let index = rows.length - 1; index >= 0; index -= 1) {
       const row = rows[index];
       if (row === undefined) onLeftOut(next?.row, (next?.index ?? rows.length) - index);

@@ -2,10 +2,7 @@ import type { Dialect } from '../dialect.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 
 /** A secret that can be read again: credentials rotate. */
-export type SecretSource = {
-  readonly reveal: () => string;
-  readonly reread: () => Promise<SecretSource>;
-};
+export type SecretSource = { readonly reveal: () => string; readonly reread: () => Promise<SecretSource> };
 
 export type AuthHeaders = {
   readonly headers: Readonly<Record<string, string>>;
@@ -31,21 +28,13 @@ export type Credentials = {
   readonly isSession: boolean;
 };
 
-export type Rereadable = {
-  readonly value: () => string;
-  readonly generation: () => number;
-  /** Reads the secret again, once for all that ask at the same time; true where it is not the refused one any more. */
-  readonly reread: (refused: number) => Promise<boolean>;
-  /** Reads it again; true where it has changed, and rejects where it cannot be used. */
-  readonly refresh: () => Promise<boolean>;
-};
-
 /** Keeps a secret and counts its changes. If the file cannot be read just now, the old secret stays. */
-export function createRereadable(first: SecretSource): Rereadable {
+export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
   let reading: Promise<void> | undefined;
 
+  /** Reads it again; true where it has changed, and rejects where it cannot be used. */
   async function refresh(): Promise<boolean> {
     const fresh = await current.reread();
     const isNew = fresh.reveal() !== current.reveal();
@@ -66,7 +55,8 @@ export function createRereadable(first: SecretSource): Rereadable {
     value: () => current.reveal(),
     refresh,
     generation: () => generation,
-    reread: async (refused) => {
+    /** Reads the secret again, once for all that ask at the same time; true where it is not the refused one any more. */
+    reread: async (refused: number) => {
       if (refused === generation) {
         reading ??= read().finally(() => {
           reading = undefined;

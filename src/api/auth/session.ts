@@ -155,11 +155,11 @@ function unusable({ status }: TransportAnswer): ApiError {
 }
 
 type Cookies = {
-  readonly note: (setCookies: readonly string[]) => void;
+  note: (setCookies: readonly string[]) => void;
   /** Reports whether the server has opened a session. */
-  readonly hasSession: () => boolean;
-  readonly toHeader: () => Readonly<Record<string, string>>;
-  readonly clear: () => void;
+  hasSession: () => boolean;
+  toHeader: () => Readonly<Record<string, string>>;
+  clear: () => void;
 };
 
 const session = 'JSESSIONID';

@@ -9,7 +9,7 @@ const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth
  */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
-  let sent: { readonly dialect: Dialect | undefined; readonly headers: AuthHeaders } | undefined;
+  let sent: { dialect: Dialect | undefined; headers: AuthHeaders } | undefined;
   return {
     isSession: false,
     authorize: async (_transport, dialect) => {

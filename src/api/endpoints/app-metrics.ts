@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
 
 /** A name of the application's own; where it holds a project's name, that stands apart. */
-type AppName = { readonly name: string; readonly project: string };
+type AppName = { name: string; project: string };
 export type AppValue = AppName & { readonly value: number };
 export type AppSummary = AppName & {
   readonly count: number;

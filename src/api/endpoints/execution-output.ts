@@ -61,9 +61,7 @@ const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
  * `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` of steps on
  * nodes.
  */
-function toSummary(
-  line: string | undefined,
-): { readonly step: string; readonly reason: string | undefined } | undefined {
+function toSummary(line: string | undefined): { step: string; reason: string | undefined } | undefined {
   const [, step, rest = ''] = /step failures: \{(\d{1,9})=(.{0,300})/.exec(line?.slice(0, longestHead) ?? '') ?? [];
   if (step === undefined) return undefined;
   if (!rest.startsWith('Dispatch failed'))

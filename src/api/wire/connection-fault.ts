@@ -30,7 +30,7 @@ export function toFaultCode(error: unknown): string {
   return code;
 }
 
-type Row = { readonly codes: RegExp; readonly kind: FaultKind; readonly says: string | ((peer: Peer) => string) };
+type Row = { codes: RegExp; kind: FaultKind; says: string | ((peer: Peer) => string) };
 
 const faults: readonly Row[] = [
   { codes: /^ExchangeStopped$/, kind: 'network', says: 'the caller stopped waiting' },

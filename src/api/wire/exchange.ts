@@ -163,16 +163,12 @@ export class ExchangeTooLarge extends Error {
   override readonly name = 'ExchangeTooLarge';
 }
 
-type Controller = {
-  readonly abort: (reason: Error) => void;
-  readonly pause: () => void;
-  readonly resume: () => void;
-};
+type Controller = { abort: (reason: Error) => void; pause: () => void; resume: () => void };
 
 type Handler = {
-  readonly onRequestStart: (controller: Controller) => void;
-  readonly onResponseStart: (controller: Controller, status: number, headers: ReceivedHeaders) => void;
-  readonly onResponseData: (controller: Controller, chunk: Buffer) => void;
-  readonly onResponseEnd: () => void;
-  readonly onResponseError: (controller: Controller, error: Error) => void;
+  onRequestStart: (controller: Controller) => void;
+  onResponseStart: (controller: Controller, status: number, headers: ReceivedHeaders) => void;
+  onResponseData: (controller: Controller, chunk: Buffer) => void;
+  onResponseEnd: () => void;
+  onResponseError: (controller: Controller, error: Error) => void;
 };

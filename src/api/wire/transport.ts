@@ -60,7 +60,7 @@ export type Transport = {
   readonly get: (request: TransportRequest) => Promise<TransportAnswer>;
   /** Posts a form; only for the login. */
   readonly postForm: (
-    request: TransportRequest & { readonly form: Readonly<Record<string, string>> },
+    request: TransportRequest & { form: Readonly<Record<string, string>> },
   ) => Promise<TransportAnswer>;
   /** The path below the base URL that a `Location` names; undefined where it leads elsewhere. */
   readonly toOwnPath: (location: string) => string | undefined;
@@ -150,7 +150,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
   };
 }
 
-function toOwnPath(location: string, own: { readonly origin: string; readonly basePath: string }): string | undefined {
+function toOwnPath(location: string, own: { origin: string; basePath: string }): string | undefined {
   const { origin, basePath } = own;
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
@@ -180,16 +180,16 @@ function toList(value: string | string[] | undefined): readonly string[] {
 }
 
 type Sent = {
-  readonly what: string;
-  readonly apiEndpoint: string;
+  what: string;
+  apiEndpoint: string;
   /** The deadline, where it was the deadline that ended the request. */
-  readonly timedOutAfterMs: number | undefined;
+  timedOutAfterMs: number | undefined;
   /** True if a proxy stands between: then no fault of a connection is the server's own. */
-  readonly isByProxy: boolean;
+  isByProxy: boolean;
   /** False where the URL begins with `http:`. */
-  readonly isEncrypted: boolean;
+  isEncrypted: boolean;
   /** The largest answer that was allowed. */
-  readonly maxBytes: number;
+  maxBytes: number;
 };
 
 /** The fault of a socket, a TLS handshake or a body as one of the closed kinds, with what to look at. */
@@ -220,7 +220,7 @@ const server: Peer = {
   serverNameOption: 'tls.server_name',
 };
 
-const proxyFaults: readonly { readonly codes: RegExp; readonly says: string }[] = [
+const proxyFaults: readonly { codes: RegExp; says: string }[] = [
   { codes: /^ECONNREFUSED$/, says: 'the proxy refused the connection; is it running? See proxy_url' },
   { codes: /^(ENOTFOUND|EAI_)/, says: "the proxy's host name could not be resolved; see proxy_url" },
 ];
@@ -229,7 +229,7 @@ const mayBeEncrypted = 'the connection was closed without an answer; does it spe
 
 /** Reports whether the other end closed a connection on which it never sent anything. */
 function isWithoutAnswer(error: unknown): boolean {
-  const { socket } = error as { readonly socket?: { readonly bytesRead?: number } | null };
+  const { socket } = error as { socket?: { bytesRead?: number } | null };
   return socket?.bytesRead === 0;
 }
 

@@ -53,7 +53,7 @@ export type ServerReport = {
 
 /** Asks one after the other: a check must be no load. */
 export async function probeServer(
-  { name, url }: { readonly name: string; readonly url: string },
+  { name, url }: { name: string; url: string },
   api: Api,
   probes: readonly Probe[],
 ): Promise<ServerReport> {

@@ -116,10 +116,7 @@ function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
 }
 
-type Options = {
-  readonly readNames: (api: Api) => Promise<readonly string[]>;
-  readonly findNone: () => Finding;
-};
+type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
 
 /**
  * The schedule watch: whether the server tells when it starts jobs, asked of one scheduled job in each of a few
@@ -162,15 +159,15 @@ const maxListedProjects = 5;
 
 type ExecutionProbes = {
   /** Returns the room for jobs with their own series, by the number of projects. */
-  readonly roomOf: (projects: number) => JobRoom;
+  roomOf: (projects: number) => JobRoom;
   /** The watched projects; `findNone` explains an empty list. */
-  readonly readNames: (api: Api) => Promise<readonly string[]>;
-  readonly findNone: () => Finding;
-  readonly nowMs: () => number;
+  readNames: (api: Api) => Promise<readonly string[]>;
+  findNone: () => Finding;
+  nowMs: () => number;
 };
 
 /** Room for jobs, and the option that bounds it. */
-type JobRoom = { readonly jobs: number; readonly limitedBy: string };
+type JobRoom = { jobs: number; limitedBy: string };
 
 /** The rounds over executions: what runs, and what ended within a day, project by project because rights differ. */
 function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProbes): readonly Probe[] {
@@ -228,7 +225,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
   ];
 }
 
-type Count = { readonly project: string; readonly counted: number; readonly readable: number };
+type Count = { project: string; counted: number; readable: number };
 
 function toSentences(hidden: readonly Count[]): readonly string[] {
   const whole = hidden.filter(({ readable }) => readable === 0);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { ClientBase } from 'pg';
 
 /** The connection below a client, as far as it is used here: the types of pg leave it out. */
-type Wire = EventEmitter & { readonly stream: Duplex };
+type Wire = EventEmitter & { stream: Duplex };
 
 /** More than any state is read with; a database that is disturbed would fill the memory with its rows or messages. */
 const mostAnswerBytes = 256 * 2 ** 20;
@@ -14,7 +14,7 @@ const counts = new WeakMap<ClientBase, { bytes: number }>();
 
 /** Ends the connection of a client when one answer is larger than memory may be. */
 export function limitAnswers<Client extends ClientBase>(client: Client): Client {
-  const { connection } = client as unknown as { readonly connection: Wire };
+  const { connection } = client as unknown as { connection: Wire };
   const count = { bytes: 0 };
   counts.set(client, count);
   const add = (bytes: number): void => {

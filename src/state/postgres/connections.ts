@@ -208,7 +208,7 @@ const connectMs = 5000;
 /** A stopped process holds no rows for longer than this, which is shorter than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
-type Credentials = { readonly login: Login; readonly tls: ConnectionOptions | undefined };
+type Credentials = { login: Login; tls: ConnectionOptions | undefined };
 
 /** What a message names as long as no address could be read. */
 const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };

@@ -12,7 +12,7 @@ export function explainPostgresFault(
   error: unknown,
   { host, port, database, passwordOption = 'state.postgres.password_file' }: Place,
 ): string {
-  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  const { code = '', message = '' } = error as { code?: string; message?: string };
   const at = `${host}:${port}`;
   const known = bySqlState[code] ?? bySqlState[code.slice(0, 2)];
   if (known !== undefined) return known.replace('DATABASE', database).replace('PASSWORD_OPTION', passwordOption);
@@ -68,19 +68,19 @@ function isTlsFault(code: string): boolean {
 }
 
 function isLostConnection(error: unknown): boolean {
-  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  const { code = '', message = '' } = error as { code?: string; message?: string };
   return ['ECONNRESET', 'EPIPE'].includes(code) || /^(?:Connection terminated|Client has encountered)/.test(message);
 }
 
 /** Reports whether a transaction failed only because of others at the same time. */
 export function isRetryable(error: unknown): boolean {
-  const { code = '' } = error as { readonly code?: string };
+  const { code = '' } = error as { code?: string };
   return code === '40001' || code === '40P01';
 }
 
 /** Reports whether a commit that failed in this way may have happened: the database did not say that it did not. */
 export function leavesCommitOpen(error: unknown): boolean {
-  const { code = '' } = error as { readonly code?: string };
+  const { code = '' } = error as { code?: string };
   if (code === '40003' || code.startsWith('08') || code.startsWith('57')) return true;
   return !/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE';
 }

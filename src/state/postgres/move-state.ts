@@ -127,7 +127,7 @@ function refuseRows(found: readonly string[], wanted: readonly string[], place: 
   throw new StateError(`${place} has a state of ${both.join(', ')} already; to replace it, add \`--overwrite\``);
 }
 
-type Held = OwnedUnit & { readonly lease: Lease };
+type Held = OwnedUnit & { lease: Lease };
 
 /** Works as the owner of all units. */
 async function withUnits(

@@ -39,7 +39,7 @@ export function createPostgresLeases(
   };
 }
 
-type LeaseRow = Omit<Lease, 'configuration'> & { readonly described: string | null };
+type LeaseRow = Omit<Lease, 'configuration'> & { described: string | null };
 
 /** An older release that acquires a lease leaves what the last owner has said of its configuration. */
 function toLease({ described, ...lease }: LeaseRow): Lease {
@@ -51,12 +51,7 @@ const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, leas
     ceil(extract(epoch FROM lease.expires - clock_timestamp()) * 1000)::bigint AS "remainingMs"
   FROM lease LEFT JOIN unit ON unit.unit = lease.unit`;
 
-type Wanted = Replica & {
-  readonly unit: string;
-  readonly ttlMs: number;
-  readonly knownEpoch: number;
-  readonly configuration: string | undefined;
-};
+type Wanted = Replica & { unit: string; ttlMs: number; knownEpoch: number; configuration: string | undefined };
 
 /**
  * Waits for the writes that are under way: each holds the lease until it has ended, against its taking and not against its renewal.

@@ -7,10 +7,10 @@ import type { Sql } from './connections.ts';
 import type { OwnedUnit } from './owned-unit.ts';
 
 type SpoolRow = Omit<SpooledTrace, 'bytes'> & {
-  readonly position: number;
-  readonly bytes: Buffer;
-  readonly reason: string | null;
-  readonly atMs: number | null;
+  position: number;
+  bytes: Buffer;
+  reason: string | null;
+  atMs: number | null;
 };
 
 /** The rows of a database that replicas share. */

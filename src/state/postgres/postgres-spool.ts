@@ -56,16 +56,11 @@ export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   };
 }
 
-type TraceRow = Omit<SpooledTrace, 'bytes' | 'encoding'> & { readonly encoding: TraceEncoding; readonly bytes: Buffer };
+type TraceRow = Omit<SpooledTrace, 'bytes' | 'encoding'> & { encoding: TraceEncoding; bytes: Buffer };
 
-type Sums = {
-  readonly traces: number;
-  readonly bytes: number;
-  readonly set_aside: number;
-  readonly set_aside_bytes: number;
-};
+type Sums = { traces: number; bytes: number; set_aside: number; set_aside_bytes: number };
 
-type SumsRow = Sums & { readonly oldest: number | null };
+type SumsRow = Sums & { oldest: number | null };
 
 const nothing: Sums = { traces: 0, bytes: 0, set_aside: 0, set_aside_bytes: 0 };
 

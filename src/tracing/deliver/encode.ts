@@ -26,7 +26,7 @@ function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
   return spans.map((span) => toReadableSpan(span, { traceId, resource: ofAll, instrumentationScope }));
 }
 
-type Shared = Pick<ReadableSpan, 'resource' | 'instrumentationScope'> & { readonly traceId: string };
+type Shared = Pick<ReadableSpan, 'resource' | 'instrumentationScope'> & { traceId: string };
 
 function toReadableSpan(span: Span, { traceId, resource, instrumentationScope }: Shared): ReadableSpan {
   const context = { traceId, spanId: span.id, traceFlags: sampled };

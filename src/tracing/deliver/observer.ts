@@ -44,7 +44,7 @@ export class PostFault extends Error {
   }
 }
 
-type About = { readonly kind: PostFaultKind; readonly cause?: unknown; readonly isLost?: boolean };
+type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 
 /** The fault of a file, a socket, a name or a handshake, with what to look at. */
 export function toPostFault(error: unknown, host: string): PostFault {
@@ -66,7 +66,7 @@ const traceBackend: Peer = {
   certOption: 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
 };
 
-const fileFaults: readonly { readonly codes: RegExp; readonly says: string }[] = [
+const fileFaults: readonly { codes: RegExp; says: string }[] = [
   { codes: /^(ENOENT|EACCES|EISDIR)$/, says: 'a file with a certificate or key cannot be read' },
   { codes: /^ERR_OSSL/, says: 'a file with a certificate or key cannot be used' },
 ];

@@ -87,7 +87,7 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
   };
 }
 
-const compress = promisify<Uint8Array, { readonly level: number }, Buffer>(gzip);
+const compress = promisify<Uint8Array, { level: number }, Buffer>(gzip);
 
 async function readTls(
   { ca, cert, key }: OtlpSettings['files'],

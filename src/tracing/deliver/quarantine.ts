@@ -2,22 +2,13 @@ import type { QuarantinedTrace, Spool } from '../../state/spool.ts';
 import type { SenderObserver } from './observer.ts';
 
 type Options = {
-  readonly spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
+  spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
   /** Called after every change, so that the sender picks up traces that are in the queue again, and sizes are read again. */
-  readonly wake: () => void;
-  readonly observe: Pick<SenderObserver, 'rejected'> & {
+  wake: () => void;
+  observe: Pick<SenderObserver, 'rejected'> & {
     /** Called after a person's request was carried out. */
-    readonly handled: (action: 'retry' | 'drop', traces: number) => void;
+    handled: (action: 'retry' | 'drop', traces: number) => void;
   };
-};
-
-export type Quarantine = {
-  /** The ones that were quarantined first come first. */
-  readonly list: () => Promise<readonly NamedTrace[]>;
-  /** Puts them back into the queue; does nothing at all if one of them is not quarantined. */
-  readonly retry: (which: Which) => Promise<Handled>;
-  /** Forgets them for good, and counts their spans as dropped. */
-  readonly drop: (which: Which) => Promise<Handled>;
 };
 
 /** `SERVER/EXECUTION`: ids hold no slash, names of servers may. If ids started again, one name may stand for two traces. */
@@ -29,7 +20,7 @@ export type Which = readonly string[] | 'all';
 export type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
 /** Lists, retries and drops the traces that the OTLP endpoint rejected. */
-export function createQuarantine({ spool, wake, observe }: Options): Quarantine {
+export function createQuarantine({ spool, wake, observe }: Options) {
   let last: Promise<unknown> = Promise.resolve();
 
   /** Makes one change at a time: two that meet would count the same traces. */
@@ -39,6 +30,7 @@ export function createQuarantine({ spool, wake, observe }: Options): Quarantine 
     return mine;
   }
 
+  /** The ones that were quarantined first come first. */
   async function list(): Promise<readonly NamedTrace[]> {
     const traces = await spool.quarantined();
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
@@ -59,7 +51,11 @@ export function createQuarantine({ spool, wake, observe }: Options): Quarantine 
 
   return {
     list,
-    retry: (which) => oneAtATime(() => handle('retry', which)),
-    drop: (which) => oneAtATime(() => handle('drop', which)),
+    /** Puts them back into the queue; does nothing at all if one of them is not quarantined. */
+    retry: (which: Which) => oneAtATime(() => handle('retry', which)),
+    /** Forgets them for good, and counts their spans as dropped. */
+    drop: (which: Which) => oneAtATime(() => handle('drop', which)),
   };
 }
+
+export type Quarantine = ReturnType<typeof createQuarantine>;

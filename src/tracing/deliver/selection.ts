@@ -19,10 +19,10 @@ export type Selection = {
 };
 
 type SelectionOptions = {
-  readonly spool: Pick<Spool, 'next'>;
+  spool: Pick<Spool, 'next'>;
   /** The largest size of one request. */
-  readonly gathering: SpoolBounds;
-  readonly clock: Pick<Clock, 'ticks' | 'random'>;
+  gathering: SpoolBounds;
+  clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
 export function createSelection({ spool, gathering, clock }: SelectionOptions): Selection {
@@ -74,12 +74,12 @@ const idleMs = 30_000;
 
 /** The largest size of one request, adapted to the sizes that get through. */
 type BatchSize = {
-  readonly maxBytes: () => number;
+  maxBytes: () => number;
   /** Called when a request got through: before long a larger one is tried. */
-  readonly passed: () => void;
+  passed: () => void;
   /** Called when a request got lost; reports whether to try a smaller one, if it held more than one trace. */
-  readonly lost: () => boolean;
-  readonly shrinkFrom: (bytes: number) => void;
+  lost: () => boolean;
+  shrinkFrom: (bytes: number) => void;
 };
 
 /**

@@ -21,15 +21,6 @@ export type SenderOptions = {
   readonly wait?: Wait | undefined;
 };
 
-export type Sender = {
-  readonly start: () => void;
-  /** Called when something may have been spooled, or put back into the queue. */
-  readonly wake: () => void;
-  /** Waits for the request in flight, at most this long; unanswered traces stay in the spool. */
-  readonly stop: (limitMs: number) => Promise<void>;
-  readonly status: () => SenderStatus;
-};
-
 export type SenderStatus = {
   /** The time from which deliveries have been failing, and the reason; undefined while they work. */
   readonly failing: Failing | undefined;
@@ -40,7 +31,7 @@ export type SenderStatus = {
  * Sends the spool to the OTLP endpoint: one request at a time, each trace until it was accepted, or was refused in a request
  * of its own.
  */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { spool, clock, gathering = gatheringBounds, wait = createWait(clock) } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
@@ -105,11 +96,13 @@ export function createSender(options: SenderOptions): Sender {
     start: () => {
       running ??= run();
     },
+    /** Called when something may have been spooled, or put back into the queue. */
     wake: () => {
       settling.tellSize();
       nap.abort();
     },
-    stop: async (limitMs) => {
+    /** Waits for the request in flight, at most this long; unanswered traces stay in the spool. */
+    stop: async (limitMs: number) => {
       stopping.abort();
       nap.abort();
       const ended = new AbortController();
@@ -120,6 +113,8 @@ export function createSender(options: SenderOptions): Sender {
     status: () => ({ failing: outage.failing(), lastDeliveredMs }),
   };
 }
+
+export type Sender = ReturnType<typeof createSender>;
 
 /** Smaller traces are gathered up to this: larger requests save nothing, and hold up whatever else the process does. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
@@ -207,25 +202,25 @@ const longestReason = 210;
 /** Deliveries that fail, and the waits between their tries; reported once when they begin to fail, once when they work again. */
 type Outage = {
   /** The time from which deliveries have been failing, and the reason; undefined while they work. */
-  readonly failing: () => Failing | undefined;
+  failing: () => Failing | undefined;
   /** Reports whether the last try succeeded: the next one is not delayed. */
-  readonly isOver: () => boolean;
+  isOver: () => boolean;
   /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
-  readonly backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
-  readonly recover: () => void;
+  backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
+  recover: () => void;
   /** Retries a use of the state until it succeeds; undefined if the sender is stopped before. */
-  readonly insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
+  insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
 };
 
-type Failing = { readonly sinceMs: number; readonly reason: string };
+type Failing = { sinceMs: number; reason: string };
 
 type OutageOptions = {
-  readonly clock: Pick<Clock, 'now' | 'random'>;
-  readonly wait: Wait;
-  readonly observe: Pick<SenderObserver, 'failing' | 'recovered'>;
-  readonly shorten: (text: string) => string;
+  clock: Pick<Clock, 'now' | 'random'>;
+  wait: Wait;
+  observe: Pick<SenderObserver, 'failing' | 'recovered'>;
+  shorten: (text: string) => string;
   /** Ends all waits. */
-  readonly signal: AbortSignal;
+  signal: AbortSignal;
 };
 
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions): Outage {

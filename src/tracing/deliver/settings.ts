@@ -65,7 +65,7 @@ export function findFileVariables(environment: OtlpEnvironment): {
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-type Given = { readonly name: string; readonly value: string; readonly isForTraces: boolean };
+type Given = { name: string; value: string; isForTraces: boolean };
 
 function findGiven(environment: OtlpEnvironment, option: string): Given | undefined {
   for (const name of [tracesName(option), generalName(option)]) {

@@ -8,40 +8,29 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'spa
  * Traces that get lost when they are sent by themselves. Only others can show whether that is their fault: if others get
  * through right before and right after. While nothing gets through, it is an outage, and does not count.
  */
-export type Suspects = {
-  /** Returns their keys. The other traces in the queue show whether requests get through. */
-  readonly keys: () => readonly string[];
-  /** Returns the one to try again by now; undefined until others have shown whether the last loss was its own fault. */
-  readonly due: (ticks: number) => string | undefined;
-  /** Returns the one with the oldest try, for an otherwise empty queue; or the time that it still has to wait. */
-  readonly next: (ticks: number) => { readonly key: string } | { readonly forMs: number } | undefined;
-  readonly lost: (trace: SpooledTrace, reason: string, ticks: number) => void;
-  /** Called when another got through; returns the suspect that is given up by now. */
-  readonly otherPassed: () => Suspect | undefined;
-  readonly otherFailed: () => void;
-  readonly forget: (key: string) => void;
-};
-
-export function createSuspects(random: () => number): Suspects {
+export function createSuspects(random: () => number) {
   /** Those that were tried longest ago come first. */
   const known = new Map<string, Known>();
   /** The one that was lost last: if the next other gets through, that counts against it. */
   let inDoubt: string | undefined;
 
   return {
+    /** Returns their keys. The other traces in the queue show whether requests get through. */
     keys: () => [...known.keys()],
-    due: (ticks) => {
+    /** Returns the one to try again by now; undefined until others have shown whether the last loss was its own fault. */
+    due: (ticks: number) => {
       if (inDoubt !== undefined) return undefined;
       for (const [key, { dueTicks }] of known) if (dueTicks <= ticks) return key;
       return undefined;
     },
-    next: (ticks) => {
+    /** Returns the one with the oldest try, for an otherwise empty queue; or the time that it still has to wait. */
+    next: (ticks: number) => {
       const [first] = known;
       if (first === undefined) return undefined;
       const [key, { dueTicks }] = first;
       return dueTicks <= ticks ? { key } : { forMs: dueTicks - ticks };
     },
-    lost: ({ key, server, executionId, spans }, reason, ticks) => {
+    lost: ({ key, server, executionId, spans }: SpooledTrace, reason: string, ticks: number) => {
       // Its bytes stay where they are.
       const suspect = { key, server, executionId, spans, reason };
       const { strikes = 0, losses = 0 } = known.get(key) ?? {};
@@ -50,6 +39,7 @@ export function createSuspects(random: () => number): Suspects {
       known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
       inDoubt = key;
     },
+    /** Called when another got through; returns the suspect that is given up by now. */
     otherPassed: () => {
       const found = inDoubt === undefined ? undefined : known.get(inDoubt);
       inDoubt = undefined;
@@ -62,7 +52,7 @@ export function createSuspects(random: () => number): Suspects {
     otherFailed: () => {
       inDoubt = undefined;
     },
-    forget: (key) => {
+    forget: (key: string) => {
       known.delete(key);
       if (inDoubt === key) inDoubt = undefined;
     },
@@ -70,9 +60,9 @@ export function createSuspects(random: () => number): Suspects {
 }
 
 type Known = {
-  readonly suspect: Suspect;
-  readonly losses: number;
-  readonly dueTicks: number;
+  suspect: Suspect;
+  losses: number;
+  dueTicks: number;
   /** The number of times that others got through right after it did not. */
   strikes: number;
 };

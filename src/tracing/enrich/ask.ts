@@ -5,10 +5,7 @@ import type { Wait } from '../deliver/pause.ts';
 import type { Detail } from '../plan/detail.ts';
 import { gatherSteps, type Workflows } from './gather.ts';
 
-type AskOptions = {
-  readonly detail: Detail;
-  readonly wait: Wait;
-};
+type AskOptions = { detail: Detail; wait: Wait };
 
 /** Asks a server for a finished execution as it is now, with the requests of the enricher; undefined while it has not ended. */
 export async function askForExecution(

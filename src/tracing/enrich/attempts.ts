@@ -5,7 +5,7 @@ export type Attempts = {
   readonly load: (documents: readonly LedgerDocument[]) => void;
   readonly previousOf: (run: Run) => number | undefined;
   /** Reports whether the previous attempt is known, where there is one: it may be counted last, and only its row leads here. */
-  readonly isComplete: (run: Run & { readonly attempt?: number }) => boolean;
+  readonly isComplete: (run: Run & { attempt?: number }) => boolean;
   /** Returns the change that counts some runs, with the attempts that repeat them; `done` is called after the commit. */
   readonly note: (runs: readonly Counted[], epoch: number, atMs: number) => Change;
   /** Returns the change that makes the trace of a run, and needs its previous attempt no longer. */
@@ -13,11 +13,11 @@ export type Attempts = {
 };
 
 /** Ids are only unique within their epoch. */
-type Run = { readonly id: number; readonly epoch: number };
+type Run = { id: number; epoch: number };
 
-type Counted = { readonly id: number; readonly nextAttemptId?: number };
+type Counted = { id: number; nextAttemptId?: number };
 
-type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
+type Change = { documents: readonly LedgerDocument[]; done: () => void };
 
 const kind = 'next-attempt';
 
@@ -79,7 +79,7 @@ export function isSoundAttempt(found: string, body: unknown): boolean {
   return typeof id === 'number' && typeof atMs === 'number';
 }
 
-type Previous = { readonly id: number; readonly atMs: number };
+type Previous = { id: number; atMs: number };
 
 function toKey({ id, epoch }: Run): string {
   return `${epoch} ${id}`;

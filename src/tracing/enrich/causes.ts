@@ -13,39 +13,31 @@ export type Cause = {
 /** The start tells executions apart whose ids are the same, before and after a new database. */
 export type CauseKey = Pick<LedgerEntry, 'id' | 'startedAtMs'>;
 
-/** Keeps the causes of the last executions that have not succeeded, over restarts. */
-export type Causes = {
-  readonly load: (documents: readonly LedgerDocument[]) => void;
-  readonly of: (run: CauseKey) => Cause | undefined;
-  /** Returns the change to commit with the trace of an execution; `done` is called after the commit. */
-  readonly note: (run: CauseKey, cause: Cause | undefined) => Change;
-};
-
-type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
-
 const kind = 'cause';
 
 /** The most causes that are kept of a server, and the longest of them, in characters of JSON. */
 export const mostCauses = 500;
 export const longestCause = 2000;
 
-export function createCauses(): Causes {
+/** Keeps the causes of the last executions that have not succeeded, over restarts. */
+export function createCauses() {
   /** As they are stored: the oldest start first. */
   const known = new Map<string, string>();
 
   return {
-    load: (documents) => {
+    load: (documents: readonly LedgerDocument[]) => {
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, body] as const] : [],
       );
       for (const [key, body] of found.sort(([one], [other]) => toStart(one) - toStart(other))) known.set(key, body);
     },
-    of: (run) => {
+    of: (run: CauseKey) => {
       const body = known.get(toKey(run));
       // The cast is true: only `note` writes these documents.
       return body === undefined ? undefined : (JSON.parse(body) as Cause);
     },
-    note: (run, cause) => {
+    /** Returns the change to commit with the trace of an execution; `done` is called after the commit. */
+    note: (run: CauseKey, cause: Cause | undefined) => {
       const body = JSON.stringify(cause);
       if (cause === undefined || body.length > longestCause) return { documents: [], done: () => undefined };
       const key = toKey(run);
@@ -61,6 +53,8 @@ export function createCauses(): Causes {
     },
   };
 }
+
+export type Causes = ReturnType<typeof createCauses>;
 
 /** Reports whether a kept row is the cause of an execution; documents of other kinds are not ours to judge. */
 export function isSoundCause(found: string, body: unknown): boolean {

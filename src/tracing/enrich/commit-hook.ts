@@ -3,16 +3,16 @@ import type { Attempts } from './attempts.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
 
 type CommitHookOptions = {
-  readonly attempts: Pick<Attempts, 'note'>;
-  readonly nowMs: () => number;
+  attempts: Pick<Attempts, 'note'>;
+  nowMs: () => number;
   /** The server's own time, by which it dates the ends of executions. */
-  readonly serverNowMs: () => number;
+  serverNowMs: () => number;
   /** The age after which an execution gets no trace. */
-  readonly maxAgeMs: number;
+  maxAgeMs: number;
   /** Returns the number of further traces that may be pending. */
-  readonly room: () => number;
-  readonly onPending: (pending: readonly PendingTrace[]) => void;
-  readonly skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
+  room: () => number;
+  onPending: (pending: readonly PendingTrace[]) => void;
+  skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
 /** Keeps pending traces of counted executions, and which of them are repeated, in the transaction that counts them. */
@@ -47,11 +47,6 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   };
 }
 
-type Choice = {
-  readonly noted: () => void;
-  readonly pending: readonly PendingTrace[];
-  readonly tooOld: number;
-  readonly tooMany: number;
-};
+type Choice = { noted: () => void; pending: readonly PendingTrace[]; tooOld: number; tooMany: number };
 
 const nothing: Choice = { noted: () => undefined, pending: [], tooOld: 0, tooMany: 0 };

@@ -125,7 +125,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return !isOfState(error);
   }
 
-  async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
+  async function run(signal: AbortSignal): Promise<{ againInMs: number | undefined }> {
     await load();
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;

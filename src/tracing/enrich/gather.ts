@@ -15,10 +15,10 @@ export type Gathered = { readonly source: SpanSource; readonly isPending: boolea
 
 type GatherOptions = {
   /** Parts that this detail does not show are not asked for. */
-  readonly detail: Detail;
-  readonly workflows: Workflows;
+  detail: Detail;
+  workflows: Workflows;
   /** Nothing is waited for any longer: what is there is all there is. */
-  readonly isLastTry: boolean;
+  isLastTry: boolean;
 };
 
 /**
@@ -126,7 +126,7 @@ type Steps = readonly WorkflowStep[] | undefined;
 export type Workflows = { readonly read: (jobId: string, ask: () => Promise<Steps>) => Promise<Steps> };
 
 export function createWorkflows(ticks: () => number): Workflows {
-  const known = new Map<string, { readonly steps: Steps; readonly untilTicks: number }>();
+  const known = new Map<string, { steps: Steps; untilTicks: number }>();
   return {
     read: async (jobId, ask) => {
       const found = known.get(jobId);

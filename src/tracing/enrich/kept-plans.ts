@@ -1,15 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** The plans of the executions that pages can show. */
-export type KeptPlans = {
-  readonly keep: (server: string, executionId: number, plan: Plan) => void;
-  readonly has: (server: string, executionId: number) => boolean;
-  readonly find: (server: string, executionId: number) => Plan | undefined;
-  /** Forgets what was kept under other circumstances, as far as they changed what may be shown. */
-  readonly goOver: (before: Circumstances, after: Circumstances) => void;
-};
-
 /** Of a configuration what decides which plans are right, and what of people and secrets they hold. */
 export type Circumstances = {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly namespace: string }[];
@@ -23,20 +14,21 @@ export type Circumstances = {
 /** Why a plan was removed, or never kept. */
 export type ForgetReason = 'count' | 'bytes' | 'too_large' | 'configuration';
 
-type KeptPlansOptions = { readonly onForgotten?: (reason: ForgetReason) => void; readonly mostBytes?: number };
+type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; mostBytes?: number };
 
 type Kept = {
-  readonly server: string;
-  readonly attempts: Plan['attempts'];
+  server: string;
+  attempts: Plan['attempts'];
   /** The plan, written down: as objects it would take eight times as much. */
-  readonly bytes: Uint8Array;
+  bytes: Uint8Array;
 };
 
 /** The most plans, and bytes, that are kept; the oldest make room. */
 const mostPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 
-export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: KeptPlansOptions = {}): KeptPlans {
+/** The plans of the executions that pages can show. */
+export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
   /** Which attempt comes before an execution: it is not always known when its own trace is made. */
   const previous = new Map<string, number>();
@@ -53,7 +45,7 @@ export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: Kep
   }
 
   return {
-    keep: (server, executionId, plan) => {
+    keep: (server: string, executionId: number, plan: Plan) => {
       const key = toKey(server, executionId);
       forget(key);
       // A copy as long as what is in it: the buffer that it is written to may be twice as long.
@@ -72,8 +64,8 @@ export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: Kep
         forget(oldest, reason);
       }
     },
-    has: (server, executionId) => plans.has(toKey(server, executionId)),
-    find: (server, executionId) => {
+    has: (server: string, executionId: number) => plans.has(toKey(server, executionId)),
+    find: (server: string, executionId: number) => {
       const key = toKey(server, executionId);
       const kept = plans.get(key);
       const repeated = previous.get(key);
@@ -85,7 +77,8 @@ export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: Kep
       if (plan.attempts.retry === undefined) return plan;
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
-    goOver: (before, after) => {
+    /** Forgets what was kept under other circumstances, as far as they changed what may be shown. */
+    goOver: (before: Circumstances, after: Circumstances) => {
       const isHidden = hidesMore(before.traces, after.traces);
       const same = new Set(after.servers.filter((server) => isSame(server, before.servers)).map(({ name }) => name));
       for (const [key, { server }] of plans) {
@@ -94,6 +87,8 @@ export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: Kep
     },
   };
 }
+
+export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
 /** A name may have gone to another server, whose executions have the same ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {

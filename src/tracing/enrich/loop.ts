@@ -1,19 +1,8 @@
 import type { Wait } from '../deliver/pause.ts';
 import type { Enricher } from './enricher.ts';
 
-export type EnrichLoop = {
-  readonly start: () => void;
-  /** There is something to do. */
-  readonly wake: () => void;
-  readonly stop: () => Promise<void>;
-};
-
 /** Runs an enricher whenever there is something to do, one pass at a time. */
-export function createEnrichLoop(
-  enricher: Pick<Enricher, 'run'>,
-  onFault: (error: unknown) => void,
-  wait: Wait,
-): EnrichLoop {
+export function createEnrichLoop(enricher: Pick<Enricher, 'run'>, onFault: (error: unknown) => void, wait: Wait) {
   const stopping = new AbortController();
   let nap = new AbortController();
   let running: Promise<void> | undefined;
@@ -33,6 +22,7 @@ export function createEnrichLoop(
     start: () => {
       running ??= run();
     },
+    /** There is something to do. */
     wake: () => nap.abort(),
     stop: async () => {
       stopping.abort();
@@ -40,6 +30,8 @@ export function createEnrichLoop(
     },
   };
 }
+
+export type EnrichLoop = ReturnType<typeof createEnrichLoop>;
 
 const idleMs = 60_000;
 const faultPauseMs = 15_000;

@@ -5,16 +5,8 @@ import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Attributes, AttributeValue } from './span.ts';
 
-export type AttributeList = {
-  /** Sets an attribute; undefined and empty texts are skipped. */
-  readonly set: (name: string, value: AttributeValue | undefined) => void;
-  readonly cut: (text: string, length?: number) => string;
-  readonly values: Attributes;
-  readonly isCut: () => boolean;
-};
-
 /** Collects the attributes of one span; texts that are too long are cut, and it is remembered that one was. */
-export function createAttributes(): AttributeList {
+export function createAttributes() {
   const values: Record<string, AttributeValue> = {};
   let hasCut = false;
 
@@ -27,7 +19,8 @@ export function createAttributes(): AttributeList {
   }
 
   return {
-    set: (name, value) => {
+    /** Sets an attribute; undefined and empty texts are skipped. */
+    set: (name: string, value: AttributeValue | undefined) => {
       if (value === undefined || value === '') return;
       if (typeof value === 'number' && !Number.isFinite(value)) return;
       values[name] = typeof value === 'string' ? cut(value) : value;
@@ -37,6 +30,8 @@ export function createAttributes(): AttributeList {
     isCut: () => hasCut,
   };
 }
+
+export type AttributeList = ReturnType<typeof createAttributes>;
 
 const longestValue = 1000;
 export const longestName = 200;
@@ -66,7 +61,7 @@ export function toPipeline({ project = '', job }: TracedExecution): string | und
 export function setRootAttributes(
   { set }: AttributeList,
   source: SpanSource,
-  { outcome, settings }: { readonly outcome: RootOutcome; readonly settings: TraceSettings },
+  { outcome, settings }: { outcome: RootOutcome; settings: TraceSettings },
 ): void {
   const { execution } = source;
   const { job } = execution;

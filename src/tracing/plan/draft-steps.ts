@@ -11,8 +11,8 @@ export type Level = {
   readonly serverNode: string | undefined;
 };
 
-type Drafted = { readonly drafts: readonly Draft[]; readonly notStarted: number };
-type Placed = { readonly step: StepState; readonly context: string; readonly place: StepPlace };
+type Drafted = { drafts: readonly Draft[]; notStarted: number };
+type Placed = { step: StepState; context: string; place: StepPlace };
 
 /** The spans of one level of steps, with all that is below them, in the order of their numbers. */
 export function* draftSteps(steps: readonly StepState[], level: Level): Pieces<Drafted> {
@@ -52,13 +52,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   };
 }
 
-type Inside = {
-  readonly name: string;
-  readonly context: string;
-  readonly place: StepPlace;
-  readonly names: StepNames;
-  readonly level: Level;
-};
+type Inside = { name: string; context: string; place: StepPlace; names: StepNames; level: Level };
 
 function* draftNodes(step: StepState, handler: StepState | undefined, inside: Inside): Pieces<Drafted> {
   const perNode = new Map(step.perNode.map((state) => [findNode(state) ?? '', state]));
@@ -171,7 +165,7 @@ function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered:
 function toFailure(
   given: string | undefined,
   below: readonly Draft[],
-  { isRecovered, word }: { readonly isRecovered: boolean; readonly word: string },
+  { isRecovered, word }: { isRecovered: boolean; word: string },
 ): Outcome {
   const reason = toErrorType(given);
   const errorType = reason ?? findReason(below) ?? (hasFailedNode(below) ? nodeFailure : otherError);

@@ -21,13 +21,13 @@ export function* estimateBytes(
 }
 
 type Costs = {
-  readonly request: number;
+  request: number;
   /** Ids, times, kind, status, flags, and what is written around them. */
-  readonly span: number;
+  span: number;
   /** The bytes around a name and a value, and those of a value that is not a text. */
-  readonly attribute: number;
+  attribute: number;
   /** The longest form of what is not plain. */
-  readonly character: number;
+  character: number;
 };
 
 const costsOf: Readonly<Record<TraceFormat, Costs>> = {

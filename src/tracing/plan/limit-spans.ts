@@ -55,9 +55,9 @@ function countTimed(timed: Timed): number {
 }
 
 type Place = {
-  readonly timed: Timed;
-  readonly parent: Place | undefined;
-  readonly rank: number;
+  timed: Timed;
+  parent: Place | undefined;
+  rank: number;
   /** Its position among its siblings: the first, the slowest, the second, the second slowest … */
   position: number;
   /** How many of its children have no span. */

@@ -101,7 +101,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   };
 }
 
-type WithCaller = { readonly traceId: string; readonly caller: Caller | 'invalid' | undefined };
+type WithCaller = { traceId: string; caller: Caller | 'invalid' | undefined };
 
 function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSettings): Plan['caller'] {
   if (caller === undefined) return 'none';
@@ -109,7 +109,7 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
   return joining.mode === 'parent' ? 'joined' : 'linked';
 }
 
-type RootDraft = { readonly draft: Draft; readonly outcome: RootOutcome };
+type RootDraft = { draft: Draft; outcome: RootOutcome };
 
 /** The execution as a tree of drafts: the wait for its start, and its steps. */
 function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {

@@ -1,11 +1,7 @@
 export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-export type SpanLink = {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly attributes: Attributes;
-};
+export type SpanLink = { readonly traceId: string; readonly spanId: string; readonly attributes: Attributes };
 
 export type Span = {
   readonly id: string;

@@ -37,7 +37,7 @@ export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]>
   return spans;
 }
 
-type Place = { readonly id: string; readonly parentId: string | undefined; readonly frame: SpanFrame };
+type Place = { id: string; parentId: string | undefined; frame: SpanFrame };
 
 function toSpan({ draft, startMs, endMs, isClamped, isInferred }: Timed, { id, parentId, frame }: Place): Span {
   const isRoot = draft.key.kind === 'root';

@@ -3,7 +3,7 @@ import type { StepState, WorkflowStep } from '../../domain/step-state.ts';
 /** The steps of a job by their number, where they are still those that ran. */
 export type StepNames = {
   readonly nameOf: (number: number, isHandler: boolean) => string | undefined;
-  readonly below: (step: { readonly number: number; readonly isHandler: boolean }, states: States) => StepNames;
+  readonly below: (step: { number: number; isHandler: boolean }, states: States) => StepNames;
 };
 
 type States = readonly StepState[];

@@ -38,13 +38,13 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 }
 
 type Guessed = {
-  readonly draft: Draft;
+  draft: Draft;
   /** The first moment at which it can have begun, by its own times and those below it; and the matching end. */
-  readonly startMs: number | undefined;
-  readonly endMs: number | undefined;
+  startMs: number | undefined;
+  endMs: number | undefined;
   /** Its duration, or that of the spans below it: it is never shown shorter. */
-  readonly lengthMs: number;
-  readonly children: readonly Guessed[];
+  lengthMs: number;
+  children: readonly Guessed[];
 };
 
 /** Starts are cut to whole seconds: what ends later than what it is in shows that this began later in its second. */
@@ -116,7 +116,7 @@ function hasNoTimes({ timing: { startMs, endMs, durationMs, isOpen } }: Draft): 
   return startMs === undefined && endMs === undefined && durationMs === undefined && !isOpen;
 }
 
-type Part = { readonly startMs: number | undefined; readonly endMs: number | undefined };
+type Part = { startMs: number | undefined; endMs: number | undefined };
 
 function first(parts: readonly Part[]): number | undefined {
   return pick(
