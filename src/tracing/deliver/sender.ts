@@ -21,6 +21,15 @@ export type SenderOptions = {
   readonly wait?: Wait | undefined;
 };
 
+export type Sender = {
+  readonly start: () => void;
+  /** Called when something may have been spooled, or put back into the queue. */
+  readonly wake: () => void;
+  /** Waits for the request in flight, at most this long; unanswered traces stay in the spool. */
+  readonly stop: (limitMs: number) => Promise<void>;
+  readonly status: () => SenderStatus;
+};
+
 export type SenderStatus = {
   /** The time from which deliveries have been failing, and the reason; undefined while they work. */
   readonly failing: Failing | undefined;
@@ -31,7 +40,7 @@ export type SenderStatus = {
  * Sends the spool to the OTLP endpoint: one request at a time, each trace until it was accepted, or was refused in a request
  * of its own.
  */
-export function createSender(options: SenderOptions) {
+export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, wait = createWait(clock) } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
@@ -96,13 +105,11 @@ export function createSender(options: SenderOptions) {
     start: () => {
       running ??= run();
     },
-    /** Called when something may have been spooled, or put back into the queue. */
     wake: () => {
       settling.tellSize();
       nap.abort();
     },
-    /** Waits for the request in flight, at most this long; unanswered traces stay in the spool. */
-    stop: async (limitMs: number) => {
+    stop: async (limitMs) => {
       stopping.abort();
       nap.abort();
       const ended = new AbortController();
@@ -113,8 +120,6 @@ export function createSender(options: SenderOptions) {
     status: () => ({ failing: outage.failing(), lastDeliveredMs }),
   };
 }
-
-export type Sender = ReturnType<typeof createSender>;
 
 /** Smaller traces are gathered up to this: larger requests save nothing, and hold up whatever else the process does. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
@@ -202,25 +207,25 @@ const longestReason = 210;
 /** Deliveries that fail, and the waits between their tries; reported once when they begin to fail, once when they work again. */
 type Outage = {
   /** The time from which deliveries have been failing, and the reason; undefined while they work. */
-  failing: () => Failing | undefined;
+  readonly failing: () => Failing | undefined;
   /** Reports whether the last try succeeded: the next one is not delayed. */
-  isOver: () => boolean;
+  readonly isOver: () => boolean;
   /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
-  backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
-  recover: () => void;
+  readonly backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
+  readonly recover: () => void;
   /** Retries a use of the state until it succeeds; undefined if the sender is stopped before. */
-  insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
+  readonly insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
 };
 
-type Failing = { sinceMs: number; reason: string };
+type Failing = { readonly sinceMs: number; readonly reason: string };
 
 type OutageOptions = {
-  clock: Pick<Clock, 'now' | 'random'>;
-  wait: Wait;
-  observe: Pick<SenderObserver, 'failing' | 'recovered'>;
-  shorten: (text: string) => string;
+  readonly clock: Pick<Clock, 'now' | 'random'>;
+  readonly wait: Wait;
+  readonly observe: Pick<SenderObserver, 'failing' | 'recovered'>;
+  readonly shorten: (text: string) => string;
   /** Ends all waits. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
 };
 
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions): Outage {

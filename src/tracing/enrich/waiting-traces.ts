@@ -14,17 +14,42 @@ export type Waiting = {
   faults: number;
 };
 
-type WaitingOptions = { clock: Pick<Clock, 'now' | 'ticks'>; sealTimeoutMs: number; backlogAgeMs: number };
+export type WaitingTraces = {
+  readonly add: (pending: readonly PendingTrace[]) => void;
+  readonly remove: (pending: PendingTrace) => void;
+  readonly size: () => number;
+  /** Returns the queue, ordered. A few that the server never answers come after all others, which they must not hold up. */
+  readonly inOrder: () => readonly Waiting[];
+  /** Reports whether an execution arrived after the queue was ordered: it may be more urgent than the next one. */
+  readonly hasNew: () => boolean;
+  /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
+  readonly isLate: (pending: PendingTrace) => boolean;
+  /** Reports whether a state that the server is still writing is waited for no longer. */
+  readonly isLastTry: (entry: Waiting) => boolean;
+  readonly isDue: (entry: Waiting) => boolean;
+  readonly noteAnswer: (entry: Waiting) => void;
+  /** Asks again later; the longer it has been waited for, the later. */
+  readonly postpone: (entry: Waiting) => void;
+  /** Asks again after a fault of ours. */
+  readonly postponeAfterFault: (entry: Waiting) => void;
+  /** Asks again after a fault of the server; who is not answered goes to the back of the queue. */
+  readonly noteApiFault: (entry: Waiting, fault: ApiError) => void;
+};
+
+type WaitingOptions = {
+  readonly clock: Pick<Clock, 'now' | 'ticks'>;
+  readonly sealTimeoutMs: number;
+  readonly backlogAgeMs: number;
+};
 
 /** The queue of executions whose traces are not made yet, and the time at which each is tried again. */
-export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions) {
+export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions): WaitingTraces {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
   const ages = createAges(clock);
   let crowdedOut: ReadonlySet<PendingTrace> = new Set();
   let hasNew = false;
 
-  /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   function isLate(pending: PendingTrace): boolean {
     return ages.of(pending) > backlogAgeMs || crowdedOut.has(pending);
   }
@@ -42,13 +67,12 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
   }
 
-  /** Asks again after a fault of ours. */
   function postponeAfterFault(entry: Waiting): void {
     entry.retryAtTicks = clock.ticks() + faultRetryMs;
   }
 
   return {
-    add: (pending: readonly PendingTrace[]) => {
+    add: (pending) => {
       for (const each of pending) {
         const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false, faults: 0 };
         waiting.set(toPendingKey(each), entry);
@@ -56,9 +80,8 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       }
       hasNew ||= pending.length > 0;
     },
-    remove: (pending: PendingTrace) => waiting.delete(toPendingKey(pending)),
+    remove: (pending) => waiting.delete(toPendingKey(pending)),
     size: () => waiting.size,
-    /** Returns the queue, ordered. A few that the server never answers come after all others, which they must not hold up. */
     inOrder: () => {
       hasNew = false;
       const byPending = new Map([...waiting.values()].map((entry) => [entry.pending, entry]));
@@ -67,30 +90,26 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       const isBehind = ({ isUnanswered, pending }: Waiting): boolean => isUnanswered && !isLate(pending);
       return [...ordered.filter((entry) => !isBehind(entry)), ...ordered.filter(isBehind)];
     },
-    /** Reports whether an execution arrived after the queue was ordered: it may be more urgent than the next one. */
     hasNew: () => hasNew,
     isLate,
-    /** Reports whether a state that the server is still writing is waited for no longer. */
-    isLastTry: (entry: Waiting) => {
+    isLastTry: (entry) => {
       // In a long queue a try comes many minutes after the previous one, and two of them say little.
       const isTooEarly = entry.faults > 0 && entry.faults < fewestFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
-    isDue: ({ retryAtTicks }: Waiting) => retryAtTicks <= clock.ticks(),
-    noteAnswer: (entry: Waiting) => {
+    isDue: ({ retryAtTicks }) => retryAtTicks <= clock.ticks(),
+    noteAnswer: (entry) => {
       noteAnswer(entry);
       entry.faults = 0;
     },
-    /** Asks again later; the longer it has been waited for, the later. */
-    postpone: (entry: Waiting) => {
+    postpone: (entry) => {
       const ageMs = toAskedMs(entry);
       const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
       const leftMs = sealTimeoutMs - ageMs;
       entry.retryAtTicks = clock.ticks() + (leftMs >= 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
     },
     postponeAfterFault,
-    /** Asks again after a fault of the server; who is not answered goes to the back of the queue. */
-    noteApiFault: (entry: Waiting, fault: ApiError) => {
+    noteApiFault: (entry, fault) => {
       postponeAfterFault(entry);
       const isUnsent = fault.details.unsent === true;
       if (isOfWholeServer(fault)) sealClock.silent();
@@ -167,11 +186,11 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
  * us.
  */
 type SealClock = {
-  ticks: () => number;
+  readonly ticks: () => number;
   /** The server answered, whatever it said of one execution. */
-  answered: () => void;
+  readonly answered: () => void;
   /** It did not, or took no credentials: the clock stands still until the next answer. */
-  silent: () => void;
+  readonly silent: () => void;
 };
 
 function createSealClock(ticks: () => number): SealClock {
