@@ -140,5 +140,8 @@ function toSize(files: readonly File[]): Size {
 }
 
 function countWords(files: readonly File[]): number {
-  return files.reduce((sum, { text }) => sum + text.split(/\s+/).filter((word) => word !== '').length, 0);
+  return files.reduce(
+    (sum, { text }) => sum + text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length,
+    0,
+  );
 }

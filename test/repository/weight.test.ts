@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { findExcess, flatten, type Sizes } from '../../scripts/weight/budgets.ts';
+import { readHouse } from '../../scripts/weight/house.ts';
+
+describe('the weight of the repository', () => {
+  it('is within the budget of each room', () => {
+    const file = new URL('../../scripts/weight/budgets.json', import.meta.url);
+    const budgets = JSON.parse(readFileSync(file, 'utf8')) as Sizes;
+    expect(findExcess(flatten(readHouse()), budgets)).toEqual([]);
+  });
+
+  it('has a sentence for what is above its budget, and for what has none', () => {
+    expect(
+      findExcess({ 'api lines': 11, 'api files': 2, 'new files': 1 }, { 'api lines': 10, 'api files': 2 }),
+    ).toEqual([
+      'api lines: 11 of 10. Make it smaller, or set the budget in this commit: `npm run weight -- --set`.',
+      'new files: 1, and no budget: run `npm run weight -- --set`.',
+    ]);
+  });
+});
