@@ -16,7 +16,7 @@ export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn
 }
 
 /** A scrape waits for a few pieces at most. */
-const longestPieceMs = 8;
+export const longestPieceMs = 8;
 
 /** Chooses items, many of them in pieces. */
 export async function filterInPieces<Item>(

@@ -3,7 +3,7 @@ import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import { createPause, type Pause } from '../domain/pause.ts';
+import { createPause, longestPieceMs, type Pause } from '../domain/pause.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
@@ -253,9 +253,6 @@ function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Give
   if (decided.doubt !== undefined) doubts.set(job.id, decided.doubt);
   return decided.job === job ? [] : [decided];
 }
-
-/** A scrape waits for a few pieces at most. */
-const longestPieceMs = 8;
 
 const hourMs = 3_600_000;
 const leastValidMs = 60_000;

@@ -47,7 +47,7 @@ done
       script.replaceAll(/(?<=localhost:)\d+/g, (port) => String(ports[port] ?? port)),
     );
 
-    newcomer = startChild('bash', [path], { cwd: directory, env: { HOME: directory } });
+    newcomer = startChild('bash', [path], { cwd: directory, env: { HOME: directory }, isGroup: true });
     await newcomer.waitFor(/seen by a newcomer/, 110_000);
 
     expect(newcomer.output()).toContain('automation_up{server="demo"} 1');

@@ -16,15 +16,16 @@ describe('executions/id-hours', () => {
 
   it('knows what ran by a clock that is behind: its id was given when it began, by that clock', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
-    const { isOfSlowClock } = createIdOrder(known, 103 * hourMs, [90 * hourMs, 30 * hourMs]);
+    const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
+    const slowByMs = [90 * hourMs, 30 * hourMs];
     const judge = (id: number, hour: number): boolean =>
-      isOfSlowClock({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
+      isOfSlowClock({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 }, slowByMs);
     // The hour in which the id was given, and one beside it.
     expect([9, 10, 11, 12, 13, 14].map((hour) => judge(65, hour))).toEqual([false, true, true, true, false, false]);
     expect([70, 71, 72].map((hour) => judge(65, hour))).toEqual([true, true, true]);
     // By the clock it would end after now.
     expect([12, 13, 14, 15].map((hour) => judge(90, hour))).toEqual([true, true, false, false]);
-    expect(createIdOrder(known, 103 * hourMs).isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 })).toBe(false);
+    expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });
 
   it('sees ids start again below one that started over a day before', () => {

@@ -14,7 +14,12 @@ export type Child = {
   readonly stop: () => Promise<void>;
 };
 
-type ChildOptions = { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string };
+type ChildOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Makes it the head of a process group: what it started ends with it, however it ends. */
+  readonly isGroup?: boolean;
+};
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
@@ -23,10 +28,12 @@ export function startCli(args: readonly string[], options: ChildOptions = {}): C
   return startChild(process.execPath, [cli, ...args], options);
 }
 
-export function startChild(command: string, args: readonly string[], { env = {}, cwd }: ChildOptions = {}): Child {
+export function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Child {
+  const { env = {}, cwd, isGroup = false } = options;
   const child = spawn(command, args, {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: isGroup,
     ...(cwd === undefined ? {} : { cwd }),
   });
   let output = '';
@@ -66,14 +73,17 @@ export function startChild(command: string, args: readonly string[], { env = {},
     waitFor,
     ended,
     kill: (signal) => child.kill(signal),
-    stop: () => stopChild(child, ended),
+    stop: () => stopChild(child, ended, isGroup),
   };
 }
 
-async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+async function stopChild(child: ChildProcess, ended: Promise<unknown>, isGroup: boolean): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
-  const force = setTimeout(() => child.kill('SIGKILL'), 5000);
+  const force = setTimeout(() => {
+    if (isGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  }, 5000);
   await ended;
   clearTimeout(force);
 }

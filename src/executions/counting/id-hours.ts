@@ -17,14 +17,14 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 export type IdOrder = {
   /** Reports whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
   readonly isImported: (run: { readonly id: number; readonly endedAtMs: number }) => boolean;
-  /** Reports whether the id was given when the execution began by one of the clocks that are behind: it ran here. */
-  readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }) => boolean;
+  /** Reports whether the id was given when the execution began by one of the clocks that are this far behind: it ran here. */
+  readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }, slowByMs: readonly number[]) => boolean;
   /** Reports whether an execution's id is below one that was known over a day before it started: ids start again. */
   readonly startsAgain: (run: Started) => boolean;
 };
 
 /** Compares ids with those that are known, up to about the server's present time: a later hour is of a clock that was ahead. */
-export function createIdOrder(hours: IdHours, nowMs: number, slowByMs: readonly number[] = []): IdOrder {
+export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
   // The greatest id up to each hour, and the least from each hour on.
   const greatest: number[] = [];
@@ -47,7 +47,7 @@ export function createIdOrder(hours: IdHours, nowMs: number, slowByMs: readonly 
 
   return {
     isImported: ({ id, endedAtMs }) => isBehind(id, endedAtMs + dayMs),
-    isOfSlowClock: ({ id, startedAtMs, endedAtMs }) =>
+    isOfSlowClock: ({ id, startedAtMs, endedAtMs }, slowByMs) =>
       slowByMs.some(
         (byMs) =>
           endedAtMs + byMs <= nowMs + hourMs &&

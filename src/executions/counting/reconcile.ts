@@ -66,12 +66,12 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const entry = toEntry(row);
     const { id, startedAtMs } = entry;
     entries.push(entry);
-    order ??= createIdOrder(ids, seenAtMs, input.slowByMs);
+    order ??= createIdOrder(ids, seenAtMs);
     // Ids of one-time runs are given long before they start, and some rows lack their start, or have one that is to come.
     const isComparable =
       !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + mostAheadMs;
     if (isComparable && order.isImported(entry)) {
-      if (!order.isOfSlowClock(entry)) {
+      if (!order.isOfSlowClock(entry, input.slowByMs ?? [])) {
         imported += 1;
         continue;
       }

@@ -42,16 +42,16 @@ function toNoted(
     const used = next.filter(({ byMs, seenAtMs }) => nowMs - seenAtMs >= dayMs && isInUse(byMs));
     next = [...next.filter((clock) => !used.includes(clock)), ...used.map(({ byMs }) => ({ byMs, seenAtMs: nowMs }))];
   };
-  const { isImported } = createIdOrder(idHours, nowMs);
+  const { isImported, isOfSlowClock } = createIdOrder(idHours, nowMs);
   for (const { id, startedAtMs } of starts) {
     const run = { id, startedAtMs, endedAtMs: startedAtMs };
     if (!isImported(run)) continue;
-    const isOf = (slowByMs: number[]): boolean => createIdOrder(idHours, nowMs, slowByMs).isOfSlowClock(run);
     const byMs = nowMs - startedAtMs;
     // A run that began hours before it was first seen does not show how far its clock is behind.
-    if (!isOf(next.map((clock) => clock.byMs)) && isOf([byMs])) note(byMs);
+    const knownByMs = next.map((clock) => clock.byMs);
+    if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
     // Nor does a run that began long ago show that its clock is in use.
-    renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOf([knownMs]));
+    renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const byMs = nowMs - Math.min(nowMs, ...serverTimes);
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;

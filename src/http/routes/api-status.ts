@@ -1,7 +1,5 @@
 import type { Router } from 'express';
 import type { Pause } from '../../domain/pause.ts';
-import type { HiddenHistory } from '../../executions/reading/visibility.ts';
-import type { LeftOut } from '../../executions/series/fit-series.ts';
 import { findProblems, type Problem, toHeadline, toSentences } from '../../status/problems.ts';
 import type {
   CollectorStatus,
@@ -110,10 +108,10 @@ const toLease = toFields<LeaseStatus>()('isOwned owner epoch expiresInMs');
 const toCollector = toFields<CollectorStatus>()(
   'name result reason message complaints sinceMs everyMs lastRunAtMs lastSuccessAtMs nextRunAtMs isUnderWay tookMs series',
 );
-const toHidden = toFields<HiddenHistory>()('project counted readable');
+const toHidden = toFields<ExecutionsOfServer['hidden'][number]>()('project counted readable');
 const toCounts = toFields<Partial<ExecutionsOfServer>>()('runningCount overdueCount waitingCount');
 const toRunning = toFields<RunningStatus>()('id project job startedAtMs averageMs isOverdue');
-const toLeftOut = toFields<Partial<LeftOut>>()('jobs durations limitedBy');
+const toLeftOut = toFields<Partial<NonNullable<ExecutionsOfServer['leftOut']>>>()('jobs durations limitedBy');
 const toEnded = toFields<EndedStatus & { status: string }>()('id project job status startedAtMs endedAtMs');
 
 type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
