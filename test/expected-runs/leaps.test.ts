@@ -122,6 +122,21 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(undecided()).toBeLessThanOrEqual(4);
   });
 
+  it('leaves undecided what the clock showed while it was ahead, and did not start', async () => {
+    const { control, ahead, minutes, missed } = createJobs([minuteMs]);
+    await minutes(40);
+    control.setClockSkew(hourMs);
+    await minutes(12);
+    control.setExecutionMode('passive');
+    await ahead(hourMs, 8);
+    control.setExecutionMode('active');
+    await minutes(120);
+    expect(missed('reason="passive"')).toBe(7);
+    // Of the hour that was leapt over, 20 minutes had passed when the clock was set back.
+    expect(missed('reason="clock"')).toBe(40);
+    expect(missed()).toBe(47);
+  });
+
   it('finds a run missed for its own cause first', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);
