@@ -28,7 +28,7 @@ const { values } = parseArgs({
 });
 
 // Only the nearest tests: what none of them notices is not noticed where it should be.
-const mostTests = Number(values.tests);
+const maxTests = Number(values.tests);
 
 // It takes long: whatever else this machine does comes first. The sessions inherit it.
 setPriority(19);
@@ -79,7 +79,7 @@ async function tryAll(mutants: readonly Mutant[]): Promise<readonly Tried[]> {
 
 async function tryOne(mutant: Mutant, attempts: Attempts): Promise<Result> {
   const text = textOf(mutant.file);
-  const tests = relatedTests(mutant.file, sources, mostTests);
+  const tests = relatedTests(mutant.file, sources, maxTests);
   const withFile = digest(text);
   const withTests = digest([text, ...tests.map(textOf)].join('\n'));
   const again = values.again || values.only !== undefined;

@@ -44,7 +44,7 @@ export function createLog({ level, format, secrets, write = writeToStandardError
 
 /** Replaces every secret in the text by a mark: as it is, and in URL-encoded, JSON and base64 forms. */
 export function scrub(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap(toSecretForms).filter((form) => form.length >= shortestForm);
+  const forms = secrets.flatMap(toSecretForms).filter((form) => form.length >= minFormLength);
   forms.sort((one, other) => other.length - one.length);
   let scrubbed = text;
   for (const form of forms) scrubbed = scrubbed.replaceAll(form, '<secret>');
@@ -52,7 +52,7 @@ export function scrub(text: string, secrets: readonly string[]): string {
 }
 
 /** Forms shorter than this would blot out ordinary words. */
-const shortestForm = 4;
+const minFormLength = 4;
 
 function writeToStandardError(line: string): void {
   process.stderr.write(line);

@@ -30,13 +30,13 @@ function restarted(limits: Thresholds): Alert {
 
 function memoryLow(limits: Thresholds): Alert {
   const { once, newest } = createExpressions(limits);
-  const leastTotal = once(`min_over_time(automation_server_memory_total_bytes[${limits.memoryWindow}])`);
-  const mostFree = once(`max_over_time(automation_server_memory_free_bytes[${limits.memoryWindow}])`);
+  const minTotal = once(`min_over_time(automation_server_memory_total_bytes[${limits.memoryWindow}])`);
+  const maxFree = once(`max_over_time(automation_server_memory_free_bytes[${limits.memoryWindow}])`);
   return {
     alert: 'AutomationServerMemoryLow',
     // What remains after a garbage collection; the momentary use says little. Two plain windows see every sample,
     // where a subquery would miss the collections between its steps.
-    expr: `(${leastTotal} - ${mostFree})\n  / ${newest('automation_server_memory_max_bytes')} > ${limits.memoryUsedRatio}`,
+    expr: `(${minTotal} - ${maxFree})\n  / ${newest('automation_server_memory_max_bytes')} > ${limits.memoryUsedRatio}`,
     for: limits.memoryLowFor,
     severity: 'warning',
     summary: `Automation service ${serverText} is running out of heap`,

@@ -52,9 +52,9 @@ export async function run() {
       ...found.map(({ way, ...seen }, index) => toFigure(way, seen, asked[index + 1] ?? 0)),
       {
         what: 'memory given back within a minute',
-        figure: `${after.leastMb.toFixed(0)} MB, ${before.lastMb.toFixed(0)} MB before`,
+        figure: `${after.minMb.toFixed(0)} MB, ${before.lastMb.toFixed(0)} MB before`,
         mustReach: 'at most 40 MB more than before',
-        reached: after.leastMb < before.lastMb + 40,
+        reached: after.minMb < before.lastMb + 40,
       },
       {
         what: 'the most memory it ever had',
@@ -98,8 +98,8 @@ ${names.map((name) => `  ${name}: { enabled: true, every: 5s }\n`).join('')}`;
 
 type Seen = {
   readonly scrapesMs: readonly number[];
-  readonly mostMb: number;
-  readonly leastMb: number;
+  readonly maxMb: number;
+  readonly minMb: number;
   readonly lastMb: number;
   readonly stalenessSeconds: number;
   readonly loopMs: number;
@@ -124,22 +124,22 @@ async function watch({ url, pid }: Serving, forSeconds: number): Promise<Seen> {
   }
   return {
     scrapesMs: scrapesMs.toSorted((one, other) => one - other),
-    mostMb: Math.max(...memory),
-    leastMb: Math.min(...memory),
+    maxMb: Math.max(...memory),
+    minMb: Math.min(...memory),
     lastMb: memory.at(-1) ?? 0,
     stalenessSeconds: Math.max(...polls),
     loopMs: Math.max(...loops),
   };
 }
 
-function toFigure(way: string, { scrapesMs, mostMb, stalenessSeconds, loopMs }: Seen, asked: number) {
+function toFigure(way: string, { scrapesMs, maxMb, stalenessSeconds, loopMs }: Seen, asked: number) {
   const [median = 0, p99 = 0] = [0.5, 0.99].map((share) => scrapesMs[Math.floor(scrapesMs.length * share)]);
   const slowest = scrapesMs.at(-1) ?? 0;
   return {
     what: way,
-    figure: `at most ${mostMb.toFixed(0)} MB; scrapes ${median.toFixed(0)} ms, p99 ${p99.toFixed(0)}, slowest ${slowest.toFixed(0)}; loop held up ${loopMs.toFixed(0)} ms; the other server's polls at most ${stalenessSeconds.toFixed(0)} s old; ${asked} hostile answers`,
+    figure: `at most ${maxMb.toFixed(0)} MB; scrapes ${median.toFixed(0)} ms, p99 ${p99.toFixed(0)}, slowest ${slowest.toFixed(0)}; loop held up ${loopMs.toFixed(0)} ms; the other server's polls at most ${stalenessSeconds.toFixed(0)} s old; ${asked} hostile answers`,
     mustReach: `< ${ceilingMb} MB, scrapes < 1 s, polls < 12 s`,
-    reached: mostMb < ceilingMb && slowest < 1000 && stalenessSeconds < 12,
+    reached: maxMb < ceilingMb && slowest < 1000 && stalenessSeconds < 12,
   };
 }
 

@@ -38,7 +38,7 @@ async function measure({ projects, apiVersion }: Load) {
   const toDispatcher = createNetwork({
     time,
     service: service.world,
-    climate: { usual: { ...fairWeather, leastMs: 20 }, fronts: [] },
+    climate: { usual: { ...fairWeather, minMs: 20 }, fronts: [] },
     dice: dice.of('network'),
     onSent: () => (requests += 1),
     onEnd: () => undefined,

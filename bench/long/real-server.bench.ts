@@ -39,9 +39,9 @@ export async function run() {
       share(`the ${String(minutes - baseMinutes)} minutes after`, after, idle),
       {
         what: 'used heap of the server: least of the minutes before, of the start, of the last minutes',
-        figure: `${toMb(idle.leastHeap)}, ${toMb(start.leastHeap)}, ${toMb(after.lastLeastHeap)} MB`,
+        figure: `${toMb(idle.minHeap)}, ${toMb(start.minHeap)}, ${toMb(after.lastLeastHeap)} MB`,
         mustReach: 'no more than 10 % above that before',
-        reached: after.lastLeastHeap <= idle.leastHeap * 1.1,
+        reached: after.lastLeastHeap <= idle.minHeap * 1.1,
       },
       {
         what: 'slowest request that the exporter sent',
@@ -93,7 +93,7 @@ function toRows(body: string): unknown {
   return /^[[{]/.test(body) ? JSON.parse(body) : undefined;
 }
 
-type Span = { readonly cpuShare: number; readonly leastHeap: number; readonly lastLeastHeap: number };
+type Span = { readonly cpuShare: number; readonly minHeap: number; readonly lastLeastHeap: number };
 
 /** The share of one core that the server used, and its heap. */
 async function watch(server: RealServer, seconds: number): Promise<Span> {
@@ -106,7 +106,7 @@ async function watch(server: RealServer, seconds: number): Promise<Span> {
   }
   return {
     cpuShare: (readCpuMs(server.pid) - cpuMs) / (performance.now() - startMs),
-    leastHeap: Math.min(...heaps),
+    minHeap: Math.min(...heaps),
     lastLeastHeap: Math.min(...heaps.slice(-60)),
   };
 }

@@ -37,7 +37,7 @@ export async function run() {
   await scene.stop();
   const sorted = seconds.toSorted((one, other) => one - other);
   const typicalMs = (sorted[Math.floor(sorted.length / 2)] ?? Number.NaN) * 1000;
-  const longestMs = (sorted.at(-1) ?? Number.NaN) * 1000;
+  const maxMs = (sorted.at(-1) ?? Number.NaN) * 1000;
   return [
     toFigure('jobs whose schedule is not known', unknown, 0, ''),
     toFigure(
@@ -48,7 +48,7 @@ export async function run() {
     ),
     toFigure('memory of jobs, timetables and the simulated server', keptMb, 128, ' MB'),
     toFigure('processor time of a round, typically', typicalMs, 250, ' ms'),
-    toFigure('processor time of a round, at most', longestMs, 2000, ' ms'),
+    toFigure('processor time of a round, at most', maxMs, 2000, ' ms'),
   ];
 }
 

@@ -15,7 +15,7 @@ const killed = Math.ceil(rounds / 2);
 const paused = Math.ceil(rounds / 6);
 const followMs = 30_000;
 const scrapeEveryMs = 250;
-const longestMs = 60_000;
+const maxMs = 60_000;
 
 const owned = 'automation_exporter_lease_owned{server="prod"}';
 
@@ -74,7 +74,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
   async function startReplica(): Promise<void> {
     const listen = '--web.listen-address=127.0.0.1:0';
     const child = startCli(['serve', `--config.file=${join(folder, 'config.yaml')}`, listen]);
-    const [, url = ''] = await child.waitFor(/url=(http:\S+)/, longestMs);
+    const [, url = ''] = await child.waitFor(/url=(http:\S+)/, maxMs);
     replicas.push({ child, url });
   }
 
@@ -119,7 +119,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
       if (owners.some((replica) => replica !== than)) acquiredMs ??= ms;
       if (only !== undefined && only.replica !== than && only.value === finished)
         return { replica: only.replica, acquiredMs: acquiredMs ?? ms, countedMs: ms };
-      if (ms > 2 * longestMs) throw new Error('nobody shows the server');
+      if (ms > 2 * maxMs) throw new Error('nobody shows the server');
       await new Promise((resolve) => setTimeout(resolve, scrapeEveryMs));
     }
   }
@@ -185,14 +185,14 @@ function readProcess(pid: number): { readonly cpuSeconds: number; readonly memor
   return { cpuSeconds: ticks / 100, memoryMb: Number(resident) / 1024 };
 }
 
-function toFigure(what: string, took: readonly Takeover[], until: keyof Takeover, mostSeconds: number) {
+function toFigure(what: string, took: readonly Takeover[], until: keyof Takeover, maxSeconds: number) {
   const sorted = took.map((each) => each[until]).toSorted((one, other) => one - other);
   const at = (share: number): number => (sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN) / 1000;
   return {
     what: `${what}, ${sorted.length} times: median, p95, longest`,
     figure: `${at(0.5).toFixed(1)}, ${at(0.95).toFixed(1)}, ${at(1).toFixed(1)} s`,
-    mustReach: `${mostSeconds} s at most`,
-    reached: at(1) <= mostSeconds,
+    mustReach: `${maxSeconds} s at most`,
+    reached: at(1) <= maxSeconds,
   };
 }
 

@@ -55,7 +55,7 @@ export function endingsRow(): QuestionRow {
         width: 12,
         height: 8,
         queries: [
-          { expr: topOverRange(15, byProject, toPerMinute(byProject), mostEnds), legend: '{{server}}: {{project}}' },
+          { expr: topOverRange(15, byProject, toPerMinute(byProject), maxEnds), legend: '{{server}}: {{project}}' },
         ],
       }),
       timeSeries({
@@ -82,7 +82,7 @@ export function endingsRow(): QuestionRow {
         emptyReason: noEnd,
         queries: [
           {
-            expr: topOverRange(15, byProject, successRatio(byProject, ofJobs, '1h'), mostBadEnds),
+            expr: topOverRange(15, byProject, successRatio(byProject, ofJobs, '1h'), maxBadEnds),
             legend: '{{server}}: {{project}}',
           },
         ],
@@ -94,8 +94,8 @@ export function endingsRow(): QuestionRow {
 const neither = 'Cancelled ones and attempts that are tried again count as neither good nor bad.';
 const noEnd = 'Empty until the first execution has ended since the exporter began.';
 
-const mostEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs}}[$__range] @ end()))`;
-const mostBadEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs},${bad}}[$__range] @ end()))`;
+const maxEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs}}[$__range] @ end()))`;
+const maxBadEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs},${bad}}[$__range] @ end()))`;
 
 function toIncrease(selector: string, window: string): string {
   return `increase(automation_executions_total{${selector}}[${window}])`;

@@ -58,7 +58,7 @@ export function runningRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: topOverRange(15, byProject, `sum by (${byProject}) (${running})`, mostRunning),
+            expr: topOverRange(15, byProject, `sum by (${byProject}) (${running})`, maxRunning),
             legend: '{{server}}: {{project}}',
           },
         ],
@@ -73,11 +73,11 @@ export function runningRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: topOverRange(15, byProject, `sum by (server, project, status) (${queued})`, mostQueued),
+            expr: topOverRange(15, byProject, `sum by (server, project, status) (${queued})`, maxQueued),
             legend: '{{server}}: {{project}} {{status}}',
           },
           {
-            expr: topOverRange(15, byProject, `sum by (${byProject}) (${overdue})`, mostOverdue),
+            expr: topOverRange(15, byProject, `sum by (${byProject}) (${overdue})`, maxOverdue),
             legend: '{{server}}: {{project}} overdue',
           },
         ],
@@ -115,7 +115,7 @@ const oldest = `automation_executions_running_oldest_start_timestamp_seconds{${o
 const overdue = `automation_executions_running_overdue{${ofJobs}}`;
 const queued = `automation_executions_queued{${ofProjects}}`;
 const toMost = (series: string): string => `sum by (${byProject}) (max_over_time(${series}[$__range] @ end()))`;
-const mostRunning = toMost(running);
-const mostQueued = toMost(queued);
-const mostOverdue = toMost(overdue);
+const maxRunning = toMost(running);
+const maxQueued = toMost(queued);
+const maxOverdue = toMost(overdue);
 const idle = 'Empty while nothing runs.';

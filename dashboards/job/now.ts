@@ -89,7 +89,7 @@ function tiles(): GridPanel[] {
 function charts(): GridPanel[] {
   const failed = `max by (${byJob}) (automation_job_last_status{${ofJobs},status=~"failed|timedout|other"})`;
   const last = `max by (${byJob}) (automation_job_last_duration_seconds{${ofJobs}})`;
-  const mostRuns = `sum by (${byJob}) (increase(automation_executions_total{${ofJobs}}[$__range] @ end()))`;
+  const maxRuns = `sum by (${byJob}) (increase(automation_executions_total{${ofJobs}}[$__range] @ end()))`;
   return [
     stateTimeline({
       id: 110,
@@ -100,7 +100,7 @@ function charts(): GridPanel[] {
       width: 12,
       height: 8,
       words: { 0: ['Good', 'good'], 1: ['Failed', 'bad'] },
-      queries: [{ expr: topOverRange(some, byJob, failed, mostRuns), legend: jobLegend }],
+      queries: [{ expr: topOverRange(some, byJob, failed, maxRuns), legend: jobLegend }],
     }),
     timeSeries({
       id: 111,
@@ -111,13 +111,13 @@ function charts(): GridPanel[] {
       width: 12,
       height: 8,
       queries: [
-        { expr: topOverRange(some, byJob, last, mostRuns), legend: `${jobLegend} last` },
+        { expr: topOverRange(some, byJob, last, maxRuns), legend: `${jobLegend} last` },
         {
           expr: topOverRange(
             some,
             byJob,
             `max by (${byJob}) (automation_job_average_duration_seconds{${ofJobs}})`,
-            mostRuns,
+            maxRuns,
           ),
           legend: `${jobLegend} usual`,
         },

@@ -7,7 +7,7 @@ import { timeSeries } from '../pieces/time-series.ts';
 export function jobScheduleRow(): QuestionRow {
   const tile = { unit: 's', width: 4, height: 8 };
   const missed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[1h]))`;
-  const mostMissed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[$__range] @ end()))`;
+  const maxMissed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[$__range] @ end()))`;
   return {
     id: 300,
     question: 'Does it run on schedule?',
@@ -47,7 +47,7 @@ export function jobScheduleRow(): QuestionRow {
         width: 8,
         height: 8,
         queries: [
-          { expr: topOverRange(some, `${byJob}, reason`, missed, mostMissed), legend: `${jobLegend} {{reason}}` },
+          { expr: topOverRange(some, `${byJob}, reason`, missed, maxMissed), legend: `${jobLegend} {{reason}}` },
         ],
       }),
       timeSeries({

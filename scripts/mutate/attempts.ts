@@ -15,7 +15,7 @@ export type Attempts = {
 };
 
 /** A session grows with what it loads. */
-const mostOfSession = 80;
+const maxOfSession = 80;
 /** A mutant that only waits is ended by the limits of its tests, long before this. */
 const limitMs = 600_000;
 /** Nobody but an operator or the kernel sends them; a process ends itself by its code, or by SIGABRT when memory is out. */
@@ -27,7 +27,7 @@ export function startAttempts(): Attempts {
   let tried = 0;
 
   async function attemptOnce(order: Order): Promise<Answer | Lost> {
-    if (tried >= mostOfSession || (session !== undefined && isOver(session))) close();
+    if (tried >= maxOfSession || (session !== undefined && isOver(session))) close();
     session ??= openSession();
     tried += 1;
     const answer = await ask(session, order);

@@ -126,7 +126,7 @@ export function incompleteLogs(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
   if (refusal !== undefined) return refusal;
   const { world, query } = request;
-  const max = Math.min(Number.parseInt(query.get('max') ?? '20', 10) || 20, world.settings.mostRows);
+  const max = Math.min(Number.parseInt(query.get('max') ?? '20', 10) || 20, world.settings.maxRows);
   const offset = Number.parseInt(query.get('offset') ?? '0', 10) || 0;
   if (max < 0 || offset < 0) {
     return badParameter(

@@ -48,7 +48,7 @@ export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const today = Math.floor(local / dayMs) * dayMs;
   const isSteady = offsetMs(zone, afterMs - dayMs) === offsetMs(zone, afterMs + dayMs);
   const slackMs = isSteady ? 0 : 3 * hourMs;
-  for (let day = today; day < today + mostDays * dayMs; day += dayMs) {
+  for (let day = today; day < today + maxDays * dayMs; day += dayMs) {
     if (!isDue(day)) continue;
     const beginMs = local - day - slackMs;
     for (const time of times) {
@@ -104,7 +104,7 @@ function readCron(cron: string): Times {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const mostDays = 1500;
+const maxDays = 1500;
 const ranges: readonly (readonly [least: number, greatest: number])[] = [
   [0, 59],
   [0, 59],

@@ -29,7 +29,7 @@ export const settingsSchema = z.strictObject({
   /** Added to every total of the executions list, down to 0: real totals lie too. */
   totalOffset: z.number(),
   /** A gateway lets no list have more rows than this. */
-  mostRows: z.number(),
+  maxRows: z.number(),
   /** This many runs finish after every answered page of executions. */
   shiftPages: z.number(),
   apiForSessions: z.boolean(),
@@ -58,7 +58,7 @@ export function createSettings(release: Release): Settings {
     statePending: new Set(),
     logs: 'ready',
     totalOffset: 0,
-    mostRows: Number.POSITIVE_INFINITY,
+    maxRows: Number.POSITIVE_INFINITY,
     shiftPages: 0,
     apiForSessions: true,
     publicUrl: undefined,

@@ -27,7 +27,7 @@ export function createBreakerMemory(): BreakerMemory {
 
 const faultsToOpen = 5;
 const firstOpenMs = 2000;
-const longestOpenMs = 30_000;
+const maxOpenMs = 30_000;
 
 /**
  * Spares a server that does not answer: after some faults in a row requests are refused at once, except one probe at a time. A
@@ -47,7 +47,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
   function open(): void {
     memory.opened += 1;
     // Half of the time is random: many exporters must not come back to a server in the same moment.
-    const openMs = Math.min(longestOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
+    const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
     memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (memory.opened === 1) onChange(true);
   }

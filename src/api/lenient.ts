@@ -44,12 +44,12 @@ function lenient<Value>(read: (value: unknown) => Value | undefined) {
 }
 
 /** The longest text of a number in this API; patterns are slow on longer ones. */
-const longestNumber = 40;
+const maxNumberLength = 40;
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (typeof value !== 'string' || value.length > longestNumber) return undefined;
+  if (typeof value !== 'string' || value.length > maxNumberLength) return undefined;
   const text = value.trim();
   const parsed = Number(text);
   return decimal.test(text) && Number.isFinite(parsed) ? parsed : undefined;

@@ -22,7 +22,7 @@ export type PagingOptions<Item> = {
   /** Rows that two pages of one second share: rows move while they are read. */
   readonly overlap?: number;
   /** The hard stop: more pages than this are an error of the server. */
-  readonly mostPages?: number;
+  readonly maxPages?: number;
 };
 
 /** The part of a window that one answer brought. */
@@ -51,13 +51,13 @@ export async function* readWindow<Item>(
   window: Window,
   options: PagingOptions<Item>,
 ): AsyncGenerator<Part<Item>> {
-  const { apiEndpoint, mostPages = 2000 } = options;
+  const { apiEndpoint, maxPages = 2000 } = options;
   let { pageSize = 500 } = options;
   let pages = 0;
   const readPage: ReadPage<Item> = async (request) => {
     pages += 1;
-    if (pages > mostPages) {
-      const says = `the list does not end: ${mostPages} pages were read`;
+    if (pages > maxPages) {
+      const says = `the list does not end: ${maxPages} pages were read`;
       throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'decode', apiEndpoint });
     }
     return read(request);
@@ -165,7 +165,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
 }
 
 /** Totals that change while a window is read have it read again, but not for ever: later passes find what moved. */
-const mostRereads = 5;
+const maxRereads = 5;
 
 async function* readByOffset<Item>(
   read: ReadPage<Item>,
@@ -185,7 +185,7 @@ async function* readByOffset<Item>(
     page = await read({ ...window, max: pageSize, offset });
     if (page.total === total) continue;
     total = page.total;
-    if (rereads >= mostRereads) continue;
+    if (rereads >= maxRereads) continue;
     rereads += 1;
     offset = -step;
   }

@@ -77,7 +77,7 @@ export function createRequester(options: RequesterOptions): Requester {
         }
         const delayMs = endpoint.isDear ? undefined : retryDelayMs(error, tries, clock.random());
         const lastTicks = scope.untilTicks ?? deadlineTicks;
-        if (delayMs === undefined || clock.ticks() + delayMs + leastMs > lastTicks) throw error;
+        if (delayMs === undefined || clock.ticks() + delayMs + minMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
         // If the deadline is the poll's, each try has a timeout of its own.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
@@ -138,7 +138,7 @@ function createSend(options: RequesterOptions): Attempt {
     const startedTicks = clock.ticks();
     const timeoutMs = trial.deadlineTicks - startedTicks;
     trial.hadMs = timeoutMs;
-    if (timeoutMs < Math.min(forMs / 2, leastMs)) {
+    if (timeoutMs < Math.min(forMs / 2, minMs)) {
       throw notAsked(endpoint.name, 'timeout', 'not enough time was left before its timeout', { isOwnLimit: true });
     }
     const { name: apiEndpoint, maxBytes } = endpoint;
@@ -163,7 +163,7 @@ function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY
 }
 
 /** The shortest remaining time that is worth a try. */
-const leastMs = 100;
+const minMs = 100;
 
 type Trial = {
   isFirst: boolean;

@@ -1,13 +1,13 @@
 import type { ApiError } from './errors.ts';
 
-const mostTries = 3;
+const maxTries = 3;
 const firstDelayMs = 200;
-const longestDelayMs = 5000;
+const maxDelayMs = 5000;
 
 /** Computes the wait before the next try, with full jitter; undefined if another try cannot help. */
 export function retryDelayMs(error: ApiError, tries: number, random: number): number | undefined {
-  if (tries >= mostTries || error.details.unsent === true || !canPass(error)) return undefined;
-  return random * Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
+  if (tries >= maxTries || error.details.unsent === true || !canPass(error)) return undefined;
+  return random * Math.min(maxDelayMs, firstDelayMs * 2 ** tries);
 }
 
 /** Faults that may be over in a moment. A timeout has taken the time already; a 500 is the answer to this very question. */
@@ -20,8 +20,8 @@ function canPass({ kind, details }: ApiError): boolean {
 export function readRetryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   const untilMs = /^\s*\d{1,9}\s*$/.test(value) ? nowMs + Number(value) * 1000 : Date.parse(value);
-  return Number.isNaN(untilMs) ? undefined : Math.min(longestRetryAfterMs, Math.max(0, untilMs - nowMs));
+  return Number.isNaN(untilMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, untilMs - nowMs));
 }
 
 /** A server that asks for a day of silence is asked again after this all the same. */
-const longestRetryAfterMs = 300_000;
+const maxRetryAfterMs = 300_000;

@@ -45,7 +45,7 @@ export const logStorageIncompleteCollector = defineCollector({
 const pageSize = 500;
 /** Rows that two pages share: what is stored meanwhile leaves the list, and the others move up. */
 const overlap = 50;
-const mostPages = 20;
+const maxPages = 20;
 
 async function readIncomplete(api: Api, watch: Watch): Promise<IncompleteLog[]> {
   const logs = await readPages(api);
@@ -57,14 +57,14 @@ async function readIncomplete(api: Api, watch: Watch): Promise<IncompleteLog[]> 
 /** Every log once, whatever moves while the pages are read. */
 async function readPages(api: Api): Promise<readonly IncompleteLog[]> {
   const byId = new Map<number, IncompleteLog>();
-  for (let page = 0, offset = 0; page < mostPages; page++) {
+  for (let page = 0, offset = 0; page < maxPages; page++) {
     const answer = await api.get(incompleteLogs, { query: { max: pageSize, offset } });
     for (const log of answer.items) byId.set(log.id, log);
     const size = toPageSize(pageSize, answer);
     if (offset + size >= answer.total) return [...byId.values()];
     offset += size - Math.min(overlap, Math.floor(size / 4));
   }
-  throw new ApiError(`GET ${incompleteLogs.name}: still more after ${mostPages} pages; none is counted`, {
+  throw new ApiError(`GET ${incompleteLogs.name}: still more after ${maxPages} pages; none is counted`, {
     kind: 'too_large',
     apiEndpoint: incompleteLogs.name,
   });

@@ -22,7 +22,7 @@ export const storedKeysCollector = defineCollector({
   map: (found, { keys }) => keyKinds.flatMap((kind) => keys.rows(found.filter((one) => one === kind).length, { kind })),
 });
 
-const mostFolders = 500;
+const maxFolders = 500;
 const deepest = 20;
 
 /** The kinds of all keys, folder by folder. A part of them would be a wrong number: past the limits there is none. */
@@ -35,7 +35,7 @@ async function readKinds(api: Api): Promise<KeyKind[]> {
     const id = path.join('/');
     if (known.has(id)) continue;
     known.add(id);
-    if (known.size > mostFolders || path.length > deepest) throw tooLarge();
+    if (known.size > maxFolders || path.length > deepest) throw tooLarge();
     const below = await readFolder(api, path);
     kinds.push(...below.kinds);
     folders.push(...below.folders);
@@ -56,6 +56,6 @@ async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolde
 }
 
 function tooLarge(): ApiError {
-  const says = `more than ${mostFolders} folders, or more than ${deepest} within each other; none is counted`;
+  const says = `more than ${maxFolders} folders, or more than ${deepest} within each other; none is counted`;
   return new ApiError(`GET ${storedKeys.name}: ${says}`, { kind: 'too_large', apiEndpoint: storedKeys.name });
 }

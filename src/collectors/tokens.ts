@@ -5,7 +5,7 @@ import { defineCollector } from '../schedule/collector.ts';
 
 /** As the alert has it. */
 const soonMs = 7 * 86_400_000;
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Which API tokens will stop to work, and when. */
 export const tokensCollector = defineCollector({
@@ -33,7 +33,7 @@ export const tokensCollector = defineCollector({
     const soon = answer.filter(isSoon).map(({ name = '', expiration = 0 }) => {
       return `the API token ${name === '' ? 'without a name' : name} expires in ${toDuration(expiration - midRequestMs)}`;
     });
-    return [...new Set(soon)].slice(0, mostNamed);
+    return [...new Set(soon)].slice(0, maxNamed);
   },
   map: ({ answer, midRequestMs }, { expiration, tokens: count }) => {
     const expired = answer.filter((token) => token.expired ?? (token.expiration ?? Infinity) <= midRequestMs).length;

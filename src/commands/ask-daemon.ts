@@ -68,10 +68,10 @@ function toBasic({ username, password }: Login): string {
 /** Removes control characters: an answer of something else must not control the terminal. */
 function toLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.length > longestLine ? `${line.slice(0, longestLine).toWellFormed()}…` : line;
+  return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
 }
 
-const longestLine = 500;
+const maxLineLength = 500;
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,9 +1,9 @@
-const leastMajor = 24;
-const leastMinor = 15;
+const minMajor = 24;
+const minMinor = 15;
 
 /** The complaint of a version of Node that is too old; undefined if it is new enough. Runs on any Node. */
 export function explainOldNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
-  return `automation-exporter needs Node ${leastMajor}.${leastMinor} or newer, and this is ${version}; npx brings the right one along`;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return undefined;
+  return `automation-exporter needs Node ${minMajor}.${minMinor} or newer, and this is ${version}; npx brings the right one along`;
 }

@@ -97,14 +97,14 @@ function render(action: Action, { quarantined, traces, elsewhere = [] }: Content
 /** A line for each exporter that has traces of other servers. */
 function renderElsewhere(elsewhere: readonly Owned[]): string {
   const lines = [...Map.groupBy(elsewhere, ({ owner }) => owner)].map(([owner, servers]) => {
-    const names = servers.slice(0, mostNamed).map(({ server }) => server);
+    const names = servers.slice(0, maxNamed).map(({ server }) => server);
     const more = servers.length > names.length ? ` and ${servers.length - names.length} more` : '';
     return `Not included: ${names.join(', ')}${more} (${owner === null ? 'no exporter watches it at the moment' : `see --url=${owner}`})\n`;
   });
   return lines.join('');
 }
 
-const mostNamed = 10;
+const maxNamed = 10;
 
 function renderList(traces: readonly Listed[]): string {
   if (traces.length === 0) return 'No trace is quarantined\n';

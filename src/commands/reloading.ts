@@ -59,7 +59,7 @@ export function createReloading({
   return () => {
     if (next !== undefined) return next;
     const asked = last.then(async () => {
-      const waitMs = beganTicks + leastApartMs - clock.ticks();
+      const waitMs = beganTicks + minApartMs - clock.ticks();
       if (waitMs > 0) await sleep(clock, waitMs);
       beganTicks = clock.ticks();
       next = undefined;
@@ -72,7 +72,7 @@ export function createReloading({
 }
 
 /** Each reload ends the polls under way and asks everything once: a program that reloads in a loop must not become a load. */
-const leastApartMs = 1000;
+const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {
   if (reloaded.ok) return { ok: true, warnings: reloaded.warnings.map(formatComplaint) };

@@ -150,7 +150,7 @@ export async function endInTime(
   { log, clock, leaveLate }: EndOptions,
   stop: (mayTake: (ms: number) => void) => Promise<void>,
 ): Promise<void> {
-  let cancel = watch(longestStopMs);
+  let cancel = watch(maxStopMs);
   function watch(ms: number): () => void {
     return clock.after(ms, () => {
       log.error({ afterSeconds: ms / 1000 }, 'shutdown timed out, exiting');
@@ -159,13 +159,13 @@ export async function endInTime(
   }
   await stop((ms) => {
     cancel();
-    cancel = watch(longestStopMs + ms);
+    cancel = watch(maxStopMs + ms);
   });
   cancel();
 }
 
 /** The longest time that a stop may take without a large state. */
-const longestStopMs = 5000;
+const maxStopMs = 5000;
 
 /** The stream to write to: standard error, or a test's replacement for it. */
 type LineStream = {
@@ -175,7 +175,7 @@ type LineStream = {
 };
 
 /** More than this is not kept for a reader that has stalled. */
-const mostWaitingBytes = 256 * 1024;
+const maxWaitingBytes = 256 * 1024;
 
 /**
  * Writes lines to a stream whose reader may be gone or stalled: neither ends the process, nor does it fill its memory. Lines that
@@ -198,7 +198,7 @@ export function createLineWriter(stream: LineStream, onRoom: (dropped: number) =
 
   return (line) => {
     if (isGone) return;
-    if (stream.writableLength > mostWaitingBytes) dropped += 1;
+    if (stream.writableLength > maxWaitingBytes) dropped += 1;
     else {
       noteDropped();
       stream.write(line);

@@ -20,7 +20,7 @@ export function startWatchdog({ log, clock, readFiles = readOpenFiles }: Watchdo
     const dueTicks = clock.ticks() + everyMs;
     return clock.after(everyMs, () => {
       const lateMs = clock.ticks() - dueTicks;
-      if (lateMs >= leastHeldUpMs) {
+      if (lateMs >= minHeldUpMs) {
         log.warn({ seconds: Math.round(lateMs / 100) / 10 }, 'held up: nothing was polled or served');
       }
       rounds += 1;
@@ -46,7 +46,7 @@ export function startWatchdog({ log, clock, readFiles = readOpenFiles }: Watchdo
 }
 
 const everyMs = 1000;
-const leastHeldUpMs = 1000;
+const minHeldUpMs = 1000;
 const filesEvery = 15;
 const shortAbove = 0.9;
 const fineBelow = 0.75;

@@ -62,7 +62,7 @@ export function connectServer(
   const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
   const forms = new Set<string>();
   const credentials = toCredentials(server, { clock, memory }, (secret) => {
-    for (const form of toSecretForms(secret)) if (form.length >= shortestForm) forms.add(form);
+    for (const form of toSecretForms(secret)) if (form.length >= minFormLength) forms.add(form);
     onSecret(secret);
   });
   const look = createFileLook({
@@ -93,7 +93,7 @@ export function connectServer(
 }
 
 /** Shorter ones would be taken out of ordinary words. */
-const shortestForm = 8;
+const minFormLength = 8;
 
 function toCredentials(
   server: ServerConfig,

@@ -30,7 +30,7 @@ export function toExpectedRunsSettings(server: ServerConfig, config: Config): Ex
     catchUpLimitMs: executions.catchUpLimitMs,
     holdNewSeriesMs: metrics.holdNewSeriesMs,
     buckets: metrics.families.get('automation_schedule_delay_seconds')?.buckets ?? defaultDelayBuckets,
-    mostJobs: jobs.cap,
+    maxJobs: jobs.cap,
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     isCriticalJob: jobs.isCritical,

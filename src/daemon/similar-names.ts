@@ -15,7 +15,7 @@ export function hintAtName(watched: Watched, server: string, job: string): strin
   const sameName: string[] = [];
   for (const scheduled of found.scheduled()) {
     const path = toJobPath(scheduled);
-    if (near.length < mostCompared) near.push(path);
+    if (near.length < maxCompared) near.push(path);
     if (scheduled.name.toLowerCase() === wanted) sameName.push(path);
   }
   const similar = sameName.length > 0 ? hint('', sameName) : hint(job, near);
@@ -25,12 +25,12 @@ export function hintAtName(watched: Watched, server: string, job: string): strin
 
 function hint(word: string, names: readonly string[]): string | undefined {
   const known = [...new Set(names)];
-  const rest = known.length > mostListed ? `, and ${known.length - mostListed} more` : '';
-  const list = known.length === 0 ? undefined : `known: ${known.slice(0, mostListed).join(', ')}${rest}`;
+  const rest = known.length > maxListed ? `, and ${known.length - maxListed} more` : '';
+  const list = known.length === 0 ? undefined : `known: ${known.slice(0, maxListed).join(', ')}${rest}`;
   const text = didYouMean(word, known) ?? list;
   return text && text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const mostListed = 5;
+const maxListed = 5;
 /** Comparing takes time that pages and scrapes wait for. */
-const mostCompared = 1000;
+const maxCompared = 1000;

@@ -176,7 +176,7 @@ function joinEnricher(
     nowMs: clock.now,
     serverNowMs: () => port.serverNowMs() ?? clock.now(),
     maxAgeMs,
-    room: () => (isSent ? spool.maxPending : Math.min(spool.maxPending, mostForPages)) - enricher.size(),
+    room: () => (isSent ? spool.maxPending : Math.min(spool.maxPending, maxForPages)) - enricher.size(),
     onPending: (pending) => {
       enricher.add(pending);
       loop.wake();
@@ -187,7 +187,7 @@ function joinEnricher(
 }
 
 /** Pages show the last 1,000 executions: no more of them need to wait for their steps. */
-const mostForPages = 1000;
+const maxForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {
   let pending = 0;

@@ -73,12 +73,12 @@ export function quote(word: string): string {
 
 /** The known word nearest to a mistyped one, or undefined when none is near enough to be meant. */
 export function findNearest(word: string, known: Iterable<string>): string | undefined {
-  if (word.length > longestWord) return undefined;
+  if (word.length > maxWordLength) return undefined;
   const wanted = word.toLowerCase();
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    if (candidate.length > longestWord || Math.abs(candidate.length - word.length) >= least) continue;
+    if (candidate.length > maxWordLength || Math.abs(candidate.length - word.length) >= least) continue;
     const distance = countEdits(wanted, candidate.toLowerCase());
     if (distance < least) {
       least = distance;
@@ -94,7 +94,7 @@ export function didYouMean(word: string, known: Iterable<string>, write = (name:
   return nearest === undefined ? undefined : `did you mean ${write(nearest)}?`;
 }
 
-const longestWord = 100;
+const maxWordLength = 100;
 
 // Two neighbouring letters in the wrong order count as one edit, because that is how people mistype.
 function countEdits(from: string, to: string): number {

@@ -9,14 +9,14 @@ export const noPause: Pause = () => Promise.resolve();
 export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn'>): Pause {
   let sinceTicks = ticks();
   return async () => {
-    if (ticks() - sinceTicks < longestPieceMs) return;
+    if (ticks() - sinceTicks < maxPieceMs) return;
     await nextTurn();
     sinceTicks = ticks();
   };
 }
 
 /** A scrape waits for a few pieces at most. */
-export const longestPieceMs = 8;
+export const maxPieceMs = 8;
 
 /** Chooses items, many of them in pieces. */
 export async function filterInPieces<Item>(

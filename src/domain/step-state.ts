@@ -59,7 +59,7 @@ export function isWhole(
 ): boolean {
   if (isCompleted === false || isRunning(condition) || (condition === 'waiting' && isCompleted !== true)) return false;
   if (steps.some((step) => step.condition === 'running')) return false;
-  return endedAtMs === undefined || executionEndedAtMs - endedAtMs <= longestClosingMs;
+  return endedAtMs === undefined || executionEndedAtMs - endedAtMs <= maxClosingMs;
 }
 
 export function isRunning(condition: StepCondition): boolean {
@@ -67,7 +67,7 @@ export function isRunning(condition: StepCondition): boolean {
 }
 
 /** Ends of states are whole seconds, and a server closes the log of an execution before it writes down its end. */
-const longestClosingMs = 30_000;
+const maxClosingMs = 30_000;
 
 /** A step as its job defines it; never its command or script, which may hold secrets. */
 export type WorkflowStep = {

@@ -24,7 +24,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
   return {
     takeDue: (project) => {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
-      const restMs = Math.max(shortestRestMs, jobs.size * perJobMs);
+      const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
       const ticksOf = (key: string): number => askedTicks.get(key) ?? begunTicks;
       const due = [...jobs]
@@ -33,7 +33,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
         )
         .filter(([key]) => clock.ticks() - ticksOf(key) >= restMs)
         .sort(([one], [other]) => ticksOf(one) - ticksOf(other))
-        .slice(0, mostAtOnce);
+        .slice(0, maxAtOnce);
       for (const [key] of due) askedTicks.set(key, clock.ticks());
       return due.flatMap(([, { jobId }]) => jobId ?? []);
     },
@@ -48,7 +48,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
   };
 }
 
-const shortestRestMs = 3_600_000;
+const minRestMs = 3_600_000;
 /** So that all jobs together are asked for 240 times an hour at most. */
 const perJobMs = 15_000;
-const mostAtOnce = 10;
+const maxAtOnce = 10;

@@ -41,7 +41,7 @@ export async function openRound(
   const { server, ledger, settings, observe, clock } = options;
   const cache = await openLedgerCache(ledger, server);
   const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
-  const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
+  const keepMs = Math.max(minKeptMs, catchUpLimitMs, backfillMs) + dayMs;
   const { reconcile } = options.substitutes ?? {};
   const room = createSeriesFit(cache, settings);
   const countExecutions = createCountExecutions({
@@ -82,4 +82,4 @@ export async function openRound(
 }
 
 const dayMs = 86_400_000;
-const leastKeptMs = 8 * dayMs;
+const minKeptMs = 8 * dayMs;

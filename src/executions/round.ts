@@ -156,7 +156,7 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   const sinceMs = activityHint.searchedSinceMs();
   if (sinceMs === undefined) return;
   const { clock, everyMs } = options;
-  const untilTicks = Math.max(startedTicks + timeForSearch * everyMs, clock.ticks() + leastForSearch * everyMs);
+  const untilTicks = Math.max(startedTicks + timeForSearch * everyMs, clock.ticks() + minForSearch * everyMs);
   const mayGoOn = (): boolean =>
     !signal.aborted && clock.ticks() < untilTicks && activityHint.searchedSinceMs() !== undefined;
   const readAll = (reads: readonly PlannedRead[]): Promise<void> =>
@@ -230,7 +230,7 @@ async function readBack(round: Round, nowMs: number): Promise<void> {
   const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
   const { clock, everyMs } = options;
   const api = (): Api => within(round);
-  const untilTicks = Math.max(startedTicks + timeForPast * everyMs, clock.ticks() + leastForPast * everyMs);
+  const untilTicks = Math.max(startedTicks + timeForPast * everyMs, clock.ticks() + minForPast * everyMs);
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
   const { attempt } = faults;
   await found.readPast({
@@ -240,7 +240,7 @@ async function readBack(round: Round, nowMs: number): Promise<void> {
     attempt,
     noteRead: (project, read) => notes.notePast(project, read, nowMs),
   });
-  const lookUntilTicks = Math.max(untilTicks, clock.ticks() + leastForLooks * everyMs);
+  const lookUntilTicks = Math.max(untilTicks, clock.ticks() + minForLooks * everyMs);
   const mayLook = (): boolean => !signal.aborted && clock.ticks() < lookUntilTicks;
   await attempt(() => found.recount.look(api, nowMs, mayLook));
   await attempt(() => found.countSkips(api, mayLook));
@@ -258,7 +258,7 @@ const width = 3;
 const timeForPast = 0.7;
 /** The part of an interval after which a round searches no further for what a hint reported, and what a search has in any case. */
 const timeForSearch = 0.8;
-const leastForSearch = 0.3;
-const leastForPast = 0.3;
-const leastForLooks = 0.1;
+const minForSearch = 0.3;
+const minForPast = 0.3;
+const minForLooks = 0.1;
 const timeForLists = 0.2;

@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import { projectExecutions } from '../api/endpoints/executions.ts';
 import { jobDefinition, jobForecast } from '../api/endpoints/jobs.ts';
 import { ApiError } from '../api/errors.ts';
-import { mostTimes } from './asking/plan-question.ts';
+import { maxTimes } from './asking/plan-question.ts';
 import { type Doubt, noteSight } from './deciding/doubts.ts';
 import { fillGap, loseGap } from './deciding/gap.ts';
 import type { Sources } from './deciding/sources.ts';
@@ -50,7 +50,7 @@ export async function askDoubts(api: Api, round: Round): Promise<boolean> {
 async function askSome(api: Api, round: Round, learned: Learned): Promise<void> {
   const { jobs, doubts, unanswered, nowMs } = round;
   const order = [...doubts].sort(([one], [other]) => Number(unanswered.has(one)) - Number(unanswered.has(other)));
-  for (const [id, doubt] of order.slice(0, mostAtOnce)) {
+  for (const [id, doubt] of order.slice(0, maxAtOnce)) {
     const job = jobs.all.get(id);
     if (job === undefined) continue;
     const askedAtMs = nowMs();
@@ -72,13 +72,13 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
 async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources, isAgain }: Round & Again) {
   const { gap } = timetable ?? {};
   const minutes = Math.ceil((nowMs() - (gap?.afterMs ?? nowMs())) / minuteMs) + 1;
-  const query = { time: `${minutes}n`, max: mostTimes, past: true };
+  const query = { time: `${minutes}n`, max: maxTimes, past: true };
   const answer = await tolerate(() => api.get(jobForecast, { path: { id }, query })).catch((fault: unknown) =>
     toNothing(fault, isAgain),
   );
   const { timesMs } = answer ?? {};
   if (timesMs === undefined) return loseGap;
-  return (now: WatchedJob) => fillGap(now, { timesMs, isCut: timesMs.length >= mostTimes }, sources());
+  return (now: WatchedJob) => fillGap(now, { timesMs, isCut: timesMs.length >= maxTimes }, sources());
 }
 
 type Again = { readonly isAgain: boolean };
@@ -104,4 +104,4 @@ async function readAllowsSeveral(api: Api, id: string): Promise<boolean | undefi
   return (await tolerate(() => api.get(jobDefinition, { path: { id } })))?.allowsSeveral;
 }
 
-const mostAtOnce = 30;
+const maxAtOnce = 30;

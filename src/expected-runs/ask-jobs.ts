@@ -5,7 +5,7 @@ import { type Asked, askSchedule } from './asking/ask-schedule.ts';
 import { isUnlisted } from './asking/plan-question.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { toRefreshMs } from './deciding/timetable.ts';
-import { isOff, mostSpanMs, restsUntilMs, type WatchedJob } from './deciding/watched-job.ts';
+import { isOff, maxSpanMs, restsUntilMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
@@ -49,7 +49,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
         nowMs: notes.serverNowMs,
         isChanged: changed.has(job.id),
         isWaiting: waiting.has(job.id),
-        isBrief: questions.length > mostRequests,
+        isBrief: questions.length > maxRequests,
       });
       requests += asked.requests;
       share.take(clock.ticks() - startTicks, asked.requests);
@@ -85,7 +85,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
     waiting,
     toDurationMs: share.toDurationMs,
     read: async (api, signal) => {
-      const limit = { signal, untilTicks: clock.ticks() + everyMs * mostOfInterval, requests: mostRequests };
+      const limit = { signal, untilTicks: clock.ticks() + everyMs * maxOfInterval, requests: maxRequests };
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
@@ -144,8 +144,8 @@ function isOfJob(fault: unknown): boolean {
   return fault instanceof ApiError && !isOfWholeServer(fault);
 }
 
-const mostOfInterval = 0.7;
-const mostRequests = 240;
+const maxOfInterval = 0.7;
+const maxRequests = 240;
 /** A server continues to list times although nobody waits for them any longer. */
 const pauseMs = 600_000;
 
@@ -176,7 +176,7 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
   due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
   // A server that tells one time for an answer is asked about a few jobs only.
   let single = 0;
-  return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= mostSingle);
+  return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
 
 function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: QuestionInput): number | undefined {
@@ -186,7 +186,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
   if (unread !== undefined) return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? ranks.refused : undefined;
   if (timetable === undefined) return ranks.unknown;
   if (waiting.has(id)) return ranks.soon;
-  const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, mostSpanMs(job, nowMs));
+  const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, maxSpanMs(job, nowMs));
   if (!isDue) return undefined;
   return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
 }
@@ -197,7 +197,7 @@ function isUrgent(rank: number): boolean {
 }
 
 const soonMs = 900_000;
-const mostSingle = 10;
+const maxSingle = 10;
 
 /** The part of the time for which answers about schedules are waited for. */
 type TimeShare = {
@@ -227,9 +227,9 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShar
     take: (ms, requests) => {
       if (requests === 0) return;
       const eachMs = ms / requests;
-      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, longestWorkMs) * requests;
+      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
       // One slow answer does not silence the questions for hours.
-      leftMs = Math.max(leftMs - countedMs, -longestDebt * fullMs);
+      leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
     toDurationMs: (questions) => (questions * meanMs) / shareOfTime,
@@ -239,7 +239,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShar
 const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
 /** In intervals. */
-const longestDebt = 10;
+const maxDebt = 10;
 /** Of an answer that takes longer than this the rest is taken for the way to the server and back, unless it is truly slow. */
-const longestWorkMs = 60;
+const maxWorkMs = 60;
 const slowMs = 2000;

@@ -37,7 +37,7 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
       const aheadMs = toldMs - clock.ticks();
       const before = told.get(uuid);
       first ??= uuid;
-      if (told.size < mostMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
+      if (told.size < maxMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
       return before && toStep(before, { aheadMs, ticks: clock.ticks() });
     },
     noteOwn: () => {
@@ -71,4 +71,4 @@ function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
 }
 
 const knownForMs = 86_400_000;
-const mostMembers = 100;
+const maxMembers = 100;

@@ -58,7 +58,7 @@ type Options = {
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: Pick<ExecutionsPort, 'commit'>;
   readonly notes: SourceNotes;
-  readonly settings: Pick<ExpectedRunsSettings, 'buckets' | 'mostJobs'>;
+  readonly settings: Pick<ExpectedRunsSettings, 'buckets' | 'maxJobs'>;
 };
 
 /** Keeps the scheduled jobs of a server: every change is in the ledger before it shows. */
@@ -116,7 +116,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       let judged: readonly Judged[] = [];
       const before = new Map(all);
       await change(() => {
-        judged = planListed(all, { project, listed, atMs, mostJobs: settings.mostJobs });
+        judged = planListed(all, { project, listed, atMs, maxJobs: settings.maxJobs });
         return judged;
       });
       const changed = judged.filter(({ job }) => isChanged(before.get(job.id), job));
@@ -134,7 +134,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
         tallies: findAll(tallies, keys).map((tally) => ({ ...tally, isReleased: true })),
       })),
     forgetGone: async (nowMs) => {
-      const { ids, keys } = findLongGone({ all, tallies, nowMs, mostJobs: settings.mostJobs });
+      const { ids, keys } = findLongGone({ all, tallies, nowMs, maxJobs: settings.maxJobs });
       if (ids.length === 0) return;
       await port.commit(() => [...ids.map(toForgottenJob), ...keys.map(toForgottenTally)]);
       for (const id of ids) all.delete(id);

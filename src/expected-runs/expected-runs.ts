@@ -3,7 +3,7 @@ import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import { createPause, longestPieceMs, type Pause } from '../domain/pause.ts';
+import { createPause, maxPieceMs, type Pause } from '../domain/pause.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
@@ -99,7 +99,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       hour,
       day,
     });
-    return publish(rows, Math.max(3 * everyMs, leastValidMs));
+    return publish(rows, Math.max(3 * everyMs, minValidMs));
   }
 
   return {
@@ -215,7 +215,7 @@ async function decideAll(round: Round): Promise<void> {
     isMore = false;
     await jobs.change(() => {
       const judged: Judged[] = [];
-      const untilTicks = clock.ticks() + longestPieceMs;
+      const untilTicks = clock.ticks() + maxPieceMs;
       for (let next = left.next(); next.done !== true; next = left.next()) {
         judged.push(...judge(round, next.value, given));
         isMore = clock.ticks() >= untilTicks;
@@ -255,4 +255,4 @@ function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Give
 }
 
 const hourMs = 3_600_000;
-const leastValidMs = 60_000;
+const minValidMs = 60_000;

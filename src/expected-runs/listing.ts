@@ -4,7 +4,7 @@ import type { Project } from '../api/endpoints/projects.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
-import { longestListGapMs } from './deciding/watched-job.ts';
+import { maxListGapMs } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
@@ -41,7 +41,7 @@ export function createListing(options: ListingOptions): Listing {
     const listed = await tolerate(() => api.get(projectJobs, { path: { project } }));
     const nowTicks = clock.ticks();
     const restMs = (nowTicks - (listedTicks.get(project) ?? 0)) * restsPerList;
-    restsUntilTicks = Math.min(Math.max(restsUntilTicks, nowTicks) + restMs, nowTicks + longestRestMs);
+    restsUntilTicks = Math.min(Math.max(restsUntilTicks, nowTicks) + restMs, nowTicks + maxRestMs);
     if (listed === undefined) return new Set();
     await learn?.(listed, atMs);
     const wanted = listed.filter(
@@ -68,23 +68,23 @@ export function createListing(options: ListingOptions): Listing {
 
 /** Chooses the projects whose jobs are listed now: those that never were, and of the others the next ones. */
 function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string, number>): readonly string[] {
-  const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, mostFresh);
+  const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, maxFresh);
   const ticksOf = (project: string): number => listedTicks.get(project) ?? 0;
   const known = projects
     .filter((project) => listedTicks.has(project))
     .sort((one, other) => ticksOf(one) - ticksOf(other))
-    .slice(0, Math.min(mostLists, Math.ceil(projects.length / roundsForAll)));
+    .slice(0, Math.min(maxLists, Math.ceil(projects.length / roundsForAll)));
   return [...fresh, ...known];
 }
 
-const mostFresh = 60;
-const mostLists = 20;
+const maxFresh = 60;
+const maxLists = 20;
 /** A project is listed as often as this many runs of the collector. */
 const roundsForAll = 5;
 
 /** A list of many jobs takes a server long: it rests for as long as keeps lists below half a hundredth of its time. */
 const restsPerList = 200;
-const longestRestMs = longestListGapMs / 2;
+const maxRestMs = maxListGapMs / 2;
 
 /**
  * Finds the projects whose jobs are gone with them, and since when. The server does not tell a project that was deleted from one
@@ -100,7 +100,7 @@ function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
       if (goneAtMs !== undefined || listed.has(project)) continue;
       const since = missing.get(project) ?? { ticks: clock.ticks(), atMs: notes.serverNowMs() };
       missing.set(project, since);
-      const isLost = !settings.isWantedProject(project) || clock.ticks() - since.ticks > longestListGapMs;
+      const isLost = !settings.isWantedProject(project) || clock.ticks() - since.ticks > maxListGapMs;
       if (isLost) lost.set(project, since.atMs);
     }
     for (const project of lost.keys()) missing.delete(project);

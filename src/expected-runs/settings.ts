@@ -8,7 +8,7 @@ export type ExpectedRunsSettings = {
   /** Upper bounds of the buckets of delays, in seconds. */
   readonly buckets: readonly number[];
   /** The most jobs that are watched. */
-  readonly mostJobs: number;
+  readonly maxJobs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
   /** Reports whether a missed run of a job is critical. */

@@ -26,7 +26,7 @@ function measureProcess(registry: Registry): void {
     // The default of 10 ms takes as much CPU as the rest of an idle daemon.
     eventLoopMonitoringPrecision: 100,
     // Only used by a metric that is removed below.
-    eventLoopUtilizationTimeout: longestTimeoutMs,
+    eventLoopUtilizationTimeout: maxTimeoutMs,
   });
   // Gauges with names of counters, which promtool rejects; the plain ones have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
@@ -34,7 +34,7 @@ function measureProcess(registry: Registry): void {
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
 }
 
-const longestTimeoutMs = 2 ** 31 - 1;
+const maxTimeoutMs = 2 ** 31 - 1;
 
 // The label is absent if a server has no members.
 const perServer = ['server', 'member'] as const;

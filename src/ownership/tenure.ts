@@ -36,11 +36,11 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
  * start together share them.
  */
 export function toPatienceMs(owned: number, chance: number): number {
-  return Math.min(owned + chance, mostSteps) * patienceStepMs;
+  return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }
 
 const patienceStepMs = 250;
-const mostSteps = 8;
+const maxSteps = 8;
 
 /** Counts the commits that were known to be in the database and are not in it any longer. */
 export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0): number {

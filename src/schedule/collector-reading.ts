@@ -14,7 +14,7 @@ export function createServerReading(options: ServerReadingOptions): Reading {
   async function read(signal: AbortSignal): Promise<Outcome> {
     const before = await memories.recall();
     const lane = collector.vital ? 'vital' : 'normal';
-    const wholeMs = Math.max(everyMs, mostTimeouts * timeoutMs);
+    const wholeMs = Math.max(everyMs, maxTimeouts * timeoutMs);
     const api = client.within({ lane, forMs: timeoutMs, wholeMs, signal });
     const collected = await collector.collect(api, watch, before, clock.now);
     if (collected.off !== undefined) return { result: 'off', ...collected.off };
@@ -32,7 +32,7 @@ export function createServerReading(options: ServerReadingOptions): Reading {
 }
 
 /** A poll of several requests to a slow server may take longer than its interval, by no more than these. */
-const mostTimeouts = 3;
+const maxTimeouts = 3;
 
 /** Keeps the memory of a collector: read once, written when it changes. A failing disk costs the memory, not the numbers. */
 function createMemories({ key, state, log }: ServerReadingOptions) {

@@ -125,7 +125,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
       tally.failedInARow = 0;
     } else {
       noteFault(sweep, { project, error, restUntilTicks }, tally);
-      if (tally.failedInARow >= mostInARow && (tally.read === 0 || isSilence(error))) {
+      if (tally.failedInARow >= maxInARow && (tally.read === 0 || isSilence(error))) {
         progress.nextName = order[index + 1] ?? '';
         throw error;
       }
@@ -144,10 +144,10 @@ function toPace(
   { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
   projects: number,
 ): { gapMs: number; publishEveryMs: number } {
-  const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
-  if (isFirst || isCutShort) return { gapMs: leastGapMs, publishEveryMs: leastPublishMs };
+  const minGapMs = (1000 * shareOfBudget) / requestsPerSecond;
+  if (isFirst || isCutShort) return { gapMs: minGapMs, publishEveryMs: minPublishMs };
   const evenGapMs = (spread * everyMs) / Math.max(1, projects, requests);
-  return { gapMs: Math.max(leastGapMs, evenGapMs), publishEveryMs: Math.max(leastPublishMs, everyMs / 20) };
+  return { gapMs: Math.max(minGapMs, evenGapMs), publishEveryMs: Math.max(minPublishMs, everyMs / 20) };
 }
 
 async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal): Promise<Error | undefined> {
@@ -236,8 +236,8 @@ const shareOfBudget = 2;
 /** The part of an interval that a pass is spread over. */
 const spread = 0.8;
 /** More faults in a row than this are the fault of the server, not of its projects. */
-const mostInARow = 5;
-const leastPublishMs = 5000;
+const maxInARow = 5;
+const minPublishMs = 5000;
 const slowestRetryMs = 300_000;
 
 /** All names, beginning with the one where the last pass ended early, or the next one if that is gone. */

@@ -185,11 +185,11 @@ const spreadOverMs = 45_000;
  * separates polls that failed together.
  */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
-  const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, mostDoublings);
+  const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, maxDoublings);
   return pauseMs < everyMs ? pauseMs * (0.9 + 0.2 * random) : undefined;
 }
 
-const mostDoublings = 20;
+const maxDoublings = 20;
 
 /** Spreads the retries of this many polls, from the moment at which the server is back. */
 function spreadEvenly(polls: number): number[] {

@@ -228,11 +228,11 @@ async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
       return;
     } catch (error) {
       const isInUse = error instanceof Error && 'errcode' in error && error.errcode === 0;
-      if (!isInUse || tries === mostTries) throw error;
+      if (!isInUse || tries === maxTries) throw error;
     }
   }
 }
 
-const mostTries = 20;
+const maxTries = 20;
 /** Written between two turns of the event loop: 2 MB. */
 const pagesAtOnce = 500;

@@ -14,10 +14,7 @@ import { type State, StateError } from './state.ts';
 
 /** A limit of pages stands for a full disk. */
 export type SqliteOptions = Partial<StateRules> &
-  (
-    | ({ readonly dir: string; readonly mostPages?: number } & Pick<FileOptions, 'isCopying'>)
-    | { readonly memory: true }
-  );
+  (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {
   /** Reports whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
@@ -33,8 +30,8 @@ type StateRules = {
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
   const opened = 'dir' in options ? openStateFile({ ...options, now: clock.now }) : openMemory();
-  if ('dir' in options && options.mostPages !== undefined)
-    opened.database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
+  if ('dir' in options && options.maxPages !== undefined)
+    opened.database.exec(`PRAGMA max_page_count = ${options.maxPages}`);
   const kept = keepFile(opened, options, clock);
   return {
     origin: opened.origin,

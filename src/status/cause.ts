@@ -23,7 +23,7 @@ export function toCause(plan: Plan, of: { readonly id: number; readonly isSent: 
     why: cut(toWhy(past)),
     facts: steps === '' ? shown : [...shown, { name: 'Steps', value: steps }],
     traceId,
-    permalink: permalink !== undefined && permalink.length <= longestLink ? permalink : undefined,
+    permalink: permalink !== undefined && permalink.length <= maxLinkLength ? permalink : undefined,
   };
 }
 
@@ -38,18 +38,18 @@ const factsOfCause: readonly string[] = [
 /** The first steps of the workflow with their results: `1 succeeded, 2 (Settle) failed`. */
 function toSteps(spans: readonly SpanRow[]): string {
   const steps = spans.filter(({ depth, path }) => depth === 1 && path !== undefined);
-  const texts = steps.slice(0, mostSteps).map(({ name, path, result = 'unknown' }) => {
+  const texts = steps.slice(0, maxSteps).map(({ name, path, result = 'unknown' }) => {
     const title = name === `step ${path}` ? '' : ` (${cut(name, 40)})`;
     return `${path}${title} ${toWord(result)}`;
   });
-  return [...texts, ...(steps.length > mostSteps ? [`and ${steps.length - mostSteps} more`] : [])].join(', ');
+  return [...texts, ...(steps.length > maxSteps ? [`and ${steps.length - maxSteps} more`] : [])].join(', ');
 }
 
-const mostSteps = 8;
-const longestText = 300;
-const longestLink = 500;
+const maxSteps = 8;
+const maxTextLength = 300;
+const maxLinkLength = 500;
 
-function cut<Value extends string | number>(value: Value, longest = longestText): Value | string {
+function cut<Value extends string | number>(value: Value, longest = maxTextLength): Value | string {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 

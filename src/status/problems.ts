@@ -227,7 +227,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;
-  const count = (number: number): string => `${number >= leastUntold ? 'at least ' : ''}${toCount(number, 'job')}`;
+  const count = (number: number): string => `${number >= minUntold ? 'at least ' : ''}${toCount(number, 'job')}`;
   const parts = [
     ...(jobs === 0
       ? []
@@ -240,7 +240,7 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
 /** More of them are not told apart. */
-const leastUntold = 1000;
+const minUntold = 1000;
 
 /** Finds problems of traces; none if no traces are made. */
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
@@ -276,19 +276,19 @@ function join(...parts: readonly (string | undefined)[]): string | undefined {
 
 /** Quotes a name; a long one would leave no room for what is wrong. */
 export function toQuoted(name: string): string {
-  return `"${cut(name, longestName)}"`;
+  return `"${cut(name, maxNameLength)}"`;
 }
 
 /** A message may hold whatever a server sent; a title that has no room for it says the whole again below. */
 function toBrief({ title, detail, ...problem }: Problem): Problem {
-  const brief = cut(title, longestTitle);
+  const brief = cut(title, maxTitleLength);
   const whole = brief === title ? detail : join(title, detail);
-  return { ...problem, title: brief, detail: whole === undefined ? undefined : cut(whole, longestDetail) };
+  return { ...problem, title: brief, detail: whole === undefined ? undefined : cut(whole, maxDetailLength) };
 }
 
-const longestName = 24;
-const longestTitle = 59;
-const longestDetail = 300;
+const maxNameLength = 24;
+const maxTitleLength = 59;
+const maxDetailLength = 300;
 
 function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest - 1).toWellFormed()}…` : text;

@@ -18,7 +18,7 @@ type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
 /** The most executions that a page lists; metrics show all of them. */
-const mostShown = 10;
+const maxShown = 10;
 
 /** One that runs or waits, however many there are; undefined where it does neither, or is not watched. */
 export function findRunning(
@@ -52,11 +52,11 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     runningSight: visibility.running,
     runningDenied: visibility.runningDenied.filter(settings.isWantedProject),
     hidden: visibility.history.filter(({ project }) => settings.isWantedProject(project)),
-    running: running.toSorted(byUrgency).slice(0, mostShown),
+    running: running.toSorted(byUrgency).slice(0, maxShown),
     runningCount: running.length,
     overdueCount: running.filter((one) => one.isOverdue).length,
     waitingCount,
-    ended: ended.slice(0, mostShown),
+    ended: ended.slice(0, maxShown),
     endedCount: ended.length,
     hours: toHours(ended, nowMs),
     leftOut: status.leftOut,

@@ -35,7 +35,7 @@ type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule'>
 /** Collects what the page of a job shows; undefined if nothing is known of it. */
 export function toShownJob(input: Input): ShownJob | undefined {
   const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
-  const runs = ended.filter((run) => isOf(run, path)).slice(0, mostRuns);
+  const runs = ended.filter((run) => isOf(run, path)).slice(0, maxRuns);
   const running = input.running.filter((run) => isOf(run, path));
   const { project, group, name } = schedule?.job ?? toNames(path);
   const facts = factsOf(project, group, name);
@@ -56,4 +56,4 @@ function toNames(path: string): JobNames {
   return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
 }
 
-const mostRuns = 100;
+const maxRuns = 100;

@@ -4,14 +4,14 @@ import { ApiError } from '../../src/api/errors.ts';
 import type { PageRequest } from '../../src/api/paging.ts';
 
 /** A list of rows with these numbers of bytes, whose answers may hold at most this many. */
-function setUp(sizes: readonly number[], mostBytes: number) {
+function setUp(sizes: readonly number[], maxBytes: number) {
   const asked: string[] = [];
   const leftOut: string[] = [];
   const read = async ({ offset, max }: PageRequest) => {
     const items = sizes.slice(offset, offset + max).map((size, index) => ({ id: offset + index, size }));
     const bytes = items.reduce((sum, { size }) => sum + size, 0);
-    asked.push(`${offset}+${max}${bytes > mostBytes ? ' too large' : ''}`);
-    if (bytes > mostBytes) throw new ApiError('too large', { kind: 'too_large', apiEndpoint: 'rows' });
+    asked.push(`${offset}+${max}${bytes > maxBytes ? ' too large' : ''}`);
+    if (bytes > maxBytes) throw new ApiError('too large', { kind: 'too_large', apiEndpoint: 'rows' });
     return { total: sizes.length, items };
   };
   const pieces = inPieces(read, (next, distance) => leftOut.push(`${distance} before ${next?.id}`));

@@ -26,7 +26,7 @@ function createList(rows: readonly Row[]) {
 
 async function readIds(list: ReturnType<typeof createList>, window: Window, pageSize: number): Promise<number[]> {
   const found = new Set<number>();
-  for await (const { items } of readWindow(list.read, window, { ...ofRows, pageSize, overlap: 2, mostPages: 5000 })) {
+  for await (const { items } of readWindow(list.read, window, { ...ofRows, pageSize, overlap: 2, maxPages: 5000 })) {
     for (const { id } of items) found.add(id);
   }
   return [...found].sort((one, other) => one - other);
@@ -107,7 +107,7 @@ describe('api/paging', () => {
   it('stops at a list that has no end', async () => {
     const endless = async (): Promise<Page<Row>> => ({ total: Number.MAX_SAFE_INTEGER, items: [] });
     const reading = (async () => {
-      for await (const _ of readWindow(endless, { beginMs: 0, endMs: 10 }, { ...ofRows, mostPages: 50 }));
+      for await (const _ of readWindow(endless, { beginMs: 0, endMs: 10 }, { ...ofRows, maxPages: 50 }));
     })();
 
     await expect(reading).rejects.toMatchObject({

@@ -93,7 +93,7 @@ describe('collectors/log-storage-incomplete', () => {
 });
 
 /** The result for this number of logs; `shift` says where a page that is asked for really starts. */
-async function readPages(total: number, shift: (offset: number) => number, mostRows = 500) {
+async function readPages(total: number, shift: (offset: number) => number, maxRows = 500) {
   const asked: string[] = [];
   const transport = createTestTransport((path) => {
     if (path.includes('/projects')) return [{ name: 'billing' }];
@@ -101,13 +101,13 @@ async function readPages(total: number, shift: (offset: number) => number, mostR
     const query = new URLSearchParams(path.split('?')[1]);
     asked.push(query.toString().replace('&offset=0', ''));
     const offset = shift(Number(query.get('offset')));
-    const size = Math.min(Number(query.get('max')), mostRows, Math.max(0, total - offset));
+    const size = Math.min(Number(query.get('max')), maxRows, Math.max(0, total - offset));
     const executions = Array.from({ length: size }, (_, index) => ({
       id: offset + index + 1,
       project: 'billing',
       storage: { queued: true, failed: false },
     }));
-    return { total, max: mostRows, offset, executions };
+    return { total, max: maxRows, offset, executions };
   });
   const { api } = createTestClient({ url: 'http://unused.test', transport });
   const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));

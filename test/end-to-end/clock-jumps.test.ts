@@ -40,14 +40,14 @@ collectors: { system-info: { every: 1s }, execution-mode: { every: 1s }, executi
 
 /** The value once it is shown, and the most time that this process worked for a scrape meanwhile. */
 async function scrapeUntil(daemon: Daemon, value: number): Promise<number> {
-  let mostMs = 0;
+  let maxMs = 0;
   await eventually(async () => {
     const { user } = process.cpuUsage();
     const text = await daemon.metrics();
-    mostMs = Math.max(mostMs, (process.cpuUsage().user - user) / 1000);
+    maxMs = Math.max(maxMs, (process.cpuUsage().user - user) / 1000);
     expect(toSeries(text).get(counter)).toBe(value);
   });
-  return mostMs;
+  return maxMs;
 }
 
 /** How often the mode was read, as told at most a second later. */

@@ -90,7 +90,7 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
     };
     const healthyRounds = () => healthy.requests().filter(({ path }) => path.endsWith('/system/info')).length;
     await test({ healthyRounds, simulator, upstream, directory, clockShift, scrape, isWell, logged });
-    expect(upstream.mostOpen()).toBeLessThanOrEqual(8);
+    expect(upstream.maxOpen()).toBeLessThanOrEqual(8);
   } finally {
     await app.stop(() => undefined);
     await upstream.die();

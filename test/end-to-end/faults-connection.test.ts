@@ -117,7 +117,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
         atMost: { first: 10, perSecond: 10 },
       });
       expect(kinds).toEqual(['redirect']);
-      expect({ connections: other.mostOpen(), requests: other.requests }).toEqual({ connections: 0, requests: [] });
+      expect({ connections: other.maxOpen(), requests: other.requests }).toEqual({ connections: 0, requests: [] });
     });
     await other.die();
   });

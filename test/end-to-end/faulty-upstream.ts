@@ -10,7 +10,7 @@ export type FaultyUpstream = {
   readonly requests: readonly string[];
   /** Connections that are open now, and the most that ever were at once. */
   readonly open: () => number;
-  readonly mostOpen: () => number;
+  readonly maxOpen: () => number;
   /** Bytes that a client took, as far as they have left this process. */
   readonly sentBytes: () => number;
   /** From now on these paths are answered so; without a handler, by the server again. */
@@ -86,7 +86,7 @@ export async function startFaultyUpstream(
     url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     requests,
     open: () => sockets.size,
-    mostOpen: () => most,
+    maxOpen: () => most,
     sentBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, sentByEnded),
     answer: (next, paths = /^/) => {
       handler = next;

@@ -54,22 +54,22 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 3']);
   });
 
-  it.each([100, 20, 1])('counts all where a gateway lets no list have more than %i rows', async (mostRows) => {
+  it.each([100, 20, 1])('counts all where a gateway lets no list have more than %i rows', async (maxRows) => {
     const { control, finish, counted, rounds, shown, visibility } = await play();
-    control.configure({ mostRows });
+    control.configure({ maxRows });
     const long = control.createJob('pay', {
       name: 'long',
       multiple: true,
       work: work(['node01'], [command('wait', 3600, 0)]),
     });
     await rounds(2);
-    for (let run = 0; run < 3 * mostRows; run += 1) finish('pay', { agoMs: run * 20 });
+    for (let run = 0; run < 3 * maxRows; run += 1) finish('pay', { agoMs: run * 20 });
     for (let run = 0; run < 150; run += 1) finish('pay', { agoMs: run * 3 });
-    for (let run = 0; run < 2 * mostRows + 1; run += 1) control.runJob(long);
+    for (let run = 0; run < 2 * maxRows + 1; run += 1) control.runJob(long);
     await rounds(10);
-    expect(counted()).toEqual([`pay settle succeeded ${3 * mostRows + 150}`]);
+    expect(counted()).toEqual([`pay settle succeeded ${3 * maxRows + 150}`]);
     expect(shown('automation_executions_running')).toContain(
-      `automation_executions_running{project="pay",job_group="",job_name="long"} ${2 * mostRows + 1}`,
+      `automation_executions_running{project="pay",job_group="",job_name="long"} ${2 * maxRows + 1}`,
     );
     expect(visibility().history).toEqual([]);
   });

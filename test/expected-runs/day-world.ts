@@ -217,8 +217,8 @@ function toProjectReason({ project }: Calm): string {
 }
 
 /** A span in the day, as long as that many minutes. */
-function toSpan(dice: Dice, leastMinutes: number, mostMinutes: number): Span {
-  const lastsMs = (leastMinutes + dice.next() * (mostMinutes - leastMinutes)) * minuteMs;
+function toSpan(dice: Dice, minMinutes: number, maxMinutes: number): Span {
+  const lastsMs = (minMinutes + dice.next() * (maxMinutes - minMinutes)) * minuteMs;
   const fromMs = Math.floor(hourMs + dice.next() * 16 * hourMs);
   return { fromMs, untilMs: Math.floor(fromMs + lastsMs) };
 }

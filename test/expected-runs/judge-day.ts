@@ -115,10 +115,10 @@ function isToldLater({ tellsEdits, project }: Day, { rule, edit, off }: DayJob, 
   const changes = [edit?.atMs, off?.fromMs, off?.untilMs].filter((atMs) => atMs !== undefined);
   const isChanged = changes.some((atMs) => atMs > askedMs - minuteMs && atMs < span.untilMs + 3 * minuteMs);
   const isOff = project !== undefined && project.untilMs > span.fromMs && project.fromMs < span.untilMs + 3 * minuteMs;
-  return tellsEdits && !isChanged && !isOff && (span.untilMs - askedMs + hourMs) / rule.everyMs <= mostListed;
+  return tellsEdits && !isChanged && !isOff && (span.untilMs - askedMs + hourMs) / rule.everyMs <= maxListed;
 }
 
-const mostListed = 3600;
+const maxListed = 3600;
 
 function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): string {
   const { day, job, unsure, blind } = about;
@@ -190,7 +190,7 @@ function isUnseen({ day, job: { off } }: About, time: number): boolean {
 
 /** The source of what was said, or of what was true, changed between two readings of it: the state before was read last. */
 function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly string[]): boolean {
-  const shortestMs = marginOf(day, job, expectedMs);
+  const minMs = marginOf(day, job, expectedMs);
   const aheadMs = aheadOf(day, job);
   const time = expectedMs - aheadMs;
   // The list of jobs is read by one clock for all members.
@@ -203,7 +203,7 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
     [['saturated'], day.full, readMs],
     [['job_disabled', 'off'], job.off, switchMs],
     // As far as is known, it was switched off when the list showed it.
-    [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + shortestMs }, switchMs],
+    [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + minMs }, switchMs],
   ];
   return sources.some(
     ([causes, span, everyMs]) =>
@@ -229,13 +229,13 @@ function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { sa
     said === 'restart' ||
     (truly === 'orphaned' && (said === 'saturated' || (said === 'overlap' && isRunning(day, job, time))));
   if (!isLaterCause) return false;
-  const shortestMs = marginOf(day, job, time);
+  const minMs = marginOf(day, job, time);
   const atMs = time - aheadOf(day, job);
   const { full, deadMember } = day;
   if (truly === 'saturated' && full !== undefined) {
-    return full.untilMs <= atMs + shortestMs + readMs;
+    return full.untilMs <= atMs + minMs + readMs;
   }
-  const untilMs = atMs + Math.max(shortestMs, 3 * minuteMs) + readMs;
+  const untilMs = atMs + Math.max(minMs, 3 * minuteMs) + readMs;
   return truly === 'orphaned' && deadMember !== undefined && deadMember.untilMs <= untilMs;
 }
 

@@ -88,7 +88,7 @@ describe('expected-runs/lists', () => {
   });
 
   it('watches a new job in the place of one that is gone', async () => {
-    const { control, minutes, shown, jobs, id } = createHourly({ settings: { mostJobs: 1 } });
+    const { control, minutes, shown, jobs, id } = createHourly({ settings: { maxJobs: 1 } });
     await minutes(2);
     control.deleteJob(id);
     control.createJob('pay', { name: 'copy', schedule: hour });

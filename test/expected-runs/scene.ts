@@ -73,7 +73,7 @@ export function createScene({
         catchUpLimitMs,
         holdNewSeriesMs: 60_000,
         buckets: defaultDelayBuckets,
-        mostJobs: 5000,
+        maxJobs: 5000,
         isWantedProject: () => true,
         isWantedJob,
         isCriticalJob: (path) => path.includes('critical'),

@@ -137,7 +137,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     whenPublished: (act: typeof beforeShown) => {
       beforeShown = act;
     },
-    mostTogether: () => Math.max(...asked.map(({ together }) => together)),
+    maxTogether: () => Math.max(...asked.map(({ together }) => together)),
     shown: () => (nowMs < shown.untilMs ? shown.rows.map(({ labels }) => labels.join()).join(' ') : ''),
     shownCount: () => (nowMs < shown.untilMs ? shown.rows.length : 0),
     withdraw: sweep.withdraw,

@@ -93,7 +93,7 @@ describe('state/sqlite-file', () => {
     const database = new DatabaseSync(file);
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number };
     database.close();
-    const full = openSqliteState({ dir, mostPages: pages });
+    const full = openSqliteState({ dir, maxPages: pages });
     const many = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: 1, endedAtMs: 2 }));
 
     await expect(full.ledger.commit('prod', { entries: many })).rejects.toThrow(

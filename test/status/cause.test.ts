@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toCause } from '../../src/status/cause.ts';
-import { longestCause } from '../../src/tracing/enrich/causes.ts';
+import { maxCauseLength } from '../../src/tracing/enrich/causes.ts';
 import { planRecorded } from '../tracing/recorded.ts';
 
 const of = { id: 4711, isSent: true };
@@ -45,6 +45,6 @@ describe('status/cause', () => {
       { ...plan, trace: { ...plan.trace, spans: [...(root === undefined ? [] : [root]), ...many] } },
       of,
     );
-    expect(JSON.stringify(cause ?? {}).length).toBeLessThanOrEqual(longestCause);
+    expect(JSON.stringify(cause ?? {}).length).toBeLessThanOrEqual(maxCauseLength);
   });
 });

@@ -51,7 +51,7 @@ describe('tracing/kept-plans', () => {
     const forgotten: ForgetReason[] = [];
     const { length } = serialize(plan);
     const onForgotten = (reason: ForgetReason): void => void forgotten.push(reason);
-    const kept = createKeptPlans({ onForgotten, mostBytes: 2 * length });
+    const kept = createKeptPlans({ onForgotten, maxBytes: 2 * length });
     for (const id of [1, 2, 3]) kept.keep('prod', id, plan);
     expect([1, 2, 3].map((id) => kept.has('prod', id))).toEqual([false, true, true]);
     expect(forgotten).toEqual(['bytes']);

@@ -29,7 +29,7 @@ export const cards = {
   silence: weather('down', { way: 'silent' }),
   unavailable: weather('down', { way: 'unavailable' }),
   'too many requests': weather('server', { failShare: 0.15, failStatus: 429, retryAfter: '6' }),
-  slow: weather('slow', { leastMs: 1500 }),
+  slow: weather('slow', { minMs: 1500 }),
   tail: weather('slow', { tailShare: 0.1, tailMs: 8000 }),
   'some fail': weather('server', { failShare: 0.3, failStatus: 502 }),
   'some break': weather('server', { failShare: 0.2, failStatus: 500 }),
@@ -44,7 +44,7 @@ export const cards = {
       const dice = scene.dice.of(`dense ${place.name} ${scene.time.nowMs()}`);
       for (let count = 0; count < 4500; count += 1) finishOne(scene, place, dice, dice.next() * 55_000);
     })(scene, played);
-    weather('slow', { leastMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
+    weather('slow', { minMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
   },
   // Away for longer than is caught up with, and then the totals of long times take longer than their deadline.
   'long absence': (scene, played) => {
@@ -140,8 +140,8 @@ export const cards = {
   retention: (scene, { forMs }) => {
     scene.truth.lostAt.push(scene.time.nowMs());
     // Mostly of what could be read for long enough.
-    const leastMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
-    const beforeMs = scene.time.nowMs() - Math.max(forMs, leastMs);
+    const minMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
+    const beforeMs = scene.time.nowMs() - Math.max(forMs, minMs);
     const old = scene.service.world.history.filter(
       ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
     );
@@ -200,8 +200,8 @@ export const cards = {
   }),
   hold: (scene, { forMs }) => scene.operator.hold(forMs),
   'small pages': lasting('slow', ({ service, time, dice }) => {
-    service.control.configure({ mostRows: dice.of(`pages ${time.nowMs()}`).pick([20, 100]) });
-    return () => service.control.configure({ mostRows: Number.POSITIVE_INFINITY });
+    service.control.configure({ maxRows: dice.of(`pages ${time.nowMs()}`).pick([20, 100]) });
+    return () => service.control.configure({ maxRows: Number.POSITIVE_INFINITY });
   }),
   'hide job': ofPlace((scene, { jobs }, played) => {
     const job = scene.service.world.jobs.get(jobs[0] ?? '');

@@ -8,7 +8,7 @@ import type { VirtualTime } from './virtual-time.ts';
 /** What the trace backend does with requests at a moment. */
 export type Mood = {
   way: 'takes' | 'refused' | 'silent' | 'busy' | 'takes and loses the answer' | 'resets large bodies';
-  leastMs: number;
+  minMs: number;
 };
 
 export type Arrival = { readonly trace: ReadTrace; readonly atMs: number; copies: number; readonly forms: Set<string> };
@@ -32,7 +32,7 @@ type CollectorOptions = {
 
 /** A trace backend as a function. */
 export function createCollector({ time, dice, timeoutMs, wake = (work) => work() }: CollectorOptions): Collector {
-  const mood: Mood = { way: 'takes', leastMs: 5 };
+  const mood: Mood = { way: 'takes', minMs: 5 };
   const arrivals = new Map<string, Arrival>();
   const poisoned = new Set<string>();
 
@@ -80,10 +80,10 @@ export function createCollector({ time, dice, timeoutMs, wake = (work) => work()
           const stop = (): void => reject(new PostFault('collector: stopped', { kind: 'stopped' }));
           signal.addEventListener('abort', stop);
           time.after(timeoutMs, () => wake(() => reject(new PostFault('collector: no answer', { kind: 'timeout' }))));
-          time.after(mood.leastMs * (1 + dice.next()) * 0.5, () => {
+          time.after(mood.minMs * (1 + dice.next()) * 0.5, () => {
             const answer = exchange(content);
             if (answer === 'never') return;
-            time.after(mood.leastMs * dice.next(), () =>
+            time.after(mood.minMs * dice.next(), () =>
               wake(() => {
                 signal.removeEventListener('abort', stop);
                 // A connection that was reset may have carried the request; one that was refused did not.

@@ -89,7 +89,7 @@ export function toYaml(plan: Plan, change: Change = {}): string {
     'traces:',
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,
     ...(plan.traces === 'root' ? ['  detail: root'] : []),
-    ...(plan.mostTraceAgeMs === undefined ? [] : [`  max_age: ${plan.mostTraceAgeMs / 1000}s`]),
+    ...(plan.maxTraceAgeMs === undefined ? [] : [`  max_age: ${plan.maxTraceAgeMs / 1000}s`]),
     'collectors:',
     ...(plan.isComplete === true ? all : few),
     '',

@@ -29,9 +29,9 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   const counted = countLost(final, onFault);
   compareTotals(scene, final.shown, counted, onFault);
   judgeJobs(scene, final.shown, counted, onFault);
-  const mostLagSeconds = scene.plan.maxDelayMs / 1000 + 90;
-  if (lagSeconds === undefined || lagSeconds > mostLagSeconds)
-    onFault('lag comes back', `${lagSeconds} s, at most ${mostLagSeconds}`);
+  const maxLagSeconds = scene.plan.maxDelayMs / 1000 + 90;
+  if (lagSeconds === undefined || lagSeconds > maxLagSeconds)
+    onFault('lag comes back', `${lagSeconds} s, at most ${maxLagSeconds}`);
   if (scene.plan.traces === 'off') return;
   if (spooled > 0) onFault('the spool is emptied', `${spooled} traces are left`);
   if (pending > 0) onFault('no trace waits for ever', `${pending} are pending`);

@@ -10,7 +10,7 @@ import type { VirtualTime } from './virtual-time.ts';
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
   /** Every answer takes this long, and up to this share longer; now and then much longer where there is a tail. */
-  leastMs: number;
+  minMs: number;
   spread: number;
   tailShare: number;
   tailMs: number;
@@ -42,7 +42,7 @@ export function toWeather({ usual, fronts }: Climate): Weather {
 
 export const fairWeather: Weather = {
   way: 'open',
-  leastMs: 5,
+  minMs: 5,
   spread: 1,
   tailShare: 0,
   tailMs: 0,
@@ -87,7 +87,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
     const weather = toWeather(climate);
     if (weather.slowPath?.test(path) === true) return weather.slowMs + dice.next();
     const isLong = weather.tailShare > 0 && dice.chance(weather.tailShare);
-    const plainMs = weather.leastMs * (1 + weather.spread * dice.next()) + dice.next();
+    const plainMs = weather.minMs * (1 + weather.spread * dice.next()) + dice.next();
     return isLong ? plainMs + weather.tailMs * dice.next() : plainMs;
   }
 

@@ -19,7 +19,7 @@ const plan = {
   lengthMs: 90 * minuteMs,
   // Nothing ends: alerts on executions have nothing to say.
   gapMs: 400 * 86_400_000,
-  leastMs: 20,
+  minMs: 20,
   tailShare: 0,
   date: 'own',
   members: 1,

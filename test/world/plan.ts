@@ -29,7 +29,7 @@ export type Plan = {
   readonly maxDelayMs: number;
   readonly catchUpLimitMs: number;
   readonly traces: 'off' | 'root' | 'nodes';
-  readonly leastMs: number;
+  readonly minMs: number;
   readonly tailShare: number;
   readonly date: 'own' | 'none' | 'proxy';
   /** What the total of all executions says: as it is, anything, nothing, or much more. */
@@ -45,7 +45,7 @@ export type Plan = {
   /** Between the times of one poll and the next. */
   readonly apartMs?: number;
   /** The age after which an execution gets no trace, if not the usual one. */
-  readonly mostTraceAgeMs?: number;
+  readonly maxTraceAgeMs?: number;
   /** Every collector at its usual times, those too that are off by default. */
   readonly isComplete?: boolean;
 };
@@ -95,7 +95,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     catchUpLimitMs:
       of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
     traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
-    leastMs: of('least').pick([2, 5, 20, 120, 700]),
+    minMs: of('least').pick([2, 5, 20, 120, 700]),
     tailShare: of('tail').pick([0, 0.01, 0.05]),
     date: of('date').pick(['own', 'own', 'own', 'none', 'proxy']),
     totals: of('totals').pick(['true', 'true', 'true', 'any', 'none', 'more']),
@@ -110,7 +110,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
   const arranged = withTimes(size === 'small' && deck.length > 0 ? arrange(plan, of) : plan, of, deck);
   // One question after the other takes its time where each takes most of a second.
   const has = (name: CardName): boolean => arranged.cards.some(({ card }) => card === name);
-  const isSlow = arranged.requestsPerSecond < 1 || (arranged.leastMs > 500 && has('flood'));
+  const isSlow = arranged.requestsPerSecond < 1 || (arranged.minMs > 500 && has('flood'));
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 

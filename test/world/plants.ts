@@ -51,7 +51,7 @@ export const plants: readonly Plant[] = [
       wholeOrNothing,
       {
         file: 'src/executions/reading/project-reading.ts',
-        find: 'return !hasShown && pages < mostUnshownPages;',
+        find: 'return !hasShown && pages < maxUnshownPages;',
         replace: 'return !hasShown || pages < 1_000_000;',
       },
     ],
@@ -101,8 +101,8 @@ export const plants: readonly Plant[] = [
       },
       {
         file: 'src/executions/reading/skips.ts',
-        find: 'if (tries >= mostTries) await note',
-        replace: 'throw error;\n      if (tries >= mostTries) await note',
+        find: 'if (tries >= maxTries) await note',
+        replace: 'throw error;\n      if (tries >= maxTries) await note',
       },
     ],
     shownBy: '--seed=9',
@@ -184,8 +184,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/series/show.ts',
-        find: 'return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);',
-        replace: 'return Math.max(3 * everyMs, leastValidMs);',
+        find: 'return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);',
+        replace: 'return Math.max(3 * everyMs, minValidMs);',
       },
       {
         file: 'src/executions/series/show.ts',

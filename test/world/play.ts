@@ -44,7 +44,7 @@ export type PlayOptions = {
   readonly calmMs?: number;
 };
 
-const mostFaults = 3;
+const maxFaults = 3;
 
 /** Plays one world from its plan to its end, and tells what was not as it must be. */
 export async function playWorld(
@@ -62,7 +62,7 @@ export async function playWorld(
   };
   const onFault = (oracle: string, says: string): void => {
     // A fault that continues is the same fault.
-    if (faults.filter((fault) => fault.oracle === oracle).length < mostFaults)
+    if (faults.filter((fault) => fault.oracle === oracle).length < maxFaults)
       faults.push({ atMs: atMs(), oracle, says });
     note(`FAULT ${oracle}: ${says}`);
   };
@@ -70,10 +70,10 @@ export async function playWorld(
   for (const member of service.world.members.slice(1)) member.skewMs = plan.skewMs;
   const usual = {
     ...fairWeather,
-    leastMs: plan.leastMs,
+    minMs: plan.minMs,
     tailShare: plan.tailShare,
     // Answers that take longer than the deadline are a trouble of their own.
-    tailMs: Math.min(plan.leastMs * 40 + 300, plan.timeoutMs * 0.7),
+    tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
     totals: plan.totals ?? 'true',
@@ -195,8 +195,8 @@ export async function playWorld(
   // A line of traces may take a while, and what waits for longer than an hour is sent without its steps.
   const restUntilMs = time.nowMs() + restMs + (plan.traces === 'off' || calmMs !== undefined ? 0 : hourMs);
   // A small world is over as soon as all is as it must be; larger ones see whether it stays so.
-  const leastRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
-  await time.run(Math.min(restUntilMs, time.nowMs() + leastRestMs));
+  const minRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
+  await time.run(Math.min(restUntilMs, time.nowMs() + minRestMs));
   let last = await judgeNow();
   // What is dated ahead counts when the clock of the server gets there.
   const latestMs = Math.max(...service.world.history.map(endedAt));

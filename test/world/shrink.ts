@@ -2,13 +2,13 @@ import type { Plan } from './plan.ts';
 import { playWorld, type Report } from './play.ts';
 
 /** A smaller plan that fails in the same way: fewer troubles, a shorter time, less of everything. */
-export async function shrink(report: Report, mostPlays = 24): Promise<Report> {
+export async function shrink(report: Report, maxPlays = 24): Promise<Report> {
   let smallest = report;
   let plays = 0;
   const oracle = report.faults[0]?.oracle;
 
   async function keepIfSame(plan: Plan): Promise<boolean> {
-    if (plays >= mostPlays) return false;
+    if (plays >= maxPlays) return false;
     plays += 1;
     const tried = await playWorld(plan);
     if (!tried.faults.some((fault) => fault.oracle === oracle)) return false;

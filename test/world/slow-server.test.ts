@@ -17,7 +17,7 @@ describe('world/slow-server', () => {
       projects: 3,
       lengthMs: 20 * 60_000,
       gapMs: 60_000,
-      leastMs: 1500,
+      minMs: 1500,
       tailShare: 0,
       date: 'own',
       serverAheadMs: 0,

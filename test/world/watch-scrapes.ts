@@ -114,13 +114,13 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   /** However slow answers are: where they come in time, what has ended is counted in time. */
   function countsInTime(isKnown: Sight['isKnown']): void {
-    const mostMs = plan.maxDelayMs + 6 * minuteMs;
-    if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], mostMs)) return;
+    const maxMs = plan.maxDelayMs + 6 * minuteMs;
+    if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], maxMs)) return;
     const nowMs = time.nowMs();
-    if (nowMs - sinceMs < mostMs) return;
+    if (nowMs - sinceMs < maxMs) return;
     for (const execution of open) {
       const waitsMs = nowMs - (execution.end?.visibleAtMs ?? nowMs);
-      if (waitsMs < mostMs || isKnown(execution) || isLeftOut(scene, execution) || runsOverStep(execution)) continue;
+      if (waitsMs < maxMs || isKnown(execution) || isLeftOut(scene, execution) || runsOverStep(execution)) continue;
       open.delete(execution);
       onFault('what has ended is counted in time', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s`);
     }

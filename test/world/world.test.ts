@@ -13,7 +13,7 @@ const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
 /** As many as a core plays in half a minute; a slower machine plays fewer of them, but at least this number. */
 const seeds = 60;
-const leastSeeds = 25;
+const minSeeds = 25;
 const budgetMs = 30_000;
 
 let ended = 0;
@@ -55,7 +55,7 @@ describe('world', () => {
   it.each([-1_200_000, 1_200_000])(
     'makes a trace of all that ended a while ago by the clock of a server that is %i ms ahead of ours',
     async (serverAheadMs) => {
-      const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, mostTraceAgeMs: 600_000 } as const;
+      const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, maxTraceAgeMs: 600_000 } as const;
       const report = await playWorld(plan);
       expect(report.faults).toEqual([]);
       expect(report.traces).toBeGreaterThan(20);
@@ -74,7 +74,7 @@ describe('world', () => {
     const startedMs = performance.now();
     let seed = 1001;
     for (; seed < 1001 + seeds; seed += 1) {
-      if (seed >= 1001 + leastSeeds && performance.now() - startedMs > budgetMs) break;
+      if (seed >= 1001 + minSeeds && performance.now() - startedMs > budgetMs) break;
       faults.push(...(await playPlan(planWorld(seed, allCards))));
       if (faults.length > 2) break;
     }

@@ -95,7 +95,7 @@ export function readNumber({ query }: ApiRequest, name: string, fallback: number
 
 /** The rows that a page is asked to have, as far as a gateway lets the request through. */
 export function readMax(request: ApiRequest): number {
-  return Math.min(readNumber(request, 'max', 20), request.world.settings.mostRows);
+  return Math.min(readNumber(request, 'max', 20), request.world.settings.maxRows);
 }
 
 type Cut = { readonly offset: number; readonly limit: number };

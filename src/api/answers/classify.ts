@@ -2,7 +2,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { ApiError, type ApiErrorDetails, type ErrorKind } from '../errors.ts';
 import { readRetryAfterMs } from '../retry.ts';
 import type { TransportAnswer } from '../wire/transport.ts';
-import { leastBytesOfContainer } from './json-pieces.ts';
+import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
   /** A session that is not admitted to the API gets answers that say nothing of the API (rundeck dialect). */
@@ -154,7 +154,7 @@ export function toShort(
  * answer.
  */
 function isDense(body: string): boolean {
-  const most = Math.max(fewValues, body.length / leastBytesOfContainer);
+  const most = Math.max(fewValues, body.length / minBytesOfContainer);
   let values = 0;
   for (const opening of '{[') {
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
@@ -183,7 +183,7 @@ function parseJson(body: string): unknown {
 }
 
 /** Names and words of the service have room in this; what is longer is shown by its beginning. */
-const longestText = 1024;
+const maxTextLength = 1024;
 
 /**
  * Cuts every text of a value that was just parsed, names of members too; returns how many there were. The source spares most
@@ -192,7 +192,7 @@ const longestText = 1024;
 export function cutTexts(value: unknown, source: string): { value: unknown; cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
   if (typeof value === 'string')
-    return value.length > longestText ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
+    return value.length > maxTextLength ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
   let cut = 0;
   // Not by recursion: lists within lists may be as deep as their sender likes.
   const open: unknown[] = [value];
@@ -201,14 +201,14 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
     // The cast is true: a list can be read by the names of its places.
     const members = next as Record<string, unknown>;
     for (const [key, member] of Object.entries(members)) {
-      const isLong = typeof member === 'string' && member.length > longestText;
+      const isLong = typeof member === 'string' && member.length > maxTextLength;
       if (isLong) members[key] = cutText(member);
       else open.push(member);
-      if (key.length > longestText) {
+      if (key.length > maxTextLength) {
         members[cutText(key)] = members[key];
         Reflect.deleteProperty(members, key);
       }
-      cut += Number(isLong) + Number(key.length > longestText);
+      cut += Number(isLong) + Number(key.length > maxTextLength);
     }
   }
   return { value, cut };
@@ -216,17 +216,17 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
 
 /** The beginning of a text and a mark; half a character at its end would have no bytes. */
 function cutText(text: string): string {
-  return `${text.slice(0, longestText - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return `${text.slice(0, maxTextLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** Reports whether there is enough between two quotes; a quote within a text hides how long that is. */
 function mayHoldLongText(source: string): boolean {
-  if (source.length <= longestText) return false;
+  if (source.length <= maxTextLength) return false;
   if (source.includes('\\"')) return true;
   let last = 0;
   for (let at = source.indexOf('"'); at !== -1; at = source.indexOf('"', at + 1)) {
-    if (at - last > longestText) return true;
+    if (at - last > maxTextLength) return true;
     last = at;
   }
-  return source.length - last > longestText;
+  return source.length - last > maxTextLength;
 }

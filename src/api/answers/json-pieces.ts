@@ -22,7 +22,7 @@ export async function parseInPieces(
     bytes,
     refine,
     containers: 0,
-    mostContainers: Math.max(fewContainers, bytes.length / leastBytesOfContainer),
+    maxContainers: Math.max(fewContainers, bytes.length / minBytesOfContainer),
     longText: { start: -1, end: -1 },
   };
   const start = skipBlanks(bytes, bytes[0] === 0xef ? 3 : 0);
@@ -35,7 +35,7 @@ type Source = {
   bytes: Buffer;
   refine: (value: unknown, text: string) => unknown;
   containers: number;
-  mostContainers: number;
+  maxContainers: number;
   /** The last text that is longer than a piece. */
   longText: { start: number; end: number };
 };
@@ -43,11 +43,11 @@ type Place = Pick<PiecesOptions, 'pause'> & { depth: number };
 type Found = { value: unknown; end: number };
 
 const pieceBytes = 64 * 1024;
-const mostMembers = 50_000;
+const maxMembers = 50_000;
 const deepest = 32;
 const fewContainers = 2000;
 /** The smallest object or list that can hold a useful value. */
-export const leastBytesOfContainer = 20;
+export const minBytesOfContainer = 20;
 
 async function parseValue(source: Source, start: number, place: Place): Promise<Found> {
   const end = findEnd(source, start, start + pieceBytes);
@@ -80,7 +80,7 @@ async function parseMembers(source: Source, start: number, place: Place & { into
   let pieceEnd = at;
   const flush = async (): Promise<void> => {
     if (pieceEnd > pieceStart) into.addAll(bytes.toString('utf8', pieceStart, pieceEnd), source.refine);
-    if (into.size() > mostMembers) throw new TooManyValues('more members than a list has');
+    if (into.size() > maxMembers) throw new TooManyValues('more members than a list has');
     await pause();
   };
   while (bytes[at] !== into.closing) {
@@ -183,7 +183,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
 /** Only what was found whole is counted: what is larger than a piece is looked at again from within. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
-  if (source.containers > source.mostContainers) throw new TooManyValues('more values than such an answer has');
+  if (source.containers > source.maxContainers) throw new TooManyValues('more values than such an answer has');
   return end;
 }
 

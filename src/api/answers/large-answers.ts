@@ -16,10 +16,10 @@ export type LargeAnswers = {
 
 export type LargeAnswer = TransportAnswer & { readonly large: LargeBody };
 
-const mostBodies = 4;
+const maxBodies = 4;
 
 export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }): LargeAnswers {
-  const bodies = createGate(mostBodies);
+  const bodies = createGate(maxBodies);
   const turns = createGate(1);
 
   async function decode<Answer>(endpoint: Endpoint<Answer>, { large, ...answer }: LargeAnswer, context: AnswerContext) {

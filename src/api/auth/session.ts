@@ -40,12 +40,12 @@ function recall(memory: SessionMemory, username: string, password: string): Sess
 }
 
 const apiEndpoint = 'login';
-const mostRedirects = 5;
+const maxRedirects = 5;
 /** Logins that fail are no more frequent than this: accounts are locked by those who try too often. */
 const pauseAfterFailureMs = 60_000;
 
 /** A session refused so soon after its login is not helped by another. */
-const shortestSessionMs = 30_000;
+const minSessionMs = 30_000;
 
 /**
  * Login with a password (API reference, "Authentication"): one session, whose cookies are the newest that the server
@@ -87,7 +87,7 @@ export function createSessionCredentials({
   async function openSession(transport: Transport): Promise<void> {
     const form = { j_username: username, j_password: password.value() };
     let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
-    for (let hop = 0; hop < mostRedirects && isRedirect(answer); hop++) {
+    for (let hop = 0; hop < maxRedirects && isRedirect(answer); hop++) {
       cookies.note(answer.cookies);
       const path = toOwnPath(transport, answer);
       if (isLoginPath(path)) throw refused(answer);
@@ -111,7 +111,7 @@ export function createSessionCredentials({
     },
     renew: async (refusedGeneration) => {
       if (refusedGeneration !== generation) return true;
-      if (clock.ticks() < session.loggedInAtTicks + shortestSessionMs) return false;
+      if (clock.ticks() < session.loggedInAtTicks + minSessionMs) return false;
       cookies.clear();
       return true;
     },
@@ -164,7 +164,7 @@ type Cookies = {
 
 const session = 'JSESSIONID';
 /** More than any server needs; one that makes up names must not fill the memory. */
-const mostCookies = 20;
+const maxCookies = 20;
 
 /** The cookies of one session: the server's own, and those by which a balancer finds the member that knows it. */
 function createCookies(values = new Map<string, string>()): Cookies {
@@ -175,7 +175,7 @@ function createCookies(values = new Map<string, string>()): Cookies {
     // That a session has ended is told by the answers: until then its cookie is all there is.
     if (value === '' || isOver(setCookie)) {
       if (name !== session) values.delete(name);
-    } else if (values.has(name) || values.size < mostCookies) {
+    } else if (values.has(name) || values.size < maxCookies) {
       values.set(name, value);
     }
   }

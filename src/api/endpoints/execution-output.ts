@@ -62,7 +62,7 @@ const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
  * nodes.
  */
 function toSummary(line: string | undefined): { step: string; reason: string | undefined } | undefined {
-  const [, step, rest = ''] = /step failures: \{(\d{1,9})=(.{0,300})/.exec(line?.slice(0, longestHead) ?? '') ?? [];
+  const [, step, rest = ''] = /step failures: \{(\d{1,9})=(.{0,300})/.exec(line?.slice(0, maxHeadLength) ?? '') ?? [];
   if (step === undefined) return undefined;
   if (!rest.startsWith('Dispatch failed'))
     return { step, reason: /^(?!Unknown\b)([A-Za-z]{1,60})[:,}]/.exec(rest)?.[1] };
@@ -71,4 +71,4 @@ function toSummary(line: string | undefined): { step: string; reason: string | u
   return { step, reason: toKnownReason(ofNode, message) ?? 'NodeDispatchFailure' };
 }
 
-const longestHead = 4000;
+const maxHeadLength = 4000;

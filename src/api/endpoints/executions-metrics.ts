@@ -44,14 +44,14 @@ function read(duration: string | undefined): number | undefined {
  */
 export function toDurationMs(text: string): number | undefined {
   const trimmed = text.trim();
-  if (trimmed.length > longestText || !wholeText.test(trimmed)) return undefined;
+  if (trimmed.length > maxTextLength || !wholeText.test(trimmed)) return undefined;
   let sumMs = 0;
   for (const [, amount = '', unit = ''] of trimmed.matchAll(part)) sumMs += Number(amount) * (unitsMs[unit] ?? 0);
   return sumMs;
 }
 
 /** The longest text of a duration; patterns are slow on longer ones. */
-const longestText = 40;
+const maxTextLength = 40;
 const part = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 const wholeText = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)[\s,]*)+$/;
 

@@ -6,12 +6,12 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 
 /** Far more than a page is asked for. */
-const mostRows = 20_000;
+const maxRows = 20_000;
 
 const executionList = z
   .object({
     paging: z.object({ total: z.number().int().nonnegative(), max: number }),
-    executions: z.array(z.unknown()).max(mostRows),
+    executions: z.array(z.unknown()).max(maxRows),
   })
   .transform(({ paging, executions }) => {
     const items: Execution[] = [];
@@ -19,7 +19,7 @@ const executionList = z
     for (const item of executions) {
       const read = toExecution(item);
       if (typeof read !== 'string') items.push(read);
-      else oddRows.push({ field: read, text: JSON.stringify(item).slice(0, longestOddText) });
+      else oddRows.push({ field: read, text: JSON.stringify(item).slice(0, maxOddTextLength) });
     }
     return { ...paging, items, oddRows };
   });
@@ -32,7 +32,7 @@ export type OddRow = {
   readonly isTooLarge?: true;
 };
 
-const longestOddText = 200;
+const maxOddTextLength = 200;
 
 const readEvents: readonly AccessRight[] = [{ type: 'resource', kind: 'event', allow: 'read' }];
 const readExecutions = [...readEvents, ...executionRead];

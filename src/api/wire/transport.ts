@@ -74,7 +74,7 @@ export type RenewableTransport = Transport & {
 
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): RenewableTransport {
-  const { url, timeoutMs: longestMs, largeAnswers, clock } = options;
+  const { url, timeoutMs: maxMs, largeAnswers, clock } = options;
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
   let dispatcher: Connections | ReturnType<ToDispatcher> =
@@ -83,10 +83,10 @@ export function createTransport(options: TransportOptions): RenewableTransport {
   const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
   async function send(
-    { apiEndpoint, path, headers, signal, timeoutMs = longestMs, maxBytes = usualBytes }: TransportRequest,
+    { apiEndpoint, path, headers, signal, timeoutMs = maxMs, maxBytes = usualBytes }: TransportRequest,
     content: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
   ): Promise<TransportAnswer> {
-    const limitMs = Math.max(1, Math.ceil(Math.min(timeoutMs, longestMs)));
+    const limitMs = Math.max(1, Math.ceil(Math.min(timeoutMs, maxMs)));
     const request = {
       ...content,
       origin,

@@ -60,7 +60,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
         if (names.length === 0) return findNone();
         const covered = names.filter((project) => covers(project, watch));
         if (covered.length === 0) return { verdict: 'not asked', note: 'configuration chooses no project for it' };
-        return findInProjects(covered.slice(0, mostProjects), covered.length, (project) =>
+        return findInProjects(covered.slice(0, maxProjects), covered.length, (project) =>
           collect(api, { name: project, of: covered.length }, watch),
         );
       },
@@ -98,7 +98,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
 }
 
 /** Rights are given by patterns: what is well in a few projects is mostly well in all. */
-const mostProjects = 5;
+const maxProjects = 5;
 
 function toProbe(endpoint: Endpoint<unknown>): Probe {
   return {
@@ -191,9 +191,9 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     const hidden: Count[] = [];
     const finding = await findInProjects(names.slice(0, maxReadProjects), names.length, async (project) => {
       const end = nowMs();
-      const query = { begin: end - dayMs, end, max: mostCompared };
+      const query = { begin: end - dayMs, end, max: maxCompared };
       const { total, items, oddRows } = await api.get(projectExecutions, { path: { project }, query });
-      const [counted, readable] = [Math.min(total, mostCompared), items.length + oddRows.length];
+      const [counted, readable] = [Math.min(total, maxCompared), items.length + oddRows.length];
       if (readable < counted) hidden.push({ project, counted, readable });
     });
     if (hidden.length === 0) return finding;
@@ -244,6 +244,6 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 }
 
 const dayMs = 86_400_000;
-const mostCompared = 200;
+const maxCompared = 200;
 /** More than of other things: rights to executions are given project by project. */
 const maxReadProjects = 25;

@@ -47,7 +47,7 @@ export function createMatcher(pattern: PatternNode): (name: string) => boolean {
         reached.map((at) => at + 1),
         false,
       );
-    if (kept >= mostKept) {
+    if (kept >= maxKept) {
       known.clear();
       start.next.clear();
       kept = 0;
@@ -73,7 +73,7 @@ export function createMatcher(pattern: PatternNode): (name: string) => boolean {
 /** Places in the pattern that wait for the next character, and the known transitions. */
 type State = { places: readonly number[]; isMatch: boolean; next: Map<number, State> };
 
-const mostKept = 1000;
+const maxKept = 1000;
 
 // Follows each place until it needs a character or the name ends.
 function follow(steps: readonly Step[], from: number[], about: { isStart: boolean; isEnd: boolean }): number[] {

@@ -7,18 +7,18 @@ import { PatternError, parsePatternSyntax } from './pattern-syntax.ts';
 
 export type Pattern = { readonly source: string; readonly matches: (name: string) => boolean };
 
-export const longestPattern = 200;
+export const maxPatternLength = 200;
 
 /** Parses a pattern; its dot matches every character, so that `.*` matches every name. */
 export function parsePattern(source: string): Parsed<Pattern> {
   if (source === '') return { problem: 'is empty', hint: 'write .* for every name' };
-  if (source.length > longestPattern)
-    return { problem: `is longer than ${longestPattern} characters`, hint: 'write several patterns' };
+  if (source.length > maxPatternLength)
+    return { problem: `is longer than ${maxPatternLength} characters`, hint: 'write several patterns' };
   const fault = findFault(source);
   if (fault !== undefined) return { problem: 'is not a regular expression', hint: fault };
   try {
     const syntax = parsePatternSyntax(source);
-    if (countSteps(syntax) > mostSteps)
+    if (countSteps(syntax) > maxSteps)
       return { problem: 'has too many repetitions', hint: 'write smaller numbers in braces, or * or +' };
     return { value: { source, matches: source === '.*' ? () => true : createMatcher(syntax) } };
   } catch (error) {
@@ -27,7 +27,7 @@ export function parsePattern(source: string): Parsed<Pattern> {
   }
 }
 
-const mostSteps = 1000;
+const maxSteps = 1000;
 
 function findFault(source: string): string | undefined {
   try {
@@ -40,7 +40,7 @@ function findFault(source: string): string | undefined {
   }
 }
 
-const mostPatterns = 100;
+const maxPatterns = 100;
 
 /** A list of patterns; a name has to match one of them. */
 export type Patterns = { readonly sources: readonly string[]; readonly matches: (name: string) => boolean };
@@ -56,8 +56,8 @@ export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {
 export const patternList: ValueType<Patterns, 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found)) return undefined;
-    if (found.length > mostPatterns) add({ path: [], message: `holds more than ${mostPatterns} patterns` });
-    const read = found.slice(0, mostPatterns).map((raw, index) => readPart(pattern, raw, [index], add));
+    if (found.length > maxPatterns) add({ path: [], message: `holds more than ${maxPatterns} patterns` });
+    const read = found.slice(0, maxPatterns).map((raw, index) => readPart(pattern, raw, [index], add));
     const patterns = read.filter((one) => one !== undefined);
     return {
       sources: patterns.map(({ source }) => source),
@@ -72,8 +72,8 @@ export const patternList: ValueType<Patterns, 'plain'> = structured(
     format: ({ sources }) => sources,
     jsonSchema: {
       type: 'array',
-      maxItems: mostPatterns,
-      items: { type: 'string', minLength: 1, maxLength: longestPattern },
+      maxItems: maxPatterns,
+      items: { type: 'string', minLength: 1, maxLength: maxPatternLength },
     },
   },
 );

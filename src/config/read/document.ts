@@ -29,7 +29,7 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
   try {
     // Duplicate keys are found below: the library would compare every key with every other.
     const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
-    for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, mostSyntaxErrors)) {
+    for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, maxSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
     }
     if (document.errors.length > 0) return { root: undefined, empty: false, toPlace };
@@ -63,8 +63,8 @@ export function joinPath(path: string, key: string): string {
   return path === '' ? word : `${path}.${word}`;
 }
 
-const mostSyntaxErrors = 20;
-const mostAliases = 100;
+const maxSyntaxErrors = 20;
+const maxAliases = 100;
 const deepest = 20;
 const tooDeep = 'is nested too deeply';
 
@@ -113,10 +113,10 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);
-    if (aliases === mostAliases + 1)
-      complaints.add(toPlace(start, path), 'is one alias too many', `at most ${mostAliases}`);
+    if (aliases === maxAliases + 1)
+      complaints.add(toPlace(start, path), 'is one alias too many', `at most ${maxAliases}`);
     if (target === undefined) complaints.add(toPlace(start, path), `${quote(`*${name}`)} names no anchor before it`);
-    if (target === undefined || aliases > mostAliases) return { kind: 'broken', offset: start };
+    if (target === undefined || aliases > maxAliases) return { kind: 'broken', offset: start };
     return { ...target, offset: start };
   }
 

@@ -22,15 +22,15 @@ export const labelNames: ValueType<readonly string[], 'plain'> = structured(
   },
 );
 
-const mostBuckets = 100;
+const maxBuckets = 100;
 
 /** Upper bounds of buckets, ascending, without the infinite one. */
 export const bucketBounds: ValueType<readonly number[], 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found) || found.length === 0) return undefined;
-    if (found.length > mostBuckets) add({ path: [], message: `holds more than ${mostBuckets} bounds` });
+    if (found.length > maxBuckets) add({ path: [], message: `holds more than ${maxBuckets} bounds` });
     const bounds: number[] = [];
-    for (const [index, bound] of found.slice(0, mostBuckets).entries()) {
+    for (const [index, bound] of found.slice(0, maxBuckets).entries()) {
       const before = bounds.at(-1);
       if (typeof bound !== 'number' || !Number.isFinite(bound) || bound <= 0)
         add({ path: [index], message: `takes a number above 0, found ${describeFound(bound)}` });
@@ -50,6 +50,6 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = structured(
     placeholder: 'NUMBER,…',
     fromText: (text) => text.split(',').map(Number),
     format: (bounds) => bounds,
-    jsonSchema: { type: 'array', minItems: 1, maxItems: mostBuckets, items: { type: 'number', exclusiveMinimum: 0 } },
+    jsonSchema: { type: 'array', minItems: 1, maxItems: maxBuckets, items: { type: 'number', exclusiveMinimum: 0 } },
   },
 );

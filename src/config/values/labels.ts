@@ -4,16 +4,16 @@ import type { ValueType } from './value-type.ts';
 
 export type LabelPair = readonly [name: string, value: string];
 
-const mostLabels = 20;
-const longestValue = 200;
+const maxLabels = 20;
+const maxValueLength = 200;
 const namePattern = '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$';
 
 export const labels: ValueType<readonly LabelPair[], 'plain'> = structured(
   (found, add) => {
     if (!isMap(found)) return undefined;
     const given = Object.entries(found);
-    if (given.length > mostLabels) add({ path: [], message: `holds more than ${mostLabels} labels` });
-    return given.slice(0, mostLabels).flatMap(([name, value]) => readLabel(name, value, add));
+    if (given.length > maxLabels) add({ path: [], message: `holds more than ${maxLabels} labels` });
+    return given.slice(0, maxLabels).flatMap(([name, value]) => readLabel(name, value, add));
   },
   {
     takes: 'a map of labels',
@@ -23,9 +23,9 @@ export const labels: ValueType<readonly LabelPair[], 'plain'> = structured(
     format: (pairs) => Object.fromEntries(pairs),
     jsonSchema: {
       type: 'object',
-      maxProperties: mostLabels,
+      maxProperties: maxLabels,
       propertyNames: { pattern: namePattern },
-      additionalProperties: { type: 'string', minLength: 1, maxLength: longestValue },
+      additionalProperties: { type: 'string', minLength: 1, maxLength: maxValueLength },
     },
   },
 );
@@ -47,7 +47,7 @@ function readLabel(name: string, value: unknown, add: AddProblem): LabelPair[] {
     return [];
   }
   if (value === '') add({ path, message: 'is empty', hint: 'a label without a value does not exist: remove it' });
-  if (value.length > longestValue) add({ path, message: `is longer than ${longestValue} characters` });
+  if (value.length > maxValueLength) add({ path, message: `is longer than ${maxValueLength} characters` });
   return [[name, value]];
 }
 

@@ -6,8 +6,8 @@ const endings = ['success', 'failure', 'error', 'timeout', 'cancellation', 'skip
 
 export type StatusMap = Readonly<Record<string, (typeof endings)[number]>>;
 
-const mostStatuses = 100;
-const longestStatus = 200;
+const maxStatuses = 100;
+const maxStatusLength = 200;
 
 /** The statuses of the service itself, whose result is fixed. */
 const settled: readonly string[] = [
@@ -29,8 +29,8 @@ export const statusMap: ValueType<StatusMap, 'plain'> = structured(
   (found, add) => {
     if (!isMap(found)) return undefined;
     const given = Object.entries(found);
-    if (given.length > mostStatuses) add({ path: [], message: `holds more than ${mostStatuses} statuses` });
-    return Object.fromEntries(given.slice(0, mostStatuses).flatMap(([status, ending]) => read(status, ending, add)));
+    if (given.length > maxStatuses) add({ path: [], message: `holds more than ${maxStatuses} statuses` });
+    return Object.fromEntries(given.slice(0, maxStatuses).flatMap(([status, ending]) => read(status, ending, add)));
   },
   {
     takes: 'a map of statuses',
@@ -40,8 +40,8 @@ export const statusMap: ValueType<StatusMap, 'plain'> = structured(
     format: (map) => map,
     jsonSchema: {
       type: 'object',
-      maxProperties: mostStatuses,
-      propertyNames: { minLength: 1, maxLength: longestStatus, not: { enum: settled } },
+      maxProperties: maxStatuses,
+      propertyNames: { minLength: 1, maxLength: maxStatusLength, not: { enum: settled } },
       additionalProperties: { enum: endings },
     },
   },
@@ -49,8 +49,8 @@ export const statusMap: ValueType<StatusMap, 'plain'> = structured(
 
 function read(status: string, found: unknown, add: AddProblem): (readonly [string, StatusMap[string]])[] {
   const path = [status];
-  if (status === '' || status.length > longestStatus)
-    add({ path, message: `is not a status of 1 to ${longestStatus} characters`, atKey: true });
+  if (status === '' || status.length > maxStatusLength)
+    add({ path, message: `is not a status of 1 to ${maxStatusLength} characters`, atKey: true });
   if (settled.includes(status))
     add({
       path,

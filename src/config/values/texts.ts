@@ -128,15 +128,15 @@ function parseTraceLink(text: string): Parsed<string> {
   return { value: text };
 }
 
-const mostTexts = 100;
-const longestText = 200;
+const maxTexts = 100;
+const maxTextLength = 200;
 
 export const textList: ValueType<readonly string[], 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found)) return undefined;
-    if (found.length > mostTexts) add({ path: [], message: `holds more than ${mostTexts} names` });
-    return found.slice(0, mostTexts).flatMap((text: unknown, index) => {
-      if (typeof text === 'string' && text !== '' && text.length <= longestText) return [text];
+    if (found.length > maxTexts) add({ path: [], message: `holds more than ${maxTexts} names` });
+    return found.slice(0, maxTexts).flatMap((text: unknown, index) => {
+      if (typeof text === 'string' && text !== '' && text.length <= maxTextLength) return [text];
       add({ path: [index], message: `takes a text, found ${describeFound(text)}` });
       return [];
     });
@@ -149,8 +149,8 @@ export const textList: ValueType<readonly string[], 'plain'> = structured(
     format: (texts) => texts,
     jsonSchema: {
       type: 'array',
-      maxItems: mostTexts,
-      items: { type: 'string', minLength: 1, maxLength: longestText },
+      maxItems: maxTexts,
+      items: { type: 'string', minLength: 1, maxLength: maxTextLength },
     },
   },
 );

@@ -88,13 +88,13 @@ export const boolean: ValueType<boolean, 'plain'> = {
 
 /** A duration between two bounds, inclusive. */
 export function duration({ min, max }: { min: string; max?: string }): ValueType<number, 'duration'> {
-  const leastMs = toMs(min);
-  const mostMs = max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max);
+  const minMs = toMs(min);
+  const maxMs = max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max);
   const parse = (found: string): Parsed<number> => {
     const parsed = parseDuration(found);
     if ('problem' in parsed) return parsed;
-    if (parsed.value < leastMs) return { problem: 'is too short', hint: `at least ${min}` };
-    if (parsed.value > mostMs) return { problem: 'is too long', hint: `at most ${max}` };
+    if (parsed.value < minMs) return { problem: 'is too short', hint: `at least ${min}` };
+    if (parsed.value > maxMs) return { problem: 'is too long', hint: `at most ${max}` };
     return parsed;
   };
   const examples = ['15s', '1h30m'];

@@ -32,7 +32,7 @@ export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefi
 }
 
 function isAhead(atMs: number, seenAtMs: number): boolean {
-  return atMs > seenAtMs + mostAheadMs;
+  return atMs > seenAtMs + maxAheadMs;
 }
 
 /** Dates what is ahead of the time of reading before the end of a later run. */
@@ -52,11 +52,11 @@ function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): Job
 }
 
 /** Clocks of members differ a little. */
-const mostAheadMs = 300_000;
+const maxAheadMs = 300_000;
 
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 /** The most failures in a row whose ends are kept. */
-const mostKnown = 20;
+const maxKnown = 20;
 
 /** By the end, and where two ended at the same time by the id. */
 function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boolean {
@@ -113,7 +113,7 @@ function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined)
   }
   const isAfterSuccess = endedAtMs > lastSuccessMs || (endedAtMs === lastSuccessMs && isAfter(run, before));
   if (!failures.includes(ending) || !isAfterSuccess) return asBefore;
-  const known = [...failedMs, endedAtMs].sort((one, other) => other - one).slice(0, mostKnown);
+  const known = [...failedMs, endedAtMs].sort((one, other) => other - one).slice(0, maxKnown);
   return { consecutiveFailures: consecutiveFailures + 1, failedMs: known };
 }
 

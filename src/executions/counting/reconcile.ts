@@ -68,8 +68,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     order ??= createIdOrder(ids, seenAtMs);
     // Ids of one-time runs are given long before they start, and some rows lack their start, or have one that is to come.
-    const isComparable =
-      !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + mostAheadMs;
+    const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + maxAheadMs;
     if (isComparable && order.isImported(entry)) {
       if (!order.isOfSlowClock(entry, input.slowByMs ?? [])) {
         imported += 1;
@@ -147,7 +146,7 @@ function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readon
 
 const dayMs = 86_400_000;
 /** Clocks of members differ a little. */
-const mostAheadMs = 3_600_000;
+const maxAheadMs = 3_600_000;
 
 function isFinished(row: Execution): row is Finished {
   return row.endedAtMs !== undefined;

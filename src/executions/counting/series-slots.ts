@@ -60,7 +60,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
   }
 
   function refuse(kind: SlotKind, key: string): void {
-    if (refused[kind].size < mostRefused) refused[kind].add(key);
+    if (refused[kind].size < maxRefused) refused[kind].add(key);
   }
 
   return {
@@ -107,7 +107,7 @@ export function toNodeKey(project: string, node: string): string {
 
 const unlimited = Number.POSITIVE_INFINITY;
 /** Names are long, and someone else chooses them. */
-const mostRefused = 1000;
+const maxRefused = 1000;
 
 type Sets = Readonly<Record<SlotKind, Set<string>>>;
 

@@ -191,12 +191,12 @@ export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Exec
   if (fresh.length === 0) return;
   await cache.update(async () => {
     const facts = cache.facts();
-    const oneTimeIds = [...(facts.oneTimeIds ?? []), ...fresh.map(({ id }) => id)].slice(-mostOneTimeIds);
+    const oneTimeIds = [...(facts.oneTimeIds ?? []), ...fresh.map(({ id }) => id)].slice(-maxOneTimeIds);
     return { facts: { ...facts, oneTimeIds } };
   });
 }
 
-const mostOneTimeIds = 5000;
+const maxOneTimeIds = 5000;
 
 function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
   const runs = new Map<number, LedgerEntry[]>();

@@ -96,7 +96,7 @@ export function planDocuments(
   const { idHours } = contents;
   const added = addRecent(contents.sheets, recent, change.recent ?? []);
   const { latestMs = Number.POSITIVE_INFINITY } = change;
-  const goneHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours, latestMs);
+  const goneHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, maxIdHours, latestMs);
   const goneCells = findCells(contents, change.forgetJobs ?? []);
   const documents: readonly LedgerDocument[] = [
     ...(change.facts === undefined ? [] : [toDocument('server', '', change.facts)]),
@@ -117,7 +117,7 @@ export function planDocuments(
 }
 
 /** Hours in which something started: about three months of them. */
-const mostIdHours = 2000;
+const maxIdHours = 2000;
 
 function forgetProject({ cells, jobs }: Contents, project: string | undefined): LedgerDocument[] {
   if (project === undefined) return [];

@@ -85,7 +85,7 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
  * writes the dates of answers, the step is seen late; a project that is new has no earlier runs that could count by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
-  return rewindAbsent(state, { toMs: isNew ? toMs - mostUnnoticedMs : toMs, isCertain: true });
+  return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
@@ -99,7 +99,7 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const unreadMs = aheadMs === 0 ? 0 : Math.max(aheadMs, usualAheadMs - aheadMs);
   const beganMs = countedFromMs > nowMs ? Math.max(countedFromMs - aheadMs, prunedThroughMs) : countedFromMs;
   return {
-    ...withReadUntil(state, nowMs - Math.min(unreadMs, mostUnseenMs)),
+    ...withReadUntil(state, nowMs - Math.min(unreadMs, maxUnseenMs)),
     countedFromMs: beganMs,
   };
 }
@@ -121,8 +121,8 @@ export function rewindAbsent(
 }
 
 /** Longer than it takes until system information is asked for again. */
-const mostUnnoticedMs = 60_000;
-const mostUnseenMs = 86_400_000;
+const maxUnnoticedMs = 60_000;
+const maxUnseenMs = 86_400_000;
 const usualAheadMs = 3_600_000;
 
 function withReadUntil(state: ProjectState, toMs: number): ProjectState {
@@ -224,11 +224,11 @@ function unite(windows: readonly Window[]): Window[] {
   const united: Window[] = [];
   for (const each of windows.toSorted((one, other) => one.beginMs - other.beginMs)) {
     const last = united.at(-1);
-    if (last === undefined || (each.beginMs > last.endMs && united.length < mostWindows)) united.push(each);
+    if (last === undefined || (each.beginMs > last.endMs && united.length < maxWindows)) united.push(each);
     else united[united.length - 1] = { beginMs: last.beginMs, endMs: Math.max(last.endMs, each.endMs) };
   }
   return united;
 }
 
 const dayMs = 86_400_000;
-const mostWindows = 50;
+const maxWindows = 50;

@@ -19,14 +19,14 @@ export type RecentRun = {
 /** Returns what is kept of a finished execution. */
 export function toRecent(project: string, run: Finished): RecentRun {
   const { id, startedAtMs, endedAtMs, failedNodes: all } = run;
-  const failedNodes = all.slice(0, mostNodes);
+  const failedNodes = all.slice(0, maxNodes);
   const nodes = all.length === 0 ? {} : { failedNodes };
-  const count = all.length > mostNodes ? { failedNodeCount: all.length } : {};
+  const count = all.length > maxNodes ? { failedNodeCount: all.length } : {};
   return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
 }
 
 /** An execution that fails on more of them does not speak of one node. */
-const mostNodes = 5;
+const maxNodes = 5;
 
 /** Runs by the key of the document they are kept in: many in one, because a flood would write each of them twice. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
@@ -40,7 +40,7 @@ export type RecentChange = {
 
 /** The newest ends first. */
 export function toNewest(sheets: RecentSheets): readonly RecentRun[] {
-  return [...sheets.values()].flat().sort(byEnd).slice(0, mostRecent);
+  return [...sheets.values()].flat().sort(byEnd).slice(0, maxRecent);
 }
 
 /** Adds the newest of these runs to the last sheet, or to new ones. */
@@ -49,19 +49,19 @@ export function addRecent(
   newest: readonly RecentRun[],
   more: readonly RecentRun[],
 ): RecentChange {
-  const oldest = newest.length < mostRecent ? undefined : newest.at(-1);
+  const oldest = newest.length < maxRecent ? undefined : newest.at(-1);
   const added = more
     .filter((run) => oldest === undefined || byEnd(run, oldest) < 0)
     .sort(byEnd)
-    .slice(0, mostRecent);
+    .slice(0, maxRecent);
   if (added.length === 0) return { sheets, written: [], forgotten: [] };
   const next = new Map(sheets);
   const written = new Set<string>();
   let last = Math.max(0, ...[...sheets.keys()].map(toNumber));
   for (const run of added.reverse()) {
     const before = next.get(String(last)) ?? [];
-    if (before.length >= mostOfSheet) last += 1;
-    next.set(String(last), [...(before.length >= mostOfSheet ? [] : before), run]);
+    if (before.length >= maxOfSheet) last += 1;
+    next.set(String(last), [...(before.length >= maxOfSheet ? [] : before), run]);
     written.add(String(last));
   }
   const shown = new Set(toNewest(next));
@@ -74,8 +74,8 @@ export function addRecent(
 }
 
 /** The number of finished executions that pages can show. */
-const mostRecent = 1000;
-const mostOfSheet = 50;
+const maxRecent = 1000;
+const maxOfSheet = 50;
 
 /** Reads the number of a sheet; a key without a number is of an older form, which kept each run by itself. */
 function toNumber(key: string): number {

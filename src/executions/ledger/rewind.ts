@@ -45,7 +45,7 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
-  return backMs > usualMs ? Math.min(backMs, mostMs) : 0;
+  return backMs > usualMs ? Math.min(backMs, maxMs) : 0;
 }
 
 /**
@@ -97,7 +97,7 @@ function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
 /** Dates are cut to the second, and come with answers that take their time. */
 const usualMs = 30_000;
 /** Reading a day again costs little; a larger difference is a clock that was wrong altogether. */
-const mostMs = 86_400_000;
+const maxMs = 86_400_000;
 /** The end of a gap that no round has seen yet. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
@@ -120,7 +120,7 @@ export function createFollowSkew(cache: LedgerCache) {
   return (now: Now): { readonly leap: Window | undefined; readonly keep: () => Promise<void> } => {
     const skewMs = Math.floor(now.nowMs - now.ownMs);
     const aheadMs = skewMs - (cache.facts().skewMs ?? skewMs);
-    const isUnseen = isFirst && aheadMs > usualMs && aheadMs <= mostLeapMs;
+    const isUnseen = isFirst && aheadMs > usualMs && aheadMs <= maxLeapMs;
     const leap = now.leap ?? (isUnseen ? { beginMs: now.nowMs - aheadMs, endMs: now.nowMs } : undefined);
     isFirst = false;
     const keep = (): Promise<void> =>
@@ -140,5 +140,5 @@ export function createFollowSkew(cache: LedgerCache) {
 }
 
 /** A larger difference is a clock that was wrong altogether. */
-const mostLeapMs = 3_600_000;
+const maxLeapMs = 3_600_000;
 const dayMs = 86_400_000;

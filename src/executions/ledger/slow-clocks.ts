@@ -36,7 +36,7 @@ function toNoted(
   );
   let next = known;
   const note = (byMs: number): void => {
-    next = [...next, { byMs, seenAtMs: nowMs }].slice(-mostClocks);
+    next = [...next, { byMs, seenAtMs: nowMs }].slice(-maxClocks);
   };
   const renew = (isInUse: (byMs: number) => boolean): void => {
     const used = next.filter(({ byMs, seenAtMs }) => nowMs - seenAtMs >= dayMs && isInUse(byMs));
@@ -68,4 +68,4 @@ const dayMs = 24 * hourMs;
 const closeMs = 600_000;
 /** As far back as passes over the past look, and a day more. */
 const rememberedForMs = 8 * dayMs;
-const mostClocks = 10;
+const maxClocks = 10;

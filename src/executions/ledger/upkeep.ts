@@ -48,17 +48,17 @@ export async function planPrune(
   { project, fromMs }: { readonly project: string; readonly fromMs: number },
   throughMs: number,
 ): Promise<number> {
-  if (throughMs - fromMs < leastMs) return fromMs;
-  let endMs = Math.min(throughMs, fromMs + mostMs);
+  if (throughMs - fromMs < minMs) return fromMs;
+  let endMs = Math.min(throughMs, fromMs + maxMs);
   const count = (): Promise<number> =>
     ledger.countEnds(server, { projects: [project], beginMs: fromMs, endMs: endMs - 1 });
-  while (endMs - fromMs > 1 && (await count()) > mostEntries) endMs = Math.ceil((fromMs + endMs) / 2);
+  while (endMs - fromMs > 1 && (await count()) > maxEntries) endMs = Math.ceil((fromMs + endMs) / 2);
   return endMs;
 }
 
-const leastMs = 60_000;
-const mostMs = 3_600_000;
-const mostEntries = 2000;
+const minMs = 60_000;
+const maxMs = 3_600_000;
+const maxEntries = 2000;
 
 /**
  * Adapts cells to new bucket bounds: counts and sums stay, every bucket except the open one begins at 0. Undefined if the

@@ -72,7 +72,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     if (left === undefined || left <= usualDifference) return;
     usualDifference = left;
     searchesInVain += 1;
-    if (searchesInVain >= mostSearchesInVain) ignore(input.nowMs);
+    if (searchesInVain >= maxSearchesInVain) ignore(input.nowMs);
   }
 
   const missing = (): number => (search === undefined ? 0 : Math.max(0, search.missing - search.found));
@@ -150,7 +150,7 @@ export const refusals: readonly ErrorKind[] = [
   'empty',
   'html',
 ];
-const mostSearchesInVain = 3;
+const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
 /** An answer that took longer is work for the server. */
 const quickMs = 500;

@@ -5,7 +5,7 @@ import { toJobPath } from '../counting/naming.ts';
 import { type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionSettings } from '../settings.ts';
-import { mostJobsOfProject } from './narrowing.ts';
+import { maxJobsOfProject } from './narrowing.ts';
 
 type JobListsOptions = {
   readonly cache: LedgerCache;
@@ -102,7 +102,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         .filter(([, job]) => isThere(job))
         .sort(byEnd)
         .slice(0, countWanting());
-      const keys = [...gone, ...others].map(([key]) => key).slice(0, mostAtOnce);
+      const keys = [...gone, ...others].map(([key]) => key).slice(0, maxAtOnce);
       if (keys.length > 0) await cache.update(async () => ({ forgetJobs: keys }));
     },
   };
@@ -135,7 +135,7 @@ function createKnownIds() {
   return {
     of: (project: string): readonly string[] | undefined => known.get(project),
     note: (project: string, list: readonly Pick<Job, 'id'>[]): void => {
-      if (list.length > mostJobsOfProject) known.delete(project);
+      if (list.length > maxJobsOfProject) known.delete(project);
       else
         known.set(
           project,
@@ -181,4 +181,4 @@ function byEnd([, one]: readonly [string, JobFacts], [, other]: readonly [string
 const everyMs = 600_000;
 const partOfRequests = 0.05;
 const keptForMs = 30 * 86_400_000;
-const mostAtOnce = 500;
+const maxAtOnce = 500;

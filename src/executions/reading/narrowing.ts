@@ -41,7 +41,7 @@ export function createNarrowing(): Narrowing {
     noteVain: ignore,
     find: async (api, { candidates, missing, window, nowMs, countKnown, mayGoOn }) => {
       const groups = toGroups(candidates);
-      if (nowMs < ignoredUntilMs || groups.length * leastProjects > candidates.length) return [];
+      if (nowMs < ignoredUntilMs || groups.length * minProjects > candidates.length) return [];
       const toMissing = async (group: Group): Promise<number> => {
         const jobIdListFilter = group.flatMap(({ jobIds }) => jobIds);
         const total = await api.get(executionsTotal, {
@@ -95,10 +95,10 @@ async function halve(group: Group, missing: number, asking: Asking): Promise<rea
 /** Groups projects by as many jobs as the address of one request holds. */
 function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   const groups: { project: string; jobIds: readonly string[] }[][] = [];
-  let ids = mostIds;
+  let ids = maxIds;
   for (const { project, jobIds } of candidates) {
     if (jobIds === undefined || jobIds.length === 0) continue;
-    if (ids + jobIds.length > mostIds) {
+    if (ids + jobIds.length > maxIds) {
       groups.push([]);
       ids = 0;
     }
@@ -109,10 +109,10 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
 }
 
 /** Each takes about 53 characters of an address, and some servers take 8,000 for an address and all headers. */
-const mostIds = 75;
+const maxIds = 75;
 /** Projects with more jobs are not asked about: it would cost as much as to read them. */
-export const mostJobsOfProject = 20;
+export const maxJobsOfProject = 20;
 /** The number of projects in a group, on average, from which on it saves requests to ask. */
-const leastProjects = 4;
+const minProjects = 4;
 const fewProjects = 3;
 const ignoredForMs = 3_600_000;

@@ -24,7 +24,7 @@ export function createOddRows(
         if (isTooLarge === true) observe.skipped('too_large', 1);
         else observe.unknownValue(field);
         const [oldest] = seen.keys();
-        if (seen.size >= mostSeen && oldest !== undefined) seen.delete(oldest);
+        if (seen.size >= maxSeen && oldest !== undefined) seen.delete(oldest);
         seen.set(key, { project, field, atTicks: ticks() });
       }
     },
@@ -37,5 +37,5 @@ export function createOddRows(
   };
 }
 
-const mostSeen = 1000;
+const maxSeen = 1000;
 const shownForMs = 86_400_000;

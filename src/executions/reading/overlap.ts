@@ -29,7 +29,7 @@ export type Overlap = {
 
 /** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
 export function createOverlap(
-  leastMs: number,
+  minMs: number,
   {
     isPastUnknown = false,
     leap: lastLeap,
@@ -40,7 +40,7 @@ export function createOverlap(
     readonly reachedMs?: number | undefined;
   } = {},
 ): Overlap {
-  let widest = { ms: leastMs, untilMs: 0 };
+  let widest = { ms: minMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
   // It may have gone on since.
   let latestMs = lastReachedMs + rememberedForMs;
@@ -48,15 +48,15 @@ export function createOverlap(
   let leap = lastLeap;
 
   function widen(ms: number, nowMs: number): void {
-    const bounded = Math.min(ms, mostMs);
+    const bounded = Math.min(ms, maxMs);
     if (bounded >= widest.ms || nowMs >= widest.untilMs) {
-      widest = { ms: Math.max(bounded, leastMs), untilMs: nowMs + rememberedForMs };
+      widest = { ms: Math.max(bounded, minMs), untilMs: nowMs + rememberedForMs };
     }
   }
 
   function ms(nowMs: number): number {
     // A clock that was set back makes no day longer.
-    return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : leastMs;
+    return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
   function noteReached(reachedMs: number): void {
@@ -74,14 +74,14 @@ export function createOverlap(
     },
     noteLateness: (latenessMs, nowMs) => {
       // As long again: the latest of a few is not the latest of all.
-      if (latenessMs > leastMs / 2) widen(2 * latenessMs, nowMs);
+      if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
     noteClocks: (serverTimes, nowMs) => {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= usualSpreadMs) return;
-      widen(leastMs + spreadMs, nowMs);
+      widen(minMs + spreadMs, nowMs);
       // By the next round a member that is ahead writes later times.
-      noteReached(Math.max(...serverTimes) + leastMs);
+      noteReached(Math.max(...serverTimes) + minMs);
     },
     noteUnseen: () => {
       isUnseen = true;
@@ -102,7 +102,7 @@ export function createOverlap(
   };
 }
 
-const mostMs = 1_800_000;
+const maxMs = 1_800_000;
 const rememberedForMs = 86_400_000;
 /** A round takes its time, and times are told in whole seconds. */
 const usualSpreadMs = 30_000;

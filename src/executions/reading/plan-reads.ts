@@ -48,7 +48,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
   }
   // A project that is gone from the list may be deleted: its series end as soon as that is certain.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
-  const gone = idle.filter(isGone).slice(0, mostGone);
+  const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
   // Rounds that take long come less often than planned: what has waited for the whole delay is read at once.
   const sweptBeforeMs = Math.max(sweepBeforeMs ?? Number.NEGATIVE_INFINITY, nowMs - maxDelayMs);
@@ -88,7 +88,7 @@ export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activi
 const unshownForMs = 600_000;
 
 /** The most missing projects that a round reads before they are due. */
-const mostGone = 5;
+const maxGone = 5;
 
 /** The longest window of one request. */
 const stepMs = 86_400_000;
@@ -116,12 +116,12 @@ function isResting(
   readAtMs: number,
   { nowMs, maxDelayMs }: Pick<PlanInput, 'nowMs' | 'maxDelayMs'>,
 ): boolean {
-  const waitMs = Math.min(readAtMs - heldSinceMs, longestRestMs, maxDelayMs);
+  const waitMs = Math.min(readAtMs - heldSinceMs, maxRestMs, maxDelayMs);
   return hold !== undefined && nowMs - readAtMs < waitMs;
 }
 
 /** A project that is enabled again is noticed within this time. */
-const longestRestMs = 300_000;
+const maxRestMs = 300_000;
 
 function isOutOfSight(
   { project, hold }: ProjectState,

@@ -109,7 +109,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
       ahead = rest.flatMap((each) => from(each, nowMs + 1));
       pages += 1;
-      return !hasShown && pages < mostUnshownPages;
+      return !hasShown && pages < maxUnshownPages;
     },
   });
   // Ends in the backlog are not late.
@@ -140,7 +140,7 @@ async function readAhead(
   let pages = 0;
   aheadLeft.set(project, windows);
   for (const [index, window] of windows.entries()) {
-    if (pages >= mostPagesAtOnce) return sum;
+    if (pages >= maxPagesAtOnce) return sum;
     const { counted } = await takeIn(api, {
       project,
       window,
@@ -149,7 +149,7 @@ async function readAhead(
       mayGoOn: (rest) => {
         pages += 1;
         aheadLeft.set(project, [...rest, ...windows.slice(index + 1)]);
-        return pages < mostPagesAtOnce;
+        return pages < maxPagesAtOnce;
       },
     });
     sum += counted.length;
@@ -177,7 +177,7 @@ async function readBacklog(
 ): Promise<ReadResult> {
   let sum = nothingRead;
   let pages = 0;
-  while (pages < mostPagesAtOnce) {
+  while (pages < maxPagesAtOnce) {
     const state = cache.states.get(project);
     const window = state && toNextWindow(state);
     if (window === undefined || state?.hold !== undefined || !mayGoOn()) return sum;
@@ -191,7 +191,7 @@ async function readBacklog(
       hasShown: shownLately.has(project),
       mayGoOn: (_rest, hasShown) => {
         taken += 1;
-        const most = hasShown || shownLately.has(project) ? mostPagesAtOnce : mostUnshownPages;
+        const most = hasShown || shownLately.has(project) ? maxPagesAtOnce : maxUnshownPages;
         return pages + taken < most && mayGoOn();
       },
     });
@@ -231,9 +231,9 @@ async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held:
 }
 
 /** Pages of one project that are read of the past before others are read. */
-const mostPagesAtOnce = 20;
+const maxPagesAtOnce = 20;
 /** Pages that are looked through where no row of the first is shown. */
-const mostUnshownPages = 5;
+const maxUnshownPages = 5;
 
 /** Returns the hold for an answer that a project cannot be read; undefined if the fault is not the project's. */
 function toHold(error: unknown): Hold | undefined {

@@ -58,7 +58,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
   /** Those that ran something last time, and of the others the next ones in the rotation. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
-    const next = [...projects.slice(place), ...projects.slice(0, place)].slice(0, mostPerRound);
+    const next = [...projects.slice(place), ...projects.slice(0, place)].slice(0, maxPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
     // The last project served shows where the next round continues.
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
@@ -85,7 +85,7 @@ const nothing: Running = { executions: undefined, serverMs: undefined };
 
 /** After this time a server that has been upgraded meanwhile is noticed. */
 const oneByOneForMs = 3_600_000;
-const mostPerRound = 25;
+const maxPerRound = 25;
 
 /** The later releases miss a project of that name, the older ones fail over it. */
 function isUnknownStar(error: unknown, release = ''): boolean {
@@ -106,7 +106,7 @@ async function readList(api: Api, project: string, onOddRows: OddRows['note']): 
   const executions = new Map<number, Execution>();
   let serverMs: number | undefined;
   // The list moves while it is read: pages overlap, and a list without an end is cut.
-  for (let offset = 0, pages = 0; pages < mostPages; pages++) {
+  for (let offset = 0, pages = 0; pages < maxPages; pages++) {
     const query = { max: pageSize, offset, includePostponed: true };
     const timed = await api.getTimed(runningExecutions, { path: { project }, query });
     serverMs ??= timed.serverMs;
@@ -121,5 +121,5 @@ async function readList(api: Api, project: string, onOddRows: OddRows['note']): 
 
 /** Rows that one page holds at most. */
 const pageSize = 500;
-const mostPages = 40;
+const maxPages = 40;
 const overlap = 20;

@@ -40,7 +40,7 @@ export function createServerClock(clock: Clock): ServerClock {
       // The first contact has asked.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
-      return ticks - askedAtTicks >= (isSurprising ? leastApartMs : checkEveryMs);
+      return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
     },
     ask: async (api) => {
       askedAtTicks = clock.ticks();
@@ -86,7 +86,7 @@ function createBelief() {
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
     // A wrong time ahead would make us skip the recent past: a jump has to last, and until then time continues as before.
-    jumpedAtTicks = aheadMs > mostJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
+    jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions: times that are asked for, and kept, have none.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
@@ -101,7 +101,7 @@ function createBelief() {
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
     // Late ends from before the doubted jump have become visible by now.
     const leap =
-      aheadMs > stepMs && aheadMs <= mostJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
+      aheadMs > stepMs && aheadMs <= maxJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
     // Ends since the last look bear times of the present clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
@@ -121,7 +121,7 @@ function createBelief() {
 }
 
 const knownForMs = 300_000;
-const mostJumpMs = 3_600_000;
+const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
 /** Larger than the duration of an answer, and than rounding to whole seconds. */
 const stepMs = 30_000;
@@ -129,4 +129,4 @@ const rememberedForMs = 86_400_000;
 /** Longer than an interval and a slow round. */
 const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
-const leastApartMs = 60_000;
+const minApartMs = 60_000;

@@ -58,13 +58,13 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
       if (error.details.unsent === true || error.kind === 'unauthorized') throw error;
       const tries = (inVain.get(project) ?? 0) + 1;
       inVain.set(project, tries);
-      if (tries >= mostTries) await note(project, skip, throughMs, undefined);
+      if (tries >= maxTries) await note(project, skip, throughMs, undefined);
     }
   }
 
   return async (api: () => Api, mayGoOn: () => boolean): Promise<void> => {
     for (const { project } of cache.states.values()) {
-      for (let asked = 0; asked < mostAtOnce && mayGoOn(); asked += 1) {
+      for (let asked = 0; asked < maxAtOnce && mayGoOn(); asked += 1) {
         const state = cache.states.get(project);
         if (state?.skips === undefined) break;
         await countNext(api(), state);
@@ -78,5 +78,5 @@ function withSkips({ skips: _skips, ...state }: ProjectState, skips: readonly Sk
 }
 
 const weekMs = 7 * 86_400_000;
-const mostAtOnce = 5;
-const mostTries = 3;
+const maxAtOnce = 5;
+const maxTries = 3;

@@ -182,8 +182,8 @@ export function toMostLooks(
 ): number {
   const anHour = 3 * active + projects / 4;
   const affordable = Math.floor((requestsPerSecond * everyMs) / 4000);
-  return Math.max(leastLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
+  return Math.max(minLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
 }
 
 /** Passes over the past that a round has room for in any case. */
-const leastLooks = 3;
+const minLooks = 3;

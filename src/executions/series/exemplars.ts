@@ -40,7 +40,7 @@ export function createExemplars(bounds: readonly number[]): Exemplars {
       known.delete(key);
       known.set(key, after);
       const [oldest] = known.keys();
-      if (known.size > mostCells && oldest !== undefined) known.delete(oldest);
+      if (known.size > maxCells && oldest !== undefined) known.delete(oldest);
     },
     of: ({ kind, labels, buckets = [] }) => {
       const exemplars = known.get(toCellKey(kind, labels)) ?? [];
@@ -49,7 +49,7 @@ export function createExemplars(bounds: readonly number[]): Exemplars {
   };
 }
 
-const mostCells = 10_000;
+const maxCells = 10_000;
 /** After that a slower run of before makes room: its trace may be gone. */
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];

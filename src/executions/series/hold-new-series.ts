@@ -41,9 +41,9 @@ export function createNewSeriesHold(
     due: async (isShown) => {
       const due = findDue(isShown);
       // After a first start all series become due at once, and one long transaction would hold up all others.
-      for (let begin = 0; begin < due.length; begin += mostAtOnce) {
+      for (let begin = 0; begin < due.length; begin += maxAtOnce) {
         if (begin > 0) await clock.nextTurn();
-        const keys = due.slice(begin, begin + mostAtOnce);
+        const keys = due.slice(begin, begin + maxAtOnce);
         await cache.update(async () => ({ cells: keys.flatMap(release) }));
         for (const key of keys) shownSince.delete(key);
       }
@@ -51,4 +51,4 @@ export function createNewSeriesHold(
   };
 }
 
-const mostAtOnce = 500;
+const maxAtOnce = 500;

@@ -49,7 +49,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   /** Shown series live for three times as long as the next update may take. */
   function toValidForMs(round: Round): number {
     lateMs = [...lateMs, sinceShownMs(round)].slice(-lastTimes);
-    return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);
+    return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);
   }
 
   async function publishAll({ cache, restoreGap, release, room }: OpenRound, round: Round): Promise<void> {
@@ -106,7 +106,7 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-const leastValidMs = 60_000;
+const minValidMs = 60_000;
 const lastTimes = 5;
 
 /**

@@ -3,8 +3,8 @@ import { jobForecast, jobInfo } from '../../api/endpoints/jobs.ts';
 import { isUneditedSince } from '../deciding/gap.ts';
 import { joinAnswer } from '../deciding/join-answer.ts';
 import type { Answer } from '../deciding/timetable.ts';
-import { mostSpanMs, type WatchedJob } from '../deciding/watched-job.ts';
-import { edgeMs, mostTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
+import { maxSpanMs, type WatchedJob } from '../deciding/watched-job.ts';
+import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from './plan-question.ts';
 
 export type AskInput = {
   readonly nowMs: () => number;
@@ -33,12 +33,12 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   let isListDue = isChanged || isWaiting;
   let isNextSure = false;
   let isUnedited = !isChanged && job.timetable !== undefined && isUneditedSince(job, job.timetable.askedAtMs);
-  for (let requests = 1; requests <= mostRequests; requests += 1) {
+  for (let requests = 1; requests <= maxRequests; requests += 1) {
     const askedAtMs = nowMs();
     const situation: Situation = {
       nowMs: askedAtMs,
       hasForecast,
-      mostSpanMs: mostSpanMs(job, askedAtMs),
+      maxSpanMs: maxSpanMs(job, askedAtMs),
       isNextSure,
       isListDue,
       isUnedited,
@@ -69,7 +69,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
 }
 
 /** The next time, its hour, its day and its week. */
-const mostRequests = 4;
+const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
 
@@ -83,13 +83,13 @@ async function ask(
   if (question.ask === 'next') {
     const { nextRunMs } = await api.get(jobInfo, { path });
     if (nextRunMs === undefined) return undefined;
-    if (nextRunMs < askedAtMs - longestOverMs) return { why: 'the server names a next run that is over' };
+    if (nextRunMs < askedAtMs - maxOverMs) return { why: 'the server names a next run that is over' };
     return { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
   }
   const minutes = Math.ceil(question.spanMs / minuteMs);
-  const { timesMs } = await api.get(jobForecast, { path, query: { time: `${minutes}n`, max: mostTimes } });
+  const { timesMs } = await api.get(jobForecast, { path, query: { time: `${minutes}n`, max: maxTimes } });
   if (timesMs === undefined) return undefined;
-  const isCut = timesMs.length >= mostTimes;
+  const isCut = timesMs.length >= maxTimes;
   const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + minutes * minuteMs - edgeMs;
   return { source, askedAtMs, untilMs, timesMs };
 }
@@ -99,4 +99,4 @@ type Over = { readonly why: string };
 
 const minuteMs = 60_000;
 /** Clocks of members differ, and a run that is due now may still be the next one. */
-const longestOverMs = 2 * minuteMs;
+const maxOverMs = 2 * minuteMs;

@@ -8,7 +8,7 @@ export type Situation = {
   /** False for older servers, which tell only the next time. */
   readonly hasForecast: boolean;
   /** No longer span is asked for. */
-  readonly mostSpanMs: number;
+  readonly maxSpanMs: number;
   /** True once an answer of this turn has told the next time. */
   readonly isNextSure: boolean;
   /** True if times are wanted although enough are known: to confirm them, or because they may be others now. */
@@ -26,18 +26,18 @@ export type Situation = {
  * from there. To confirm times, that hour suffices.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
-  const { nowMs, hasForecast, mostSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
+  const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
   const next: Question | undefined = isNextSure ? undefined : { ask: 'next' };
   const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
   const [firstMs] = coming;
-  if (!hasForecast || timetable === undefined || firstMs === undefined || firstMs - nowMs > mostAheadMs) return next;
+  if (!hasForecast || timetable === undefined || firstMs === undefined || firstMs - nowMs > maxAheadMs) return next;
   const quietMs = firstMs - nowMs;
   const { untilMs } = timetable;
-  const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, mostMs: mostSpanMs - quietMs });
+  const afterMs = chooseStretch(coming, { quietMs, listedMs: untilMs - firstMs, maxMs: maxSpanMs - quietMs });
   if (afterMs === undefined) return next;
   const spanMs = quietMs + afterMs;
   const isFresh = nowMs - timetable.askedAtMs < (isUnedited ? freshMs : justNowMs);
-  if (!isNextSure && spanMs > (isFresh ? longDayMs : longestUnsureMs)) return next;
+  if (!isNextSure && spanMs > (isFresh ? longDayMs : maxUnsureMs)) return next;
   const isListed = untilMs - firstMs >= (isConfirming ? afterMs * enoughShare : afterMs - 2 * edgeMs);
   if (isNextSure && !isListDue && (isListed || isEnough(timetable, nowMs))) return undefined;
   return { ask: 'times', spanMs: isUnedited && !isListDue ? spanMs : Math.min(spanMs, quietMs + hourMs) };
@@ -49,31 +49,31 @@ export function isEnough(timetable: Timetable, nowMs: number): boolean {
 }
 
 /** Reports whether only the next time is known, although more of them may be asked for by now. */
-export function isUnlisted(timetable: Timetable, nowMs: number, mostSpanMs: number): boolean {
+export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
-  return firstMs - nowMs <= Math.min(mostAheadMs, mostSpanMs - stretches[0]) && timetable.untilMs <= firstMs;
+  return firstMs - nowMs <= Math.min(maxAheadMs, maxSpanMs - stretches[0]) && timetable.untilMs <= firstMs;
 }
 
-type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly mostMs: number };
+type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
  * Chooses how far to list from the next time on: far enough to ask rarely, with two times where they are rare, and no further than
  * the most times reach if they go on as they were listed.
  */
-function chooseStretch(coming: readonly number[], { quietMs, listedMs, mostMs }: Stretch): number | undefined {
+function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
   const rate = isListed ? coming.length / listedMs : 0;
-  const longestMs = Math.min(mostMs, isListed ? listedMs * mostGrowth : hourMs);
+  const allowedMs = Math.min(maxMs, isListed ? listedMs * maxGrowth : hourMs);
   const [shortest, ...longer] = stretches;
-  if (shortest > mostMs) return undefined;
-  const possible = [shortest, ...longer.filter((ms) => ms <= longestMs && ms * rate <= mostTimes)];
+  if (shortest > maxMs) return undefined;
+  const possible = [shortest, ...longer.filter((ms) => ms <= allowedMs && ms * rate <= maxTimes)];
   const least = isListed ? (coming.length - 1) / listedMs : 0;
   return possible.find((ms) => quietMs + ms >= halfDayMs && ms * least >= fewTimes) ?? possible.at(-1);
 }
 
 /** The most times that are asked for at once. */
-export const mostTimes = 500;
+export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -96,10 +96,10 @@ const stretches = [
   170 * hourMs,
 ] as const;
 /** From an hour to a day: within a day every hour in which a schedule starts anything is like the others. */
-const mostGrowth = 27;
+const maxGrowth = 27;
 const fewTimes = 1.9;
 /** A schedule that somebody has made to start every second lists 3,600 times in it. */
-const longestUnsureMs = hourMs + minuteMs;
+const maxUnsureMs = hourMs + minuteMs;
 /** What was told as lately as this is taken to hold still: a first contact takes as long. It is less where the list shows no edits. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
@@ -107,4 +107,4 @@ const enoughShare = 0.9;
 /** The server counts the span by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
 export const edgeMs = 30_000;
 /** Until a time is as near as this it is all that has to be known. */
-const mostAheadMs = 7 * 24 * hourMs;
+const maxAheadMs = 7 * 24 * hourMs;

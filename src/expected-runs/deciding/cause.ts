@@ -4,8 +4,8 @@ import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { firstAfter, firstSoonAfter, isUnwatched, lastBefore, type Span, type Timeline } from './timeline.ts';
 import {
   type Fact,
-  longestListGapMs,
   type MissReason,
+  maxListGapMs,
   type OffPeriod,
   type SeenRun,
   type WatchedJob,
@@ -107,7 +107,7 @@ export function mayBeOff(period: OffPeriod, expectedMs: number): boolean {
 }
 
 function isUndated({ lastOnMs, sinceMs, seenAtMs }: OffPeriod): boolean {
-  return lastOnMs !== undefined && sinceMs === seenAtMs && seenAtMs - lastOnMs > longestListGapMs;
+  return lastOnMs !== undefined && sinceMs === seenAtMs && seenAtMs - lastOnMs > maxListGapMs;
 }
 
 export function toOffFact({ what, sinceMs }: OffPeriod): Fact {

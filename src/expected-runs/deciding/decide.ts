@@ -148,7 +148,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   // What it ran may bear times that were believed to be read.
-  const isInDoubt = behindMs > mostBehindMs || isLeaptOver(sources, window);
+  const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
   if (!isOwnerHeard) return wait;
@@ -156,7 +156,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const strict = findCause({ ...given, job: { ...job, maySeveral: false } });
   const isAllowed = strict.reason === 'overlap' && maySeveral(job);
   const cause = isAllowed ? findCause({ ...given, job: { ...job, maySeveral: true } }) : strict;
-  const isLate = nowMs > window.throughMs + longestWaitMs;
+  const isLate = nowMs > window.throughMs + maxWaitMs;
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
@@ -176,7 +176,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
 const wait: Wait = { is: 'wait' };
 
 /** As late as ends become visible anyway. */
-const mostBehindMs = 60_000;
+const maxBehindMs = 60_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
@@ -199,7 +199,7 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */
-const longestWaitMs = 900_000;
+const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
   const known = new Set(ended.map(({ id }) => id));
@@ -227,7 +227,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
     ...(timetable === undefined ? {} : { timetable: { ...timetable, timesMs } }),
     runs: kept.map((run) => (used.has(run.id) ? { ...run, kind: 'other' } : run)),
     ...(held.length === 0 ? {} : { held }),
-    verdicts: [...job.verdicts, ...verdicts].toSorted(byTime).slice(-mostVerdicts),
+    verdicts: [...job.verdicts, ...verdicts].toSorted(byTime).slice(-maxVerdicts),
     ...(missedMs.length === 0 ? {} : { lastMissedMs: Math.max(job.lastMissedMs ?? -Infinity, ...missedMs) }),
   };
 }
@@ -236,7 +236,7 @@ function byTime(one: Verdict, other: Verdict): number {
   return one.expectedMs - other.expectedMs;
 }
 
-const mostVerdicts = 20;
+const maxVerdicts = 20;
 
 /** The starts that satisfy an expected time; both ends belong to it. */
 type StartWindow = { readonly fromMs: number; readonly throughMs: number };

@@ -1,7 +1,7 @@
-import { leastSlackMs } from './join-answer.ts';
+import { minSlackMs } from './join-answer.ts';
 import { isProjectOffAt, type Sources } from './sources.ts';
 import { type Gap, type Timetable, toMostPerHour } from './timetable.ts';
-import { type Judged, longestListGapMs, type WatchedJob } from './watched-job.ts';
+import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
  * Reports whether the server may be asked for the times of a gap: it tells them by the schedule of today. `wait` where the list of
@@ -9,16 +9,16 @@ import { type Judged, longestListGapMs, type WatchedJob } from './watched-job.ts
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
   if (gap.isLost === true || job.goneAtMs !== undefined || !isUneditedSince(job, gap.askedAtMs)) return 'lost';
-  const mostPerHour = gap.mostPerHour ?? (job.timetable && toMostPerHour(job.timetable));
+  const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
-  if (mostPerHour === undefined || mostPerHour * hours > mostListed) return 'lost';
+  if (maxPerHour === undefined || maxPerHour * hours > maxListed) return 'lost';
   if (job.listedAtMs > gap.throughMs) return 'ask';
-  return nowMs - gap.throughMs > longestListGapMs ? 'lost' : 'wait';
+  return nowMs - gap.throughMs > maxListGapMs ? 'lost' : 'wait';
 }
 
 /** Reports whether the last list of jobs shows that nobody has edited a schedule since an answer. */
 export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: number): boolean {
-  return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - leastSlackMs;
+  return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
 /** Times up to now that an answer has told; if there were more of them than it may have, the oldest. */
@@ -29,7 +29,7 @@ export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, s
   const { timetable } = job;
   const { gap } = timetable ?? {};
   if (timetable === undefined || gap === undefined) return job;
-  const own = told.filter((time) => time > gap.afterMs && time <= gap.throughMs + leastSlackMs);
+  const own = told.filter((time) => time > gap.afterMs && time <= gap.throughMs + minSlackMs);
   const expected = own.filter((time) => wasExpected(job, time, sources));
   const timesMs = [...new Set([...timetable.timesMs, ...expected])].sort((one, other) => one - other);
   const lastMs = told.at(-1);
@@ -70,5 +70,5 @@ function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Source
 }
 
 /** An hour of every second. */
-const mostListed = 3600;
+const maxListed = 3600;
 const hourMs = 3_600_000;

@@ -99,11 +99,11 @@ function toExceeded(
     ...own.filter(({ atMs, durationMs }) => atMs <= exceededMs && atMs + Math.max(durationMs, 1) > exceededMs),
   ];
   const jobs = new Map(running.map(({ job }) => [JSON.stringify([job.project, job.group, job.name]), job]));
-  return { atMs: exceededMs, jobs: [...jobs.values()].slice(0, mostNamed), jobCount: jobs.size };
+  return { atMs: exceededMs, jobs: [...jobs.values()].slice(0, maxNamed), jobCount: jobs.size };
 }
 
 /** The most jobs of an hour that a page names. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** One start that the timetable expects. */
 type ExpectedStart = { readonly atMs: number; readonly durationMs: number };

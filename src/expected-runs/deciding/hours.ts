@@ -28,7 +28,7 @@ export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judge
     }
   }
   const lastMs = Math.max(...byStart.keys());
-  const kept = [...byStart.values()].filter(({ startMs }) => startMs > lastMs - mostHours * hourMs);
+  const kept = [...byStart.values()].filter(({ startMs }) => startMs > lastMs - maxHours * hourMs);
   return kept.sort((one, other) => one.startMs - other.startMs);
 }
 
@@ -53,7 +53,7 @@ export function toHour(atMs: number): number {
 
 export const hourMs = 3_600_000;
 /** A day and an hour: times are decided after they are over. */
-const mostHours = 25;
+const maxHours = 25;
 
 function toEmpty(startMs: number): HourOfTimes {
   return { startMs, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };

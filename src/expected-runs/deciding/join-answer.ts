@@ -24,7 +24,7 @@ export function joinAnswer(
   { decidedMs, doubtMs }: JoinInput,
 ): Joined {
   const { askedAtMs } = told;
-  const slackMs = leastSlackMs + doubtMs;
+  const slackMs = minSlackMs + doubtMs;
   // What fell into the time of the request may be in the answer or not.
   const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
@@ -64,7 +64,7 @@ export function joinAnswer(
 }
 
 /** More than a request takes, and than clocks that are told in seconds are off. */
-export const leastSlackMs = 30_000;
+export const minSlackMs = 30_000;
 
 /** What lies between the two answers, and what lay before the first of them and is still open. */
 export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
@@ -72,9 +72,9 @@ export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   if (untilMs >= askedAtMs) return open;
   const likely = toLikely(before, untilMs, askedAtMs);
   if (open !== undefined) return { ...open, throughMs: askedAtMs, likely: [...open.likely, ...likely] };
-  const mostPerHour = toMostPerHour(before);
+  const maxPerHour = toMostPerHour(before);
   const gap = { afterMs: untilMs, throughMs: askedAtMs, askedAtMs: before.askedAtMs, likely };
-  return mostPerHour === undefined ? gap : { ...gap, mostPerHour };
+  return maxPerHour === undefined ? gap : { ...gap, maxPerHour };
 }
 
 /** What lies between two stretches that are not sure is not sure, too. */

@@ -20,7 +20,7 @@ export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
 /** Notes that a clock was set. Without a name, any clock may be the one that was set back. */
 export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: string): Timeline {
-  if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-mostLeaps);
+  if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-maxLeaps);
   const isUndone = ({ value, throughMs }: Leap): boolean =>
     throughMs > toMs && (name === undefined ? isLeapt(value) : value === `leapt ${name}`);
   const undone = leaps.filter(isUndone).map((leap) => ({ ...leap, fromMs: Math.max(leap.fromMs, toMs) }));
@@ -35,7 +35,7 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
     }),
     ...undone.map((leap) => ({ ...leap, value: 'undone' })),
     ...lived,
-  ].slice(-mostLeaps);
+  ].slice(-maxLeaps);
 }
 
 /** Reports whether no run can show that it belongs to a time of a window. */
@@ -97,4 +97,4 @@ function leapsOf(sources: Sources): Timeline {
 
 /** Larger than the duration of an answer, and than rounding to whole seconds. */
 export const stepMs = 30_000;
-const mostLeaps = 100;
+const maxLeaps = 100;

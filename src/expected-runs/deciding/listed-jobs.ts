@@ -7,20 +7,20 @@ type Listed = {
   readonly project: string;
   readonly listed: readonly Job[];
   readonly atMs: number;
-  readonly mostJobs: number;
+  readonly maxJobs: number;
 };
 
 /** The most characters in the names of jobs that are watched: a few thousand jobs with names of a usual length. */
-const mostNameChars = 1_000_000;
+const maxNameChars = 1_000_000;
 
 /** Plans what the list of a project changes: jobs that it shows, and those that it lacks. */
 export function planListed(
   all: ReadonlyMap<string, WatchedJob>,
-  { project, listed, atMs, mostJobs }: Listed,
+  { project, listed, atMs, maxJobs }: Listed,
 ): readonly Judged[] {
   const there = [...all.values()].filter(isThere);
-  let room = mostJobs - there.length;
-  let chars = mostNameChars - there.reduce((sum, job) => sum + toNameChars(job), 0);
+  let room = maxJobs - there.length;
+  let chars = maxNameChars - there.reduce((sum, job) => sum + toNameChars(job), 0);
   const fitting = listed.filter((each) => {
     const known = all.get(each.id);
     if (known !== undefined && isThere(known)) return true;
@@ -58,20 +58,20 @@ type Gone = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: Tallies;
   readonly nowMs: number;
-  readonly mostJobs: number;
+  readonly maxJobs: number;
 };
 
 /**
  * Finds the jobs that have been gone for long, or for longest where more are gone than may be watched, and what was counted under
  * names that no other job has.
  */
-export function findLongGone({ all, tallies, nowMs, mostJobs }: Gone) {
+export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
   gone.sort((one, other) => other.atMs - one.atMs);
-  let chars = mostNameChars;
+  let chars = maxNameChars;
   const long = gone.filter(({ job, atMs }, index) => {
     chars -= toNameChars(job);
-    return nowMs - atMs > keptForMs || index >= mostJobs || chars < 0;
+    return nowMs - atMs > keptForMs || index >= maxJobs || chars < 0;
   });
   const ids = new Set(long.map(({ job }) => job.id));
   const owners = new Set(long.map(({ job }) => toOwner(job)));

@@ -6,7 +6,7 @@ import {
   isOff,
   isSwitched,
   type Judged,
-  longestListGapMs,
+  maxListGapMs,
   type OffPeriod,
   type SeenRun,
   undecidedTimes,
@@ -33,7 +33,7 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   // A switch that was turned is a change, too, and explains it.
   if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
   // Of several changes in a long absence the list shows the last one.
-  const isAfterAbsence = atMs - before.listedAtMs > longestListGapMs;
+  const isAfterAbsence = atMs - before.listedAtMs > maxListGapMs;
   return withdrawSince(withGap(there, atMs), isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
 }
 
@@ -56,10 +56,10 @@ function toFormerOwners(
   if (before === undefined || !(isTaken || known.length > 0)) return {};
   const openMs = firstOpenMs(before) ?? atMs;
   const left = (isTaken ? [...known, { uuid, untilMs: atMs }] : known).filter(({ untilMs }) => untilMs > openMs);
-  return { formerOwners: !isTaken && left.length === known.length ? known : left.slice(-mostOwners) };
+  return { formerOwners: !isTaken && left.length === known.length ? known : left.slice(-maxOwners) };
 }
 
-const mostOwners = 20;
+const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
@@ -144,12 +144,12 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   const runs = [...job.runs, ...fresh]
     .filter(({ endedAtMs = Infinity }) => endedAtMs >= fromMs - aroundMs)
     .sort((one, other) => one.startedAtMs - other.startedAtMs);
-  const lost = runs.at(-mostRuns - 1);
+  const lost = runs.at(-maxRuns - 1);
   const { hiddenMs: _hidden, ...shown } = job;
   return {
     ...shown,
     shownMs: Math.max(job.shownMs ?? 0, ...fresh.map(({ endedAtMs = 0 }) => endedAtMs)),
-    runs: runs.slice(-mostRuns),
+    runs: runs.slice(-maxRuns),
     ...(lost === undefined ? {} : { lostRunsMs: Math.max(lost.startedAtMs, job.lostRunsMs ?? lost.startedAtMs) }),
     ...(areAtOnce([...job.runs, ...ended]) ? { allowsSeveral: true } : {}),
   };
@@ -169,4 +169,4 @@ export function areAtOnce(runs: readonly SeenRun[]): boolean {
 }
 
 const aroundMs = 5000;
-const mostRuns = 3000;
+const maxRuns = 3000;

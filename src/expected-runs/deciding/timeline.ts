@@ -9,10 +9,10 @@ export function noteReading(timeline: Timeline, value: string, atMs: number): Ti
     .filter(({ fromMs }) => fromMs <= atMs)
     .map((span) => (span.throughMs <= atMs ? span : { ...span, throughMs: atMs }));
   const last = before.at(-1);
-  if (last?.value === value && atMs - last.throughMs <= longestGapMs) {
+  if (last?.value === value && atMs - last.throughMs <= maxGapMs) {
     return [...before.slice(0, -1), { ...last, throughMs: atMs }];
   }
-  return [...before, { value, fromMs: atMs, throughMs: atMs }].slice(-mostSpans);
+  return [...before, { value, fromMs: atMs, throughMs: atMs }].slice(-maxSpans);
 }
 
 /** Forgets what ended before a time, except for the last value. */
@@ -41,15 +41,15 @@ export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
 /** The span of the first reading after a time, where it follows without a gap. */
 export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefined {
   const span = firstAfter(timeline, atMs);
-  return span !== undefined && span.fromMs - atMs <= longestGapMs ? span : undefined;
+  return span !== undefined && span.fromMs - atMs <= maxGapMs ? span : undefined;
 }
 
 /** Reports whether the last reading before a time is so old that nobody was looking. */
 export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   const span = lastBefore(timeline, atMs);
-  return span === undefined || atMs - span.throughMs > longestGapMs;
+  return span === undefined || atMs - span.throughMs > maxGapMs;
 }
 
 /** Vital polls come every 15 s, and what they read is kept once a minute. */
-const longestGapMs = 120_000;
-const mostSpans = 500;
+const maxGapMs = 120_000;
+const maxSpans = 500;

@@ -31,7 +31,7 @@ export type Gap = {
   /** When the last answer before it was asked. */
   readonly askedAtMs: number;
   /** The most times in an hour before it; undefined where too little was listed. */
-  readonly mostPerHour?: number;
+  readonly maxPerHour?: number;
   /** How many times it has if they continue as before, by their hours. */
   readonly likely: readonly LikelyTimes[];
   /** True once the server cannot tell them. */
@@ -44,7 +44,7 @@ export type LikelyTimes = { readonly firstMs: number; readonly count: number };
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
   const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
-  if (listedMs < leastListedMs) return undefined;
+  if (listedMs < minListedMs) return undefined;
   let most = 0;
   let first = 0;
   for (const [index, time] of times.entries()) {
@@ -67,7 +67,7 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
 }
 
 const hourMs = 3_600_000;
-const leastListedMs = 300_000;
+const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
 /**
@@ -78,10 +78,10 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
   if (source === 'next-run') return untilMs + 1;
   const lastMs = timesMs.at(-1) ?? askedAtMs;
   const overMs = lastMs > askedAtMs ? lastMs + 1 : Number.POSITIVE_INFINITY;
-  return Math.min(askedAtMs + Math.min((untilMs - askedAtMs) / 2, mostAgeMs), overMs);
+  return Math.min(askedAtMs + Math.min((untilMs - askedAtMs) / 2, maxAgeMs), overMs);
 }
 
-const mostAgeMs = 6 * hourMs;
+const maxAgeMs = 6 * hourMs;
 
 /** The times of a window ahead; beyond the answer its pattern is repeated. */
 export function timesWithin(

@@ -56,14 +56,14 @@ export type Unread = {
 
 /** Returns the time up to which a job is not asked about: each rest is twice as long as the previous one. */
 export function restsUntilMs({ atMs, count }: Unread): number {
-  return atMs + Math.min(shortestRestMs * 2 ** (count - 1), longestRestMs);
+  return atMs + Math.min(minRestMs * 2 ** (count - 1), maxRestMs);
 }
 
-const shortestRestMs = 600_000;
-const longestRestMs = 6 * 3_600_000;
+const minRestMs = 600_000;
+const maxRestMs = 6 * 3_600_000;
 
 /** Returns the longest span whose times may be asked for: for a day much less than what the server could not list. */
-export function mostSpanMs({ limit }: WatchedJob, nowMs: number): number {
+export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;
 }
@@ -84,7 +84,7 @@ export type OffPeriod = {
 };
 
 /** Lists of jobs come every few minutes: after more than that, switches may have been turned unseen. */
-export const longestListGapMs = 600_000;
+export const maxListGapMs = 600_000;
 
 export type SeenRun = {
   readonly id: number;

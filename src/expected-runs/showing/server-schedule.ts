@@ -73,10 +73,10 @@ export async function toServerSchedule(
       notable,
       times.map((verdict) => ({ job, verdict })),
       byTime,
-      mostNotable,
+      maxNotable,
     );
     const atMs = nextTime(job, nowMs);
-    if (atMs !== undefined) addTo(next, [{ job, atMs }], byStart, mostNext);
+    if (atMs !== undefined) addTo(next, [{ job, atMs }], byStart, maxNext);
   }
   return {
     server,
@@ -86,11 +86,11 @@ export async function toServerSchedule(
     offCount: counts.off,
     hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: counts.open.get(hour.startMs) ?? 0 })),
     openCount: [...counts.open.values()].reduce((sum, count) => sum + count, 0),
-    notable: notable.sort(byTime).slice(0, mostNotable),
+    notable: notable.sort(byTime).slice(0, maxNotable),
     notableCount: counts.notable,
     next: next
       .sort(byStart)
-      .slice(0, mostNext)
+      .slice(0, maxNext)
       .map(({ job, atMs }) => ({ job, atMs, blockers: findBlockers(job, sources) })),
     ahead,
   };
@@ -139,5 +139,5 @@ function countOpen(
   }
 }
 
-const mostNotable = 100;
-const mostNext = 50;
+const maxNotable = 100;
+const maxNext = 50;

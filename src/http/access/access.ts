@@ -209,9 +209,9 @@ export function createRateLimit(ticks: () => number): (limit: RateLimit, client:
     buckets.delete(client);
     buckets.set(client, { tokens: isAllowed ? filled - 1 : filled, seenTicks: now });
     const [oldest] = buckets.keys();
-    if (buckets.size > mostBuckets) buckets.delete(oldest);
+    if (buckets.size > maxBuckets) buckets.delete(oldest);
     return isAllowed;
   };
 }
 
-const mostBuckets = 1000;
+const maxBuckets = 1000;

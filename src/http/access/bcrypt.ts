@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import type { BcryptHash } from '../../domain/web-config.ts';
 
 export type Bcrypt = {
-  /** Reports whether a password has this hash, after as much work as for a hash of `leastCost`. */
-  readonly compare: (password: string, hash: BcryptHash, leastCost: number) => Promise<boolean>;
+  /** Reports whether a password has this hash, after as much work as for a hash of `minCost`. */
+  readonly compare: (password: string, hash: BcryptHash, minCost: number) => Promise<boolean>;
 };
 
 /**
@@ -22,16 +22,16 @@ export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
   }
 
   return {
-    compare: async (password, { cost, salt, digest }, leastCost) => {
+    compare: async (password, { cost, salt, digest }, minCost) => {
       const state = Int32Array.from(start);
-      const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, longestPassword));
+      const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, maxPasswordLength));
       const saltWords = toWords(salt);
       const keys = [key, toKey(salt)];
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
       // What follows is thrown away: the time must not tell one hash from another.
-      await stretch(state, keys, { after: 2 ** cost, to: 2 ** leastCost });
+      await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },
   };
@@ -41,7 +41,7 @@ type Rounds = { readonly after: number; readonly to: number };
 
 /** Some 3 ms. */
 const roundsPerTurn = 32;
-const longestPassword = 72;
+const maxPasswordLength = 72;
 const keyWords = 18;
 const tableWords = 256;
 const stateWords = keyWords + 4 * tableWords;

@@ -35,9 +35,9 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
 
   async function judge({ name, password }: Login, among: typeof users): Promise<Admission> {
     const known = among.get(name);
-    const leastCost = Math.max(...[...among.values()].map(({ cost }) => cost));
+    const minCost = Math.max(...[...among.values()].map(({ cost }) => cost));
     bcrypt ??= loadBcrypt();
-    const isRight = await bcrypt.compare(password, known ?? toNobody(leastCost), leastCost);
+    const isRight = await bcrypt.compare(password, known ?? toNobody(minCost), minCost);
     return isRight && known !== undefined ? 'admitted' : 'refused';
   }
 
@@ -46,7 +46,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     kept.set(key, judged);
     // Only refusals can be many: of passwords that are right there is one for each user.
     for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break;
+      if (kept.size <= maxKept) break;
       kept.delete(oldest);
     }
   }
@@ -70,7 +70,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
 
   /** One address has one place: whoever guesses passwords keeps no one else out. */
   function isBusy(from: string): boolean {
-    return underWay.size >= mostWaiting || [...underWay.values()].some((one) => one.from === from);
+    return underWay.size >= maxWaiting || [...underWay.values()].some((one) => one.from === from);
   }
 
   return {
@@ -103,8 +103,8 @@ function isSameUser(name: string, before: UsersByName, after: UsersByName): bool
   return isDeepStrictEqual(before.get(name), after.get(name));
 }
 
-const mostKept = 1000;
-const mostWaiting = 16;
+const maxKept = 1000;
+const maxWaiting = 16;
 
 type Login = { readonly name: string; readonly password: string };
 

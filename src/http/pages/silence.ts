@@ -29,7 +29,7 @@ export function renderSilence(servers: readonly string[], find: FindSilence): Ht
 /** Says who watches servers that are missing from a page; undefined if there are none. */
 export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefined {
   if (elsewhere.length === 0) return undefined;
-  const shown = elsewhere.slice(0, mostShown).map((one) => {
+  const shown = elsewhere.slice(0, maxShown).map((one) => {
     const page = one.watcher.is === 'other' ? one.watcher.page : undefined;
     return html`→ ${toWatcherText(one)}${page === undefined ? '' : html` (<a href="${page}/">open</a>)`}.<br>\n`;
   });
@@ -38,10 +38,10 @@ export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefin
 }
 
 function renderSilent(silent: readonly Silence[]): Html {
-  const shown = silent.slice(0, mostShown).map((one) => html`✗ ${toSilenceText(one)}.<br>\n`);
+  const shown = silent.slice(0, maxShown).map((one) => html`✗ ${toSilenceText(one)}.<br>\n`);
   const rest = silent.length - shown.length;
   return html`<p class="silence bad">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}What follows is as of the last answer.</p>
 `;
 }
 
-const mostShown = 3;
+const maxShown = 3;

@@ -38,8 +38,8 @@ export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: Quaranti
       (request, response, next) => {
         if (letsIn(lifecycle, { request, response }, { verb })) next();
       },
-      json({ limit: largestBody }),
-      urlencoded({ extended: false, limit: largestBody }),
+      json({ limit: maxBody }),
+      urlencoded({ extended: false, limit: maxBody }),
       async (request, response) => {
         const changes = quarantined();
         const which = readWhich(request.body);
@@ -53,7 +53,7 @@ export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: Quaranti
   return router;
 }
 
-const largestBody = '1mb';
+const maxBody = '1mb';
 
 function toJson({ name, server, executionId, spans, size, atMs, reason }: QuarantineStatus) {
   return {
@@ -86,8 +86,8 @@ type Done = { readonly which: Which; readonly elsewhere: readonly Elsewhere[]; r
 
 function sendHandled(request: Request, response: Response, { which, elsewhere, handled }: Done): void {
   if ('unknown' in handled) {
-    const names = handled.unknown.slice(0, mostNamed).join(', ');
-    const rest = handled.unknown.length - mostNamed;
+    const names = handled.unknown.slice(0, maxNamed).join(', ');
+    const rest = handled.unknown.length - maxNamed;
     const more = rest > 0 ? ` and ${rest} more` : '';
     const owned = elsewhere.filter(({ server }) => handled.unknown.some((name) => toServer(name) === server));
     const says = [
@@ -97,7 +97,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
     response
       .status(404)
       .type('text/plain')
-      .send(`${says.slice(0, mostNamed).join('. ')}\n`);
+      .send(`${says.slice(0, maxNamed).join('. ')}\n`);
   } else if (request.is('application/json') === false) {
     // Back to the page with the form. Relative, because a proxy may serve us below another path.
     response.redirect(303, '../../traces');
@@ -106,7 +106,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
   }
 }
 
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** Names of servers may hold slashes. */
 function toServer(name: string): string {

@@ -43,11 +43,11 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
 /** Leaves descriptors to everything else that the daemon has open, where the system gives it few. */
 export function toLimits(openFiles: number | undefined): HttpLimits {
   if (openFiles === undefined) return usualLimits;
-  const connections = Math.max(leastConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
+  const connections = Math.max(minConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
   return { ...usualLimits, connections };
 }
 
-const leastConnections = 32;
+const minConnections = 32;
 const otherFiles = 256;
 
 /**
@@ -130,7 +130,7 @@ function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined
 }
 
 /** Clients that wait for answers never come near it. */
-const mostUnanswered = 8;
+const maxUnanswered = 8;
 
 /** Cuts off who does not take its answers, be it that it reads nothing, too slowly, or asks for more and more meanwhile. */
 export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandler {
@@ -138,7 +138,7 @@ export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandle
   const unanswered = new WeakMap<Socket, number>();
   return ({ socket }, response, next) => {
     const count = (unanswered.get(socket) ?? 0) + 1;
-    if (count > mostUnanswered) {
+    if (count > maxUnanswered) {
       socket.destroy();
       return;
     }
@@ -154,7 +154,7 @@ export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandle
 }
 
 /** Counts the bytes of each page until its client has taken it; where they are too many, the client that waits longest is cut off. */
-function createPageBound(mostBytes: number): (socket: Socket, response: Response) => void {
+function createPageBound(maxBytes: number): (socket: Socket, response: Response) => void {
   const pages = new Map<Response, { readonly bytes: number; readonly socket: Socket }>();
   let total = 0;
 
@@ -174,7 +174,7 @@ function createPageBound(mostBytes: number): (socket: Socket, response: Response
       pages.set(response, { bytes, socket });
       total += bytes;
       for (const [oldest, { socket: slow }] of pages) {
-        if (total <= mostBytes || oldest === response) break;
+        if (total <= maxBytes || oldest === response) break;
         release(oldest);
         slow.destroy();
       }

@@ -41,11 +41,11 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       next();
       return;
     }
-    if (underWay >= mostPages) {
+    if (underWay >= maxPages) {
       if (!wasBusy) onBusy();
       wasBusy = true;
       response.set({ 'retry-after': '1', 'cache-control': 'no-store' }).status(503).type('text/plain');
-      response.send(`Busy: ${mostPages} pages are already in progress. Try again in a second.\n`);
+      response.send(`Busy: ${maxPages} pages are already in progress. Try again in a second.\n`);
       return;
     }
     underWay += 1;
@@ -75,7 +75,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
         if (made === own) made = undefined;
       };
       const value = make(begin()).finally(() => {
-        const reuseMs = Math.min(longestReuseMs, reuseFactor * (clock.ticks() - startedTicks));
+        const reuseMs = Math.min(maxReuseMs, reuseFactor * (clock.ticks() - startedTicks));
         if (reuseMs < 1) forget();
         else clock.after(reuseMs, forget);
       });
@@ -111,6 +111,6 @@ export const unsharedTurns: Omit<PageTurns, 'gate'> = {
   shareByName: (make) => (name) => make(name, noPause),
 };
 
-const mostPages = 100;
+const maxPages = 100;
 const reuseFactor = 20;
-const longestReuseMs = 1000;
+const maxReuseMs = 1000;

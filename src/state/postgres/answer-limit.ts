@@ -6,7 +6,7 @@ import type { ClientBase } from 'pg';
 type Wire = EventEmitter & { stream: Duplex };
 
 /** More than any state is read with; a database that is disturbed would fill the memory with its rows or messages. */
-const mostAnswerBytes = 256 * 2 ** 20;
+const maxAnswerBytes = 256 * 2 ** 20;
 /** What a message takes beside its bytes once it is a row or a result. */
 const bytesOfMessage = 400;
 
@@ -19,7 +19,7 @@ export function limitAnswers<Client extends ClientBase>(client: Client): Client 
   counts.set(client, count);
   const add = (bytes: number): void => {
     count.bytes += bytes;
-    if (count.bytes > mostAnswerBytes) connection.stream.destroy(new Error(says));
+    if (count.bytes > maxAnswerBytes) connection.stream.destroy(new Error(says));
   };
   const watch = (): void => void connection.stream.on('data', ({ length }: Buffer) => add(length));
   watch();
@@ -29,7 +29,7 @@ export function limitAnswers<Client extends ClientBase>(client: Client): Client 
   return client;
 }
 
-const says = `its answer is larger than ${mostAnswerBytes / 2 ** 20} MB; see whether it is the right database`;
+const says = `its answer is larger than ${maxAnswerBytes / 2 ** 20} MB; see whether it is the right database`;
 
 /** Called before each statement. */
 export function beginAnswer(client: ClientBase): void {

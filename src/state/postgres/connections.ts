@@ -110,7 +110,7 @@ export function createConnections(
         try {
           return await transactOnce(work);
         } catch (error) {
-          if (!isRetryable(error) || tries === mostTries) throw explain('the state cannot be written', error);
+          if (!isRetryable(error) || tries === maxTries) throw explain('the state cannot be written', error);
           await sleep(clock, tries * 20 * (0.5 + clock.random()));
         }
       }
@@ -152,7 +152,7 @@ function createGenerations(breaks: Breaks) {
 }
 
 /** Conflicts follow from others that write at the same time; each of them gets on. */
-const mostTries = 6;
+const maxTries = 6;
 
 async function commit(client: ClientBase): Promise<void> {
   let command: string;

@@ -127,12 +127,12 @@ async function createVersion(connections: Connections, schema: string): Promise<
       });
     } catch (error) {
       // Another replica may have created them just now.
-      if (tries === mostTries) throw error;
+      if (tries === maxTries) throw error;
     }
   }
 }
 
-const mostTries = 3;
+const maxTries = 3;
 
 async function hasVersion({ sql }: Connections, schema: string): Promise<boolean> {
   const rows = await sql(

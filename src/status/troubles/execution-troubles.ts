@@ -143,9 +143,9 @@ function findSlow(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs
     const runs = byPath.get(toPath(job)) ?? [];
     const { averageDurationMs } = job;
     if (runs.length < durationRuns || averageDurationMs === undefined) return false;
-    const shortestMs = Math.min(...runs.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
-    const isLong = shortestMs - averageDurationMs > durationSeconds * 1000;
-    return isLong && shortestMs > durationFactor * averageDurationMs;
+    const minMs = Math.min(...runs.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
+    const isLong = minMs - averageDurationMs > durationSeconds * 1000;
+    return isLong && minMs > durationFactor * averageDurationMs;
   });
   return toTrouble('jobs_slow', slow, ['has become slow', 'have become slow']);
 }

@@ -34,7 +34,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSi
       );
       // Answers that come in quick succession take the place of each other.
       const before = kept.at(-2);
-      const isClose = before !== undefined && sample.ticks - before.ticks < leastApartMs;
+      const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       byMember.set(member, [...(isClose ? kept.slice(0, -1) : kept), sample]);
     },
     troubles: () =>
@@ -44,10 +44,10 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSi
   };
 }
 
-const leastApartMs = 10_000;
+const minApartMs = 10_000;
 /** A mean over less says little. */
-const leastSpanMs = 60_000;
-const leastHeapSpanMs = 15 * 60_000;
+const minSpanMs = 60_000;
+const minHeapSpanMs = 15 * 60_000;
 
 function isInfo(endpoint: Endpoint<unknown>, answer: unknown): answer is SystemInfo {
   return endpoint.name === systemInfo.name && answer !== null;
@@ -80,12 +80,12 @@ function* findTroubles(samples: readonly Sample[], nowMs: number): Generator<Tro
   const lately = samples.filter(({ ticks }) => last.ticks - ticks <= serverLimits.schedulerWindowMs);
   const busy = lately.reduce((sum, { running = 0 }) => sum + running, 0) / lately.length;
   const spanMs = last.ticks - (lately[0]?.ticks ?? last.ticks);
-  if (threads > 0 && spanMs >= leastSpanMs && busy >= serverLimits.schedulerUsedRatio * threads) {
+  if (threads > 0 && spanMs >= minSpanMs && busy >= serverLimits.schedulerUsedRatio * threads) {
     const detail = `${busy.toFixed(1)} of ${threads} on average: new executions start late or not at all`;
     yield { kind: 'saturated', text: 'all scheduler threads are busy', detail };
   }
   const least = Math.min(...samples.map(({ heapRatio = 0 }) => heapRatio));
-  if (last.ticks - first.ticks >= leastHeapSpanMs && least > serverLimits.memoryUsedRatio) {
+  if (last.ticks - first.ticks >= minHeapSpanMs && least > serverLimits.memoryUsedRatio) {
     const detail = `For ${toDuration(last.ticks - first.ticks)} never less than ${Math.round(least * 100)} % was in use`;
     yield { kind: 'memory', text: 'is running out of heap', detail };
   }

@@ -8,7 +8,7 @@ export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
 }
 
-const shortestSecret = 4;
+const minSecretLength = 4;
 
 /** Values, and what follows the scheme in those of `Bearer …` and the like. */
 function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
@@ -17,7 +17,7 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
     const [, credentials] = /^[A-Za-z]+ +(\S.*)$/.exec(text) ?? [];
     return credentials === undefined ? [text] : [text, credentials];
   });
-  return forms.filter(({ length }) => length >= shortestSecret);
+  return forms.filter(({ length }) => length >= minSecretLength);
 }
 
 /**
@@ -27,9 +27,9 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);
   const pairs = search.slice(1).split('&');
-  const long = [...searchParams.values()].filter(({ length }) => length >= shortestKey);
-  return [...pairs.filter(({ length }) => length >= shortestSecret), ...long];
+  const long = [...searchParams.values()].filter(({ length }) => length >= minKeyLength);
+  return [...pairs.filter(({ length }) => length >= minSecretLength), ...long];
 }
 
 /** Shorter values may be words that stand elsewhere with right. */
-const shortestKey = 16;
+const minKeyLength = 16;

@@ -114,7 +114,7 @@ export function createBatchSize(fullBytes: number): BatchSize {
       return isProbing || lost >= lossesToShrink;
     },
     shrinkFrom: (bytes) => {
-      if (isProbing) passesToGrow = Math.min(mostPasses, 2 * passesToGrow);
+      if (isProbing) passesToGrow = Math.min(maxPasses, 2 * passesToGrow);
       isProbing = false;
       passed = 0;
       maxBytes = Math.max(1, Math.floor(Math.min(bytes, maxBytes) / 2));
@@ -124,4 +124,4 @@ export function createBatchSize(fullBytes: number): BatchSize {
 
 const lossesToShrink = 5;
 /** At a request a second, a quarter of an hour. */
-const mostPasses = 1024;
+const maxPasses = 1024;

@@ -197,12 +197,12 @@ function createShorten(scrub: (text: string) => string): (text: string) => strin
     const line = scrub(text)
       .replace(/[\s\p{Cc}]+/gu, ' ')
       .trim();
-    return line.length > longestReason ? `${line.slice(0, longestReason - 1)}…` : line;
+    return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
   };
 }
 
 /** The status, and the first 200 characters of what was said. */
-const longestReason = 210;
+const maxReasonLength = 210;
 
 /** Deliveries that fail, and the waits between their tries; reported once when they begin to fail, once when they work again. */
 type Outage = {

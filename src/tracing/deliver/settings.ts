@@ -20,7 +20,7 @@ const protocols = ['http/protobuf', 'http/json'] as const;
 const compressions = ['gzip', 'none'] as const;
 const defaultEndpoint = 'http://localhost:4318/v1/traces';
 const defaultTimeoutMs = 10_000;
-const longestTimeoutMs = 600_000;
+const maxTimeoutMs = 600_000;
 
 /** Reads the variables as the specification of OTLP exporters does: the form for traces wins, what is empty is not set. */
 export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | readonly Complaint[] {
@@ -112,8 +112,8 @@ function readWord<Word extends string>({ name, value }: Given, words: readonly W
 
 function readTimeoutMs({ name, value }: Given): number | Complaint {
   const timeoutMs = /^\d{1,9}$/.test(value) ? Number(value) : 0;
-  if (timeoutMs >= 1 && timeoutMs <= longestTimeoutMs) return timeoutMs;
-  return { place: name, message: `is ${quote(value)}`, hint: `use milliseconds, from 1 to ${longestTimeoutMs}` };
+  if (timeoutMs >= 1 && timeoutMs <= maxTimeoutMs) return timeoutMs;
+  return { place: name, message: `is ${quote(value)}`, hint: `use milliseconds, from 1 to ${maxTimeoutMs}` };
 }
 
 function readHeaders(environment: OtlpEnvironment, name: string): readonly SentHeader[] | Complaint | undefined {

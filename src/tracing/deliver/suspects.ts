@@ -34,7 +34,7 @@ export function createSuspects(random: () => number) {
       // Its bytes stay where they are.
       const suspect = { key, server, executionId, spans, reason };
       const { strikes = 0, losses = 0 } = known.get(key) ?? {};
-      if (losses === 0 && known.size >= mostSuspects) return;
+      if (losses === 0 && known.size >= maxSuspects) return;
       known.delete(key);
       known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
       inDoubt = key;
@@ -69,4 +69,4 @@ type Known = {
 
 /** A way that loses anything now and then does not lose the same one ten times, and the next one never. */
 const strikesToGiveUp = 10;
-const mostSuspects = 1000;
+const maxSuspects = 1000;

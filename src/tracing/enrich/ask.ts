@@ -17,7 +17,7 @@ export async function askForExecution(
   if (execution.endedAtMs === undefined) return undefined;
   const workflows: Workflows = { read: (_jobId, ask) => ask() };
   for (let tries = 1; ; tries += 1) {
-    const isLastTry = tries === mostTries;
+    const isLastTry = tries === maxTries;
     const { source, isPending } = await gatherSteps(api, execution, { detail, workflows, isLastTry });
     if (!isPending) return source;
     // Asking makes a server load a state that it had put away.
@@ -26,5 +26,5 @@ export async function askForExecution(
   }
 }
 
-const mostTries = 4;
+const maxTries = 4;
 const betweenTriesMs = 1000;

@@ -27,10 +27,10 @@ export function createAttempts(): Attempts {
 
   /** Returns those whose next attempt never came, and the oldest where there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
-    let tooMany = known.size + more - mostAttempts;
+    let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];
     for (const [key, previous] of known) {
-      if (tooMany <= 0 && atMs - previous.atMs <= longestMs) break;
+      if (tooMany <= 0 && atMs - previous.atMs <= maxMs) break;
       tooMany -= 1;
       spent.push(key);
     }
@@ -85,5 +85,5 @@ function toKey({ id, epoch }: Run): string {
   return `${epoch} ${id}`;
 }
 
-const mostAttempts = 10_000;
-const longestMs = 30 * 86_400_000;
+const maxAttempts = 10_000;
+const maxMs = 30 * 86_400_000;

@@ -16,8 +16,8 @@ export type CauseKey = Pick<LedgerEntry, 'id' | 'startedAtMs'>;
 const kind = 'cause';
 
 /** The most causes that are kept of a server, and the longest of them, in characters of JSON. */
-export const mostCauses = 500;
-export const longestCause = 2000;
+export const maxCauses = 500;
+export const maxCauseLength = 2000;
 
 /** Keeps the causes of the last executions that have not succeeded, over restarts. */
 export function createCauses() {
@@ -39,9 +39,9 @@ export function createCauses() {
     /** Returns the change to commit with the trace of an execution; `done` is called after the commit. */
     note: (run: CauseKey, cause: Cause | undefined) => {
       const body = JSON.stringify(cause);
-      if (cause === undefined || body.length > longestCause) return { documents: [], done: () => undefined };
+      if (cause === undefined || body.length > maxCauseLength) return { documents: [], done: () => undefined };
       const key = toKey(run);
-      const tooMany = known.size + Number(!known.has(key)) - mostCauses;
+      const tooMany = known.size + Number(!known.has(key)) - maxCauses;
       const gone = tooMany > 0 ? [...known.keys()].filter((each) => each !== key).slice(0, tooMany) : [];
       return {
         documents: [...gone.map((each) => ({ kind, key: each, body: undefined })), { kind, key, body }],

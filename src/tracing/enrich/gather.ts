@@ -135,7 +135,7 @@ export function createWorkflows(ticks: () => number): Workflows {
       // The oldest makes room: maps keep the order in which things came.
       known.delete(jobId);
       for (const oldest of known.keys()) {
-        if (known.size < mostKnown) break;
+        if (known.size < maxKnown) break;
         known.delete(oldest);
       }
       known.set(jobId, { steps, untilTicks: ticks() + knownForMs });
@@ -145,4 +145,4 @@ export function createWorkflows(ticks: () => number): Workflows {
 }
 
 const knownForMs = 600_000;
-const mostKnown = 500;
+const maxKnown = 500;

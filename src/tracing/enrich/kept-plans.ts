@@ -14,7 +14,7 @@ export type Circumstances = {
 /** Why a plan was removed, or never kept. */
 export type ForgetReason = 'count' | 'bytes' | 'too_large' | 'configuration';
 
-type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; mostBytes?: number };
+type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes?: number };
 
 type Kept = {
   server: string;
@@ -24,11 +24,11 @@ type Kept = {
 };
 
 /** The most plans, and bytes, that are kept; the oldest make room. */
-const mostPlans = 1000;
+const maxPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 
 /** The plans of the executions that pages can show. */
-export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: KeptPlansOptions = {}) {
+export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
   /** Which attempt comes before an execution: it is not always known when its own trace is made. */
   const previous = new Map<string, number>();
@@ -50,7 +50,7 @@ export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: Kep
       forget(key);
       // A copy as long as what is in it: the buffer that it is written to may be twice as long.
       const bytes = new Uint8Array(serialize(plan));
-      if (bytes.length > mostBytes) {
+      if (bytes.length > maxBytes) {
         onForgotten?.('too_large');
         return;
       }
@@ -59,8 +59,8 @@ export function createKeptPlans({ onForgotten, mostBytes = usualMostBytes }: Kep
       if (plan.attempts.next !== undefined) previous.set(toKey(server, plan.attempts.next), executionId);
       // Maps keep the order in which things came.
       for (const oldest of plans.keys()) {
-        const reason = plans.size > mostPlans ? 'count' : 'bytes';
-        if (reason === 'bytes' && size <= mostBytes) break;
+        const reason = plans.size > maxPlans ? 'count' : 'bytes';
+        if (reason === 'bytes' && size <= maxBytes) break;
         forget(oldest, reason);
       }
     },

@@ -85,7 +85,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     inOrder: () => {
       hasNew = false;
       const byPending = new Map([...waiting.values()].map((entry) => [entry.pending, entry]));
-      crowdedOut = new Set(findCrowdedOut(byPending.keys(), mostWaiting));
+      crowdedOut = new Set(findCrowdedOut(byPending.keys(), maxWaiting));
       const ordered = toQueueOrder(byPending.keys(), isLate).flatMap((pending) => byPending.get(pending) ?? []);
       const isBehind = ({ isUnanswered, pending }: Waiting): boolean => isUnanswered && !isLate(pending);
       return [...ordered.filter((entry) => !isBehind(entry)), ...ordered.filter(isBehind)];
@@ -94,7 +94,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     isLate,
     isLastTry: (entry) => {
       // In a long queue a try comes many minutes after the previous one, and two of them say little.
-      const isTooEarly = entry.faults > 0 && entry.faults < fewestFaults;
+      const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
     isDue: ({ retryAtTicks }) => retryAtTicks <= clock.ticks(),
@@ -104,7 +104,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     },
     postpone: (entry) => {
       const ageMs = toAskedMs(entry);
-      const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
+      const laterMs = Math.min(maxRetryMs, Math.max(pendingRetryMs, ageMs / 4));
       const leftMs = sealTimeoutMs - ageMs;
       entry.retryAtTicks = clock.ticks() + (leftMs >= 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
     },
@@ -135,13 +135,13 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
 }
 
 /** More than are asked for within the backlog age; about 5 MB. */
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 /** The least wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 const faultRetryMs = 15_000;
 /** So often at least a state is asked for before it is given up. */
-const fewestFaults = 10;
+const minFaults = 10;
 
 /**
  * Orders pending traces: failures first, then the others, each with the newest first, because somebody may be looking for it
@@ -157,7 +157,7 @@ export function toQueueOrder(
   for (const each of pending) (isLate(each) ? late : each.status === 'succeeded' ? good : bad).push(each);
   const line: PendingTrace[] = [];
   late.sort(newestFirst);
-  const latePerQuestion = Math.max(fewestLatePerQuestion, late.length / 10);
+  const latePerQuestion = Math.max(minLatePerQuestion, late.length / 10);
   let placed = 0;
   for (const each of [...bad.sort(newestFirst), ...good.sort(newestFirst)]) {
     line.push(each, ...late.slice(placed, placed + latePerQuestion));
@@ -167,7 +167,7 @@ export function toQueueOrder(
 }
 
 /** Making a trace without a question takes milliseconds, a question at the share of enrichment about one second. */
-const fewestLatePerQuestion = 20;
+const minLatePerQuestion = 20;
 
 /** Returns what a queue holds beyond its limit: those that came first, and failures only where nothing else is left. */
 export function findCrowdedOut(pending: Iterable<PendingTrace>, most: number): readonly PendingTrace[] {

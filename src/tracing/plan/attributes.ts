@@ -10,7 +10,7 @@ export function createAttributes() {
   const values: Record<string, AttributeValue> = {};
   let hasCut = false;
 
-  function cut(text: string, length = longestValue): string {
+  function cut(text: string, length = maxValueLength): string {
     const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
     if (wellFormed.length <= length) return wellFormed;
     hasCut = true;
@@ -33,8 +33,8 @@ export function createAttributes() {
 
 export type AttributeList = ReturnType<typeof createAttributes>;
 
-const longestValue = 1000;
-export const longestName = 200;
+const maxValueLength = 1000;
+export const maxNameLength = 200;
 
 /** Builds the attributes of the whole execution, which all its spans share. */
 export function toResource({ execution, state }: SpanSource, settings: TraceSettings): Attributes {

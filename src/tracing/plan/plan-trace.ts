@@ -131,11 +131,11 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
   return { draft, outcome };
 }
 
-const shortestWaitMs = 2000;
+const minWaitMs = 2000;
 
 /** A delayed retry, or no free thread: the execution runs by its own account, and nothing happens yet. */
 function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft | undefined {
-  if (firstStepMs === undefined || firstStepMs - startedAtMs < shortestWaitMs) return undefined;
+  if (firstStepMs === undefined || firstStepMs - startedAtMs < minWaitMs) return undefined;
   return {
     key: { kind: 'wait', path: 'start' },
     name: 'start wait',

@@ -1,7 +1,7 @@
 import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { conventional, isErrorResult, own, results } from './attribute-names.ts';
-import { type AttributeList, createAttributes, longestName, setRootAttributes } from './attributes.ts';
+import { type AttributeList, createAttributes, maxNameLength, setRootAttributes } from './attributes.ts';
 import type { Draft } from './draft.ts';
 import { toSpanId } from './ids.ts';
 import type { RootOutcome } from './root-outcome.ts';
@@ -42,7 +42,7 @@ type Place = { id: string; parentId: string | undefined; frame: SpanFrame };
 function toSpan({ draft, startMs, endMs, isClamped, isInferred }: Timed, { id, parentId, frame }: Place): Span {
   const isRoot = draft.key.kind === 'root';
   const attributes = createAttributes();
-  const name = attributes.cut(isRoot ? frame.rootName : draft.name, longestName);
+  const name = attributes.cut(isRoot ? frame.rootName : draft.name, maxNameLength);
   if (isRoot) setRootAttributes(attributes, frame.source, frame);
   else setTaskAttributes(attributes, draft, frame);
   const { set } = attributes;
@@ -73,7 +73,7 @@ function setTaskAttributes({ set, cut }: AttributeList, { task, outcome, rest }:
     set(conventional.errorType, outcome.errorType);
   }
   if (task === undefined) return;
-  set(conventional.task, cut(task.name, longestName));
+  set(conventional.task, cut(task.name, maxNameLength));
   set(conventional.taskRunId, task.runId);
   set(conventional.taskUrl, frame.source.execution.permalink);
   set(conventional.taskResult, results[outcome.result]);

@@ -80,7 +80,7 @@ export type StepPlace = {
 
 /** Reads `step[e][@key=value,…]` joined by `/`, where `\` takes the meaning from what follows; undefined for anything else. */
 export function parseStepContext(context: string): readonly StepPlace[] | undefined {
-  if (context.length > longestContext) return undefined;
+  if (context.length > maxTextLength) return undefined;
   const places = splitAt(context, '/').map(parsePlace);
   return places.every((place) => place !== undefined) ? places : undefined;
 }
@@ -91,7 +91,7 @@ export function comparePlaces(left: StepPlace, right: StepPlace): number {
 }
 
 /** Longer ones are not of a server's making. */
-const longestContext = 4000;
+const maxTextLength = 4000;
 
 function parsePlace(text: string): StepPlace | undefined {
   const [, digits, mark, rest] = /^(\d{1,9})(e?)(?:@([\s\S]*))?$/.exec(text) ?? [];

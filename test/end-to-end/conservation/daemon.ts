@@ -97,7 +97,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
   /** Traces are made and sent while rounds run: the round may be over by then. */
   async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
     const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
-    if (isBeside) await process.hearNext(['stopped'], longestWaitMs);
+    if (isBeside) await process.hearNext(['stopped'], maxWaitMs);
   }
 
   return {
@@ -175,4 +175,4 @@ const sights: Readonly<Record<StopPoint['at'], string>> = {
 };
 
 /** A collector may be away, and then no death of a delivery comes. */
-const longestWaitMs = 500;
+const maxWaitMs = 500;

@@ -31,7 +31,7 @@ export function expect(truth: readonly TrueExecution[], contract: Contract): Exp
   const imports = new Set(epochs.flatMap(toImports));
   const inInterval = readable.filter(
     ({ project, jobId, endedAtMs = 0 }) =>
-      endedAtMs >= contract.countedFromMs - longestStepMs &&
+      endedAtMs >= contract.countedFromMs - maxStepMs &&
       !contract.gone.has(project) &&
       !contract.hiddenJobs.includes(jobId ?? ''),
   );
@@ -53,7 +53,7 @@ export function expect(truth: readonly TrueExecution[], contract: Contract): Exp
 }
 
 /** Nothing runs before counting begins: an end that is told to lie shortly before it is told by a clock that was set back. */
-const longestStepMs = 3_600_000;
+const maxStepMs = 3_600_000;
 
 function toEpochs(finished: readonly TrueExecution[], cuts: readonly number[]): TrueExecution[][] {
   const ends = [...cuts, finished.length];

@@ -24,7 +24,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
   return async (world) => {
     const { sightings } = world;
     const sight = sightOf[trouble];
-    const wanted = sightings.count(sight) + leastTimes;
+    const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
     await eventually(async () => {
@@ -39,4 +39,4 @@ function toCard(collector: Collector, trouble: Trouble): Card {
   };
 }
 
-const leastTimes = 3;
+const minTimes = 3;

@@ -18,10 +18,10 @@ function setUp() {
   const bcrypt = createBcrypt(async () => {
     turns += 1;
   });
-  const compare = (password: string, text: string, leastCost = 4): Promise<boolean> => {
+  const compare = (password: string, text: string, minCost = 4): Promise<boolean> => {
     const hash = parseBcryptHash(text);
     if (hash === undefined) throw new Error(`${text} is no hash`);
-    return bcrypt.compare(password, hash, leastCost);
+    return bcrypt.compare(password, hash, minCost);
   };
   return { compare, turns: () => turns };
 }

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { BcryptHash } from '../../../src/domain/web-config.ts';
 import { type Admission, createUsers } from '../../../src/http/access/users.ts';
 
-type Compared = { readonly password: string; readonly cost: number; readonly leastCost: number };
+type Compared = { readonly password: string; readonly cost: number; readonly minCost: number };
 
 /** Users whose hash is the password itself, and what was computed for them. */
 function setUp(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
   const compared: Compared[] = [];
   const waiting: (() => void)[] = [];
   const users = createUsers(toUsers(given), () => ({
-    compare: async (password, { cost, digest }, leastCost) => {
-      compared.push({ password, cost, leastCost });
+    compare: async (password, { cost, digest }, minCost) => {
+      compared.push({ password, cost, minCost });
       await new Promise<void>((resolve) => waiting.push(resolve));
       return Buffer.from(digest).toString() === password;
     },
@@ -97,9 +97,9 @@ describe('http/access/users', () => {
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
     // A hash of a lower cost is followed by work up to the highest.
     expect(compared).toEqual([
-      { password: 'wrong', cost: 10, leastCost: 10 },
-      { password: 'wrong', cost: 5, leastCost: 10 },
-      { password: 'wrong', cost: 10, leastCost: 10 },
+      { password: 'wrong', cost: 10, minCost: 10 },
+      { password: 'wrong', cost: 5, minCost: 10 },
+      { password: 'wrong', cost: 10, minCost: 10 },
     ]);
   });
 

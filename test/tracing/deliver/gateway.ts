@@ -9,17 +9,17 @@ export type Gateway = {
 };
 
 /** Something in front of a collector that ends the connection of every request with a larger body, without a word. */
-export async function startGateway({ mostBytes }: { readonly mostBytes: number }): Promise<Gateway> {
+export async function startGateway({ maxBytes }: { readonly maxBytes: number }): Promise<Gateway> {
   let taken = 0;
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > mostBytes) request.socket.resetAndDestroy();
+      if (bytes > maxBytes) request.socket.resetAndDestroy();
     });
     request.on('end', () => {
-      if (bytes > mostBytes) return;
+      if (bytes > maxBytes) return;
       taken += bytes;
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
     });

@@ -116,7 +116,7 @@ async function open(spooled: readonly SpooledTrace[]): Promise<State> {
 
 describe('tracing/sender, requests that get lost', () => {
   it('gets everything through a gateway that resets what is too large for it', async () => {
-    const gateway = await startGateway({ mostBytes: 200_000 });
+    const gateway = await startGateway({ maxBytes: 200_000 });
     endings.push(gateway.stop);
     const state = await open(Array.from({ length: 900 }, (_, index) => ofSize(index + 1, 3000)));
     const post = createPost({
@@ -186,7 +186,7 @@ describe('tracing/sender, requests that get lost', () => {
       fc.constantFrom(1000, 10_000, 100_000, 1e9),
       fc.array(away, { maxLength: 4 }),
       fc.constantFrom(0, 0.1, 0.5),
-      async (sizes, mostBytes, outages, loss) => {
+      async (sizes, bodyLimit, outages, loss) => {
         const state = openSqliteState({ memory: true });
         await state.ledger.commit('prod', { spooled: sizes.map((bytes, index) => ofSize(index + 1, bytes)) });
         let nowMs = 0;
@@ -196,7 +196,7 @@ describe('tracing/sender, requests that get lost', () => {
           state,
           async ({ bytes }) => {
             const isAway = outages.some(({ fromMs, lengthMs }) => nowMs >= fromMs && nowMs < fromMs + lengthMs);
-            return isAway || bytes.length > mostBytes || random() < loss ? reset() : taken;
+            return isAway || bytes.length > bodyLimit || random() < loss ? reset() : taken;
           },
           {
             forMs: 6 * 3_600_000,
@@ -207,9 +207,9 @@ describe('tracing/sender, requests that get lost', () => {
           },
         );
         const quarantined = await state.spool.quarantined();
-        expect(quarantined.filter(({ size: bytes }) => bytes <= mostBytes)).toEqual([]);
+        expect(quarantined.filter(({ size: bytes }) => bytes <= bodyLimit)).toEqual([]);
         const left = await state.spool.next({ maxBytes: 1e9, maxTraces: 10_000 });
-        expect(left.filter(({ bytes }) => bytes.length <= mostBytes).map(({ key }) => key)).toEqual([]);
+        expect(left.filter(({ bytes }) => bytes.length <= bodyLimit).map(({ key }) => key)).toEqual([]);
         await state.close();
       },
     );

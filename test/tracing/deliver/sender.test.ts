@@ -250,14 +250,14 @@ function runUntilIdle(reply: Reply, given: Given = {}) {
   return runUntil(reply, Number.POSITIVE_INFINITY, given);
 }
 
-async function runUntil(reply: Reply, mostWaits: number, given: Given = {}) {
+async function runUntil(reply: Reply, maxWaits: number, given: Given = {}) {
   const waits: number[] = [];
   let isDone = false;
   const done = Promise.withResolvers<void>();
   const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
     const { traces } = await state.spool.size();
     if (traces > 0 && !isDone) waits.push(forMs);
-    if (traces > 0 && waits.length < mostWaits) return;
+    if (traces > 0 && waits.length < maxWaits) return;
     isDone = true;
     done.resolve();
     await new Promise<void>((resolve) => {

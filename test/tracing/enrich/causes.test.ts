@@ -3,8 +3,8 @@ import {
   type Causes,
   createCauses,
   isSoundCause,
-  longestCause,
-  mostCauses,
+  maxCauseLength,
+  maxCauses,
 } from '../../../src/tracing/enrich/causes.ts';
 
 type Documents = Parameters<Causes['load']>[0];
@@ -22,7 +22,7 @@ describe('tracing/enrich/causes', () => {
   it('keeps as many causes as fit, over restarts, and forgets the oldest', () => {
     let causes = createCauses();
     let kept: Documents = [];
-    for (let id = 1; id <= mostCauses + 20; id += 1) {
+    for (let id = 1; id <= maxCauses + 20; id += 1) {
       if (id % 100 === 0) {
         causes = createCauses();
         causes.load(kept.toReversed());
@@ -31,7 +31,7 @@ describe('tracing/enrich/causes', () => {
       kept = apply(kept, documents);
       done();
     }
-    expect(kept.length).toBe(mostCauses);
+    expect(kept.length).toBe(maxCauses);
     expect(causes.of(run(20))).toBeUndefined();
     expect(causes.of(run(21))).toEqual(cause('because of 21'));
     expect(causes.of({ ...run(21), startedAtMs: 5 })).toBeUndefined();
@@ -40,7 +40,7 @@ describe('tracing/enrich/causes', () => {
   it('keeps nothing of what succeeded, or is too long, or was not committed', () => {
     const causes = createCauses();
     expect(causes.note(run(1), undefined).documents).toEqual([]);
-    expect(causes.note(run(2), cause('x'.repeat(longestCause))).documents).toEqual([]);
+    expect(causes.note(run(2), cause('x'.repeat(maxCauseLength))).documents).toEqual([]);
     causes.note(run(3), cause('because'));
     expect(causes.of(run(3))).toBeUndefined();
   });

@@ -64,7 +64,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
     note(`FAULT ${oracle}: ${says}`);
   };
   const { service, estate } = createEstateService(plan, time);
-  const weather = { usual: { ...fairWeather, leastMs: plan.leastMs, date: plan.date }, fronts: [] };
+  const weather = { usual: { ...fairWeather, minMs: plan.minMs, date: plan.date }, fronts: [] };
   const sent: number[] = [];
   const engine = createEngine(time, dice.of('engine'));
   engine.skewMs = dice.pick([0, 0, 70_000, -3_600_000]);
@@ -173,7 +173,7 @@ const steady = {
   backfillMs: 0,
   maxDelayMs: 3 * minuteMs,
   catchUpLimitMs: 168 * 60 * minuteMs,
-  leastMs: 20,
+  minMs: 20,
   tailShare: 0,
   date: 'own',
   totals: 'true',

@@ -8,8 +8,8 @@ import { playReplicas } from './play.ts';
 
 /** As many as are played in this time, and at least this number. */
 const budgetMs = 20_000;
-const leastSeeds = 10;
-const mostSeeds = 100;
+const minSeeds = 10;
+const maxSeeds = 100;
 
 /** What worlds say that are played by the command. */
 async function run(given: readonly string[]): Promise<string> {
@@ -30,8 +30,8 @@ describe('world/replicas', () => {
     const startedMs = performance.now();
     const found: string[] = [];
     let seed = 1001;
-    for (; seed < 1001 + mostSeeds; seed += 1) {
-      if (seed >= 1001 + leastSeeds && performance.now() - startedMs > budgetMs) break;
+    for (; seed < 1001 + maxSeeds; seed += 1) {
+      if (seed >= 1001 + minSeeds && performance.now() - startedMs > budgetMs) break;
       const { faults } = await playReplicas(seed);
       for (const { oracle, says } of faults) found.push(`seed ${seed}, ${oracle}: ${says}`);
       if (found.length > 0) break;

@@ -22,30 +22,30 @@ export function renderDurations(
   const same = others.filter((one) => one.project === project && one.job === job && one.endedAtMs >= one.startedAtMs);
   const at = same.findIndex((one) => one.id === id);
   // The newest, or those around an older run.
-  const from = Math.max(0, Math.min(at - mostShown / 2, same.length - mostShown));
-  const shown = same.slice(from, from + mostShown).toReversed();
+  const from = Math.max(0, Math.min(at - maxShown / 2, same.length - maxShown));
+  const shown = same.slice(from, from + maxShown).toReversed();
   const [first] = shown;
   const last = shown.at(-1);
   if (first === undefined || last === undefined || shown.length < 2) return undefined;
   const medianMs = toMedian(shown.filter(({ ending }) => ending === 'succeeded').map(toMs));
-  const longestMs = Math.max(...shown.map(toMs));
+  const maxMs = Math.max(...shown.map(toMs));
   const median = medianMs === undefined ? '' : `, median of those that succeeded ${toLength(medianMs)} (dashed)`;
   const list = `${root}executions${toQuery({ server, project: project ?? '', text: job })}`;
   return html`<section>
 <h2>Next to its other runs</h2>
 ${renderChart({
   caption: html`<a href="${list}">${shown.length} runs</a> of <bdi>${job}</bdi>${median}`,
-  label: `How long the last ${shown.length} runs took, at most ${toLength(longestMs)}${median}`,
+  label: `How long the last ${shown.length} runs took, at most ${toLength(maxMs)}${median}`,
   bars: shown.map((one) => toBar(one, id)),
   ends: [toTime(first.endedAtMs, last.endedAtMs), toTime(last.endedAtMs, last.endedAtMs)],
-  top: toLength(longestMs),
+  top: toLength(maxMs),
   line: medianMs,
   least: 1,
 })}</section>
 `;
 }
 
-const mostShown = 60;
+const maxShown = 60;
 
 function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
   return endedAtMs - startedAtMs;

@@ -91,7 +91,7 @@ function renderForm(all: readonly EndedExecution[], { filter, servers, endings }
     (server) =>
       html`<option value="${server}"${server === filter.server ? html` selected` : undefined}>${server === '' ? 'any' : server}</option>`,
   );
-  const projects = [...new Set(all.map(({ project }) => project))].toSorted().slice(0, mostSuggested);
+  const projects = [...new Set(all.map(({ project }) => project))].toSorted().slice(0, maxSuggested);
   const server = html`<label>Server <select name="server">${options}</select></label>\n`;
   return html`<form class="filter" method="get" action="executions" role="search">
 <label>Result <select name="result">${results}</select></label>
@@ -103,7 +103,7 @@ ${servers.length > 1 ? server : undefined}<label>Project <input name="project" v
 }
 
 const resultWords: Readonly<Record<string, string>> = { '': 'any', failures: 'all failures' };
-const mostSuggested = 200;
+const maxSuggested = 200;
 
 function renderTable(executions: readonly EndedExecution[], about: About): Html {
   const isOne = about.servers.length < 2;

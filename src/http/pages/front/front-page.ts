@@ -56,7 +56,7 @@ async function renderStatus(status: Status, problems: readonly Problem[], about:
   const { atMs: nowMs } = status;
   const servers = toWorstFirst(status.servers, problems);
   const isOnly = servers.length === 1;
-  const isFew = servers.filter((server) => isOf(server, problems)).length <= mostOpen;
+  const isFew = servers.filter((server) => isOf(server, problems)).length <= maxOpen;
   const at = `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   const refresh =
     about.refreshSeconds === undefined
@@ -75,7 +75,7 @@ ${renderExporter(status)}`;
 }
 
 /** Where more servers have a problem, the list and the table name them, and all are folded away. */
-const mostOpen = 3;
+const maxOpen = 3;
 
 /** The servers in the order of their problems, then those without one as configured. */
 function toWorstFirst(servers: readonly ServerStatus[], problems: readonly Problem[]): readonly ServerStatus[] {

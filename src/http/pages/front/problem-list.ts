@@ -28,11 +28,11 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     );
   }
   const others = problems.filter((one) => one.kind !== worst.kind || one.member !== undefined);
-  const named = alike.slice(0, mostShown);
+  const named = alike.slice(0, maxShown);
   const servers = named.map(
     (name, index) => html`${index === 0 ? '' : ', '}<a href="#${toAnchor(name)}"><bdi>${name}</bdi></a>`,
   );
-  const rest = alike.length > mostShown ? ` and ${alike.length - mostShown} more` : '';
+  const rest = alike.length > maxShown ? ` and ${alike.length - maxShown} more` : '';
   const causes = new Set(problems.filter(({ kind }) => kind === worst.kind).map(toCause));
   const cause = causes.size === 1 ? html`<p>${[...causes][0]}</p>\n` : undefined;
   const detail = html`<p>${servers}${rest}. ${renderRunbook(worst.kind, about)}</p>\n${cause}`;
@@ -81,8 +81,8 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
 };
 
 /** So many that a person reads them at once; the rest is folded. */
-const mostShown = 12;
-const mostFolded = 200;
+const maxShown = 12;
+const maxFolded = 200;
 
 type Others = { readonly word?: string; readonly named?: readonly (string | undefined)[] };
 
@@ -102,8 +102,8 @@ function renderOthers(
   const more =
     rest.length === 0
       ? undefined
-      : html`<details><summary>and ${toCount(rest.length, word)}</summary><ul>${rest.slice(0, mostFolded).map(toItem)}${
-          rest.length > mostFolded ? html`<li>and ${toCount(rest.length - mostFolded, word)}, below</li>` : undefined
+      : html`<details><summary>and ${toCount(rest.length, word)}</summary><ul>${rest.slice(0, maxFolded).map(toItem)}${
+          rest.length > maxFolded ? html`<li>and ${toCount(rest.length - maxFolded, word)}, below</li>` : undefined
         }</ul></details>`;
   return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
 }
@@ -117,7 +117,7 @@ function choose(problems: readonly Problem[], named: ReadonlySet<string | undefi
   const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].flatMap(
     ([, ofServer]) => ofServer.find(({ member }) => member === undefined) ?? ofServer.slice(0, 1),
   );
-  const chosen = new Set([...new Set([...firsts, ...problems])].slice(0, mostShown));
+  const chosen = new Set([...new Set([...firsts, ...problems])].slice(0, maxShown));
   return new Set(problems.filter((problem) => chosen.has(problem)));
 }
 

@@ -171,14 +171,13 @@ function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html |
       : undefined;
   }
   const mayNotRun = (project: string): boolean => runningSight === 'denied' || runningDenied.includes(project);
-  const lines = [...rows].slice(0, mostShown).map(
+  const lines = [...rows].slice(0, maxShown).map(
     ([project, history]) => html`<tr><th scope="row"><bdi>${project}</bdi></th>${history}<td data-is="Running">${
       mayNotRun(project) ? denied : 'readable'
     }</td></tr>
 `,
   );
-  const more =
-    rows.size > mostShown ? html`<p class="note">and ${rows.size - mostShown} more projects</p>\n` : undefined;
+  const more = rows.size > maxShown ? html`<p class="note">and ${rows.size - maxShown} more projects</p>\n` : undefined;
   return html`<table>
 <thead><tr><th>Project</th><th class="number">Ended lately</th><th class="number">Readable</th><th>Running</th></tr></thead>
 <tbody>${lines}</tbody>
@@ -187,7 +186,7 @@ ${more}<p>To exclude a project on purpose, list it under <code>servers[].project
 `;
 }
 
-const mostShown = 20;
+const maxShown = 20;
 const denied = html`<strong class="bad">✗ not allowed to see</strong>`;
 const seen = html`<td class="none"></td><td data-is="Readable" class="number">all</td>`;
 

@@ -110,7 +110,7 @@ export function toSuccess(runs: readonly EndedStatus[], nowMs: number): string |
 /** The last failures, or the last runs where none has failed. */
 function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html {
   const failures = runs.filter(isFailure);
-  const shown = (failures.length === 0 ? runs : failures).slice(0, mostListed);
+  const shown = (failures.length === 0 ? runs : failures).slice(0, maxListed);
   const [newest] = runs;
   const list = `${root}executions${toQuery({ server, project: newest?.project ?? '', text: newest?.job ?? path })}`;
   const rows = shown.map(
@@ -126,7 +126,7 @@ function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html
 `;
 }
 
-const mostListed = 10;
+const maxListed = 10;
 
 /** The timetable of a job: what became of its last times, the latest first, then what comes, folded away. */
 function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, isSilent: boolean): Html | undefined {

@@ -12,9 +12,9 @@ export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob)
   const last = timed.at(-1);
   if (first === undefined || last === undefined) return undefined;
   const failures = timed.filter(isFailure).length;
-  const longestMs = Math.max(...timed.map(toMs));
+  const maxMs = Math.max(...timed.map(toMs));
   // A limit far above every run would leave nothing to see of them.
-  const isNear = overdueMs !== undefined && overdueMs <= mostAbove * longestMs;
+  const isNear = overdueMs !== undefined && overdueMs <= maxAbove * maxMs;
   const facts = [
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
     ...(averageMs === undefined ? [] : [`average ${toLength(averageMs)} (dashed)`]),
@@ -25,14 +25,14 @@ export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob)
     label: facts,
     bars: timed.map((run) => toBar(run, nowMs)),
     ends: [toTime(first.endedAtMs, nowMs), toTime(last.endedAtMs, nowMs)],
-    top: toLength(Math.max(longestMs, averageMs ?? 0, isNear ? overdueMs : 0)),
+    top: toLength(Math.max(maxMs, averageMs ?? 0, isNear ? overdueMs : 0)),
     line: averageMs,
     limit: isNear ? overdueMs : undefined,
     least: 1,
   });
 }
 
-const mostAbove = 4;
+const maxAbove = 4;
 
 function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
   return endedAtMs - startedAtMs;
@@ -52,18 +52,18 @@ function toMood(run: EndedStatus): Bar['parts'][number]['mood'] {
 export function renderSparkline(runs: readonly EndedStatus[]): Html | undefined {
   const timed = runs
     .filter((run) => toMs(run) >= 0)
-    .slice(0, mostOfSparkline)
+    .slice(0, maxOfSparkline)
     .toReversed();
   if (timed.length === 0) return undefined;
-  const longestMs = Math.max(1, ...timed.map(toMs));
+  const maxMs = Math.max(1, ...timed.map(toMs));
   const failures = timed.filter(isFailure).length;
-  const label = `the last ${timed.length} runs took at most ${toLength(longestMs)}, ${failures === 0 ? 'none' : failures} failed`;
+  const label = `the last ${timed.length} runs took at most ${toLength(maxMs)}, ${failures === 0 ? 'none' : failures} failed`;
   const bars = timed.map((run, index) => {
-    const height = Math.max(1, Math.round((toMs(run) * 16) / longestMs));
+    const height = Math.max(1, Math.round((toMs(run) * 16) / maxMs));
     const foot = isFailure(run) ? html`<rect class="bad" x="${index * 4}" y="18" width="3" height="3"/>` : undefined;
     return html`<rect class="${toMood(run)}" x="${index * 4}" y="${16 - height}" width="3" height="${height}"/>${foot}`;
   });
-  return html`<svg class="spark" viewBox="0 0 ${mostOfSparkline * 4} 21" role="img" aria-label="${label}"><title>${label}</title>${bars}</svg>`;
+  return html`<svg class="spark" viewBox="0 0 ${maxOfSparkline * 4} 21" role="img" aria-label="${label}"><title>${label}</title>${bars}</svg>`;
 }
 
-const mostOfSparkline = 20;
+const maxOfSparkline = 20;

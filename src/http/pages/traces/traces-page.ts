@@ -121,7 +121,7 @@ type About = {
 
 /** Renders the rejected traces, with the reasons and the commands to retry or drop them. */
 function renderQuarantine(traces: readonly QuarantineStatus[], about: About): Html {
-  const rows = traces.slice(0, mostShown).map((trace) => renderRow(trace, about));
+  const rows = traces.slice(0, maxShown).map((trace) => renderRow(trace, about));
   const rest = traces.length - rows.length;
   const more = html`<p class="note">and ${toCount(rest, 'more trace')}</p>\n`;
   const [head, all] = about.mayChange
@@ -138,7 +138,7 @@ ${rest > 0 ? more : undefined}${all}${renderCommands(traces, about)}</section>
 `;
 }
 
-const mostShown = 50;
+const maxShown = 50;
 
 function renderRow({ name, server, executionId, spans, size, atMs, reason }: QuarantineStatus, about: About): Html {
   const { root, hasPage, mayChange, nowMs } = about;
