@@ -51,4 +51,26 @@ export const conditionPlants: readonly Plant[] = [
     ],
     shownBy: '--seed=2 --cards=hold@100000+240000 --length=400000 --projects=1 --traces=off',
   },
+  {
+    name: 'a page with hidden rows is the last',
+    patches: [
+      {
+        file: 'src/api/paging.ts',
+        find: 'return total <= pageSize && items.length < pageSize;',
+        replace: 'return total < 0 || items.length < pageSize;',
+      },
+    ],
+    shownBy: '--seed=2 --cards=hide_job@90000+1300000,flood@120000+45000 --length=600000 --projects=1 --traces=off',
+  },
+  {
+    name: 'a run without a series of its own counts nowhere',
+    patches: [
+      {
+        file: 'src/executions/counting/measure.ts',
+        find: `touch('runs', [project, owner.group, owner.name, ending]).count += 1;`,
+        replace: `touch('runs', [project, owner.group, owner.name, ending]).count += owner.name === otherJobs ? 0 : 1;`,
+      },
+    ],
+    shownBy: '--seed=2 --cards=fewer_series@90000+600000,flood@180000+45000 --length=600000 --projects=1 --traces=off',
+  },
 ];
