@@ -8,7 +8,7 @@ export type KeptTrace = {
 };
 
 /** The last traces, by when they began, within limits; a span that comes again takes its own place. */
-export function createShelf(limits: { readonly traces: number; readonly bytes: number }) {
+export function createShelf(limits: { traces: number; bytes: number }) {
   const traces = new Map<string, KeptTrace>();
   let bytes = 0;
 

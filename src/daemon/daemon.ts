@@ -149,7 +149,7 @@ export function createApp(options: AppOptions): App {
 /** What replicas know of each other; a daemon without replicas watches every server itself. */
 function toSharing(
   replica: () => Replica | undefined,
-  own: { readonly current: () => Config; readonly url: () => string },
+  own: { current: () => Config; url: () => string },
 ): Pick<Served, 'lease' | 'watcherOf' | 'database' | 'differing'> {
   const lease: Served['lease'] = (server) => replica()?.leaseOf(server);
   return {
@@ -188,7 +188,7 @@ async function watchNext(lasting: Lasting, wanted: Omit<Wanted, 'tracing'>): Pro
 /** Ends what a replica watches, and begins it again with another configuration. */
 async function goOver(
   lasting: Lasting,
-  { replica, server }: { readonly replica: Replica; readonly server: DaemonServer },
+  { replica, server }: { replica: Replica; server: DaemonServer },
   next: Config,
 ): Promise<void> {
   const { otlp, keptPlans } = lasting;

@@ -29,9 +29,9 @@ export function listFileExposures(
     webConfigFile,
     stateDirectory,
   }: {
-    readonly configFile: string | undefined;
-    readonly webConfigFile: string | undefined;
-    readonly stateDirectory: string | undefined;
+    configFile: string | undefined;
+    webConfigFile: string | undefined;
+    stateDirectory: string | undefined;
   },
   modeOf: (path: string) => number | undefined = readMode,
 ): string[] {

@@ -223,10 +223,7 @@ function toJobPages(served: Served, { begin, share, shareByName }: PageTurns) {
 
 type EndedOf = (server: string) => readonly EndedStatus[];
 
-function toExecutionList(
-  served: Served,
-  { endedOf, turns: { begin, share } }: { readonly endedOf: EndedOf; readonly turns: PageTurns },
-) {
+function toExecutionList(served: Served, { endedOf, turns: { begin, share } }: { endedOf: EndedOf; turns: PageTurns }) {
   const { clock, current } = served;
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
   function* listAll(): Generator<EndedExecution> {

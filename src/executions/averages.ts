@@ -6,10 +6,7 @@ import type { LedgerCache } from './ledger/ledger-cache.ts';
 export type Averages = {
   /** Takes the ids of jobs of a project whose averages were not told for long, so that they are asked for now. */
   readonly takeDue: (project: string) => readonly string[];
-  readonly learn: (
-    job: { readonly project: string; readonly group: string; readonly name: string },
-    ms: number,
-  ) => Promise<void>;
+  readonly learn: (job: { project: string; group: string; name: string }, ms: number) => Promise<void>;
 };
 
 type Options = {

@@ -10,7 +10,7 @@ export function toWhy({ spans }: Pick<PastExecution, 'spans'>): string {
 }
 
 /** Shortens the trace of an execution to its cause; undefined for one that succeeded. Neither users nor arguments are in it. */
-export function toCause(plan: Plan, of: { readonly id: number; readonly isSent: boolean }): Cause | undefined {
+export function toCause(plan: Plan, of: { id: number; isSent: boolean }): Cause | undefined {
   const past = toPastExecution(plan, { server: '', ...of }, () => false);
   if (past === undefined) return undefined;
   const { spans, facts, traceId, permalink } = past;

@@ -24,7 +24,7 @@ const maxShown = 10;
 export function findRunning(
   { running, nowMs, seenMs }: ExecutionsStatus,
   settings: Settings,
-  of: { readonly server: string; readonly id: number },
+  of: { server: string; id: number },
 ): RunningExecution | undefined {
   const execution = running.find(({ id, endedAtMs }) => id === of.id && endedAtMs === undefined);
   if (execution === undefined || seenMs === undefined) return undefined;

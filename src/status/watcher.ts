@@ -43,7 +43,7 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
 
 /** Judges whether all is well; null where others know: a server that another exporter watches is neither well nor ill here. */
 export function judge(
-  { servers }: { readonly servers: readonly Pick<ServerStatus, 'state'>[] },
+  { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],
 ): boolean | null {
   if (!isWell(problems)) return false;

@@ -16,7 +16,7 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 
 export type IdOrder = {
   /** Reports whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
-  readonly isImported: (run: { readonly id: number; readonly endedAtMs: number }) => boolean;
+  readonly isImported: (run: { id: number; endedAtMs: number }) => boolean;
   /** Reports whether the id was given when the execution began by one of the clocks that are this far behind: it ran here. */
   readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }, slowByMs: readonly number[]) => boolean;
   /** Reports whether an execution's id is below one that was known over a day before it started: ids start again. */
@@ -88,7 +88,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
 export function withIds(
   hours: IdHours,
   started: readonly Started[],
-  { seenAtMs, latestMs }: { readonly seenAtMs: number; readonly latestMs: number },
+  { seenAtMs, latestMs }: { seenAtMs: number; latestMs: number },
 ): IdHour[] {
   if (started.length === 0) return [];
   const known = [...hours.keys()].filter((hour) => hour <= toHour(latestMs));

@@ -128,7 +128,7 @@ type Count = {
 
 function toChange(
   { found, measured, latestMs, epoch }: Count,
-  { before, after }: { readonly before: ProjectState; readonly after: ProjectState },
+  { before, after }: { before: ProjectState; after: ProjectState },
   facts: LedgerFacts,
 ): LedgerChange {
   const { project } = after;

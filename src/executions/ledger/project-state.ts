@@ -111,7 +111,7 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
  */
 export function rewindAbsent(
   state: ProjectState,
-  { toMs, isCertain }: { readonly toMs: number; readonly isCertain: boolean },
+  { toMs, isCertain }: { toMs: number; isCertain: boolean },
 ): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
   return {

@@ -9,7 +9,7 @@ import type { SlowClock } from './ledger-documents.ts';
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
-  seen: { readonly running?: readonly Execution[]; readonly serverTimes?: readonly number[]; readonly nowMs: number },
+  seen: { running?: readonly Execution[]; serverTimes?: readonly number[]; nowMs: number },
 ): Promise<void> {
   if (toNoted(cache, seen) === undefined) return;
   await cache.update(async () => {

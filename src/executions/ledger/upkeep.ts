@@ -45,7 +45,7 @@ const keptForMs = 30 * 86_400_000;
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
   server: string,
-  { project, fromMs }: { readonly project: string; readonly fromMs: number },
+  { project, fromMs }: { project: string; fromMs: number },
   throughMs: number,
 ): Promise<number> {
   if (throughMs - fromMs < minMs) return fromMs;

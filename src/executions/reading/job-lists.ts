@@ -142,7 +142,7 @@ function createKnownIds() {
           list.map(({ id }) => id),
         );
     },
-    keep: (projects: { readonly has: (project: string) => boolean }): void => {
+    keep: (projects: { has: (project: string) => boolean }): void => {
       for (const project of known.keys()) if (!projects.has(project)) known.delete(project);
     },
   };

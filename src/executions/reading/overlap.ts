@@ -35,9 +35,9 @@ export function createOverlap(
     leap: lastLeap,
     reachedMs: lastReachedMs = Number.NEGATIVE_INFINITY,
   }: {
-    readonly isPastUnknown?: boolean;
-    readonly leap?: Window | undefined;
-    readonly reachedMs?: number | undefined;
+    isPastUnknown?: boolean;
+    leap?: Window | undefined;
+    reachedMs?: number | undefined;
   } = {},
 ): Overlap {
   let widest = { ms: minMs, untilMs: 0 };

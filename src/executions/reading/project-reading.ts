@@ -130,11 +130,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
 async function readAhead(
   { takeIn, aheadLeft }: Tools,
   api: Api,
-  {
-    project,
-    windows,
-    nowMs,
-  }: { readonly project: string; readonly windows: readonly Window[]; readonly nowMs: number },
+  { project, windows, nowMs }: { project: string; windows: readonly Window[]; nowMs: number },
 ): Promise<number> {
   let sum = 0;
   let pages = 0;
@@ -161,7 +157,7 @@ async function readAhead(
 async function countUnshown(
   api: Api,
   { project, backlog: [oldest] = [] }: ProjectState,
-  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+  { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
 ): Promise<number> {
   // One page is enough to know, however much it has become.
   const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
@@ -173,7 +169,7 @@ async function readBacklog(
   { cache, takeIn, shownLately }: Tools,
   api: Api,
   project: string,
-  { nowMs, mayGoOn }: { readonly nowMs: number; readonly mayGoOn: () => boolean },
+  { nowMs, mayGoOn }: { nowMs: number; mayGoOn: () => boolean },
 ): Promise<ReadResult> {
   let sum = nothingRead;
   let pages = 0;

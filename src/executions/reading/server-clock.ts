@@ -110,7 +110,7 @@ function createBelief() {
     return { nowMs, rewindToMs, reachedMs, wasUnseen, leap };
   }
 
-  function toReachedMs(at: { readonly toldMs: number; readonly reckonedMs: number; readonly ticks: number }) {
+  function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
     // Dates are cut to the second: it was ahead by up to one more.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;

@@ -176,7 +176,7 @@ export function toDueMs(activity: ProjectActivity | undefined, state: ProjectSta
 
 /** As many passes as it takes to get round in time and a bit more, within a quarter of the requests. */
 export function toMostLooks(
-  { everyMs, requestsPerSecond }: { readonly everyMs: number; readonly requestsPerSecond: number },
+  { everyMs, requestsPerSecond }: { everyMs: number; requestsPerSecond: number },
   projects: number,
   active: number,
 ): number {

@@ -11,7 +11,7 @@ export type AccessOptions = {
   readonly openPaths: readonly string[];
   readonly clock: { readonly ticks: () => number; readonly nextTurn: () => Promise<void> };
   /** Called with a refused request, at most once a minute for each reason. */
-  readonly onRefused: (refusal: { readonly from: string | undefined; readonly reason: string }) => void;
+  readonly onRefused: (refusal: { from: string | undefined; reason: string }) => void;
 };
 
 /** Decides who may ask, by certificate, rate and password; the rules can change while it serves. */

@@ -60,10 +60,7 @@ function findSeverity(rules: string, alert: string): string {
   return /^ *severity: (\w+)$/m.exec(rule)?.[1] ?? 'info';
 }
 
-function renderList(
-  severity: string,
-  { root, entries }: { readonly root: string; readonly entries: readonly Entry[] },
-): Html {
+function renderList(severity: string, { root, entries }: { root: string; entries: readonly Entry[] }): Html {
   if (entries.length === 0) return html``;
   const links = entries.map(
     ({ name, markdown }) =>

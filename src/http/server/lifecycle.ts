@@ -22,7 +22,7 @@ type Words = {
 /** Reports whether a request that changes something may go on; one that may not has been told why. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
-  { request, response }: { readonly request: Request; readonly response: Response },
+  { request, response }: { request: Request; response: Response },
   { verb, otherwise = '' }: Words,
 ): boolean {
   const refuse = (status: number, text: string): false => {

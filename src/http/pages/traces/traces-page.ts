@@ -64,7 +64,7 @@ function renderHeadline({ mood, text, why }: Headline): Html {
 
 function renderTraces(
   traces: TracesStatus | undefined,
-  { root, nowMs }: { readonly root: string; readonly nowMs: number },
+  { root, nowMs }: { root: string; nowMs: number },
 ): Html | undefined {
   if (traces === undefined) return undefined;
   const at = `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
