@@ -2,9 +2,9 @@ import type { Clock } from '../domain/clock.ts';
 import { toJobKey } from './counting/totals.ts';
 import type { LedgerCache } from './ledger/ledger-cache.ts';
 
-/** The averages of jobs that may have moved: a run as a step of another job counts for them, without an execution. */
+/** Averages of jobs may change without a counted execution: a job run as a step of another has none. */
 export type Averages = {
-  /** Takes the ids of jobs of a project whose averages were not told for long, so that they are asked for now. */
+  /** Removes and returns the ids of the project's jobs whose averages are due to be read. */
   readonly takeDue: (project: string) => readonly string[];
   readonly learn: (job: { project: string; group: string; name: string }, ms: number) => Promise<void>;
 };
@@ -46,6 +46,6 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
 }
 
 const minRestMs = 3_600_000;
-/** So that all jobs together are asked for 240 times an hour at most. */
+/** At most 240 requests an hour for all jobs together. */
 const perJobMs = 15_000;
 const maxAtOnce = 10;

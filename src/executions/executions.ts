@@ -31,32 +31,31 @@ type Outcome =
       readonly result: 'success';
       readonly series: number;
       readonly complaints?: readonly string[];
-      /** The work that the round had no time for. */
+      /** Describes the work that the round had no time for. */
       readonly note?: string;
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export type Executions = {
-  /** Runs one round: running executions, new ends, and the series of both. */
+  /** Runs one round: reads running and finished executions, and publishes both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Keeps documents of others in a transaction of the ledger, one change at a time with those of counting. */
+  /** Stores documents of other rooms in a transaction of the ledger, in turn with the changes of counting. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
-  /** The server's time at which the running executions of a project were read; undefined where they may not be, or were not. */
+  /** Returns the server time at which a project's running executions were read; undefined if they were not. */
   readonly runningReadMs: (project: string) => number | undefined;
-  /** How far each project is read; undefined before the first round. */
+  /** Returns the progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
-  /** The facts of a job as its runs have told them; undefined for one that is not known. */
+  /** Returns the facts of a job; undefined if the job is not known. */
   readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
-  /** The duration that three of four runs of a job do not exceed; its average where that is not counted. */
+  /** Returns the duration that three of four runs of a job do not exceed; its average if durations are not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
-  /** The averages that may have moved without a run that is counted. */
   readonly averages: Averages;
-  /** Begins before the jobs of a project are asked for, to learn from the list which are gone; undefined before the first round. */
+  /** Call before requesting a project's jobs; pass the list to the result. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
-  /** How far behind the project is that is furthest behind; 0 before the first round. */
+  /** Returns the lag of the project that is furthest behind; 0 before the first round. */
   readonly lagSeconds: () => number;
-  /** Returns the runs of the last round and the newest finished runs, for pages. */
+  /** Returns the running executions of the last round and the newest finished ones, for pages. */
   readonly status: () => ExecutionsStatus;
 };
 
@@ -64,20 +63,19 @@ export type ExecutionsStatus = {
   readonly running: readonly Execution[];
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
-  /** The server's time: that of its last answer, and what has passed since. */
+  /** The server time: that of its last response plus the time since. */
   readonly nowMs: number;
-  /** The server's time at which the last round read the running executions; undefined before it. */
+  /** The server time at which the last round read the running executions; undefined before that. */
   readonly seenMs: number | undefined;
   readonly visibility: Sight;
-  /** Undefined where none came since one was counted. */
+  /** Undefined if no import came after the last counted run. */
   readonly imports?: ImportsSince | undefined;
-  /** The known jobs with the facts that their runs have told. */
   readonly jobs: ReadonlyMap<string, JobFacts>;
   /** Jobs without their own series; undefined until the first round. */
   readonly leftOut: LeftOut | undefined;
 };
 
-/** Finds what ran on one server, counts every finished execution once, and shows it. */
+/** Reads the executions of one server, counts each finished one once, and publishes the totals. */
 export function createExecutions(given: ExecutionsOptions): Executions {
   const { tracePort = createTracePort(given.settings.buckets) } = given;
   const imports = createImportsSince(given.clock.ticks);
@@ -89,7 +87,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   let latest: RoundNow | undefined;
   const serverNowMs = (): number => toServerNow(latest, options.clock);
 
-  /** Opens the ledger with the first round, and again with the next one where that fails. */
+  /** Opens the ledger in the first round; if that fails, in the next one. */
   async function open(): Promise<OpenRound> {
     opened ??= openRound(options, activities, oddRows);
     try {

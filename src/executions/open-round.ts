@@ -22,7 +22,7 @@ export type OpenRound = {
   readonly rewind: ReturnType<typeof createRewind>;
   readonly followSkew: ReturnType<typeof createFollowSkew>;
   readonly reading: ProjectReading;
-  /** Reads on in what is behind. */
+  /** Reads backlogs. */
   readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
   readonly recount: Recount;
@@ -32,7 +32,7 @@ export type OpenRound = {
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
-/** Builds everything of a server's rounds that needs its ledger. */
+/** Builds the parts of a server's rounds that need its ledger. */
 export async function openRound(
   options: ExecutionsOptions,
   activities: Activities,
@@ -58,7 +58,7 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache);
   await restoreGap.open(options.isRestored === true);
-  // Before anything is counted: a run of a job that has to give its place back belongs to the others.
+  // Before counting: the runs of a job that must give its slot back count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
   await cache.update(async () => changed);

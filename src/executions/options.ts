@@ -9,7 +9,7 @@ import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
 import type { CommitHook, TracePort } from './trace-port.ts';
 
-/** Notified of events in rounds, for the daemon's own metrics. */
+/** Is notified of events in rounds, for the exporter's own metrics. */
 export type RoundObserver = ExecutionsObserver & {
   readonly lag: (seconds: number) => void;
   readonly epoch: (epoch: number) => void;
@@ -24,22 +24,22 @@ export type ExecutionsOptions = {
   readonly timeoutMs: number;
   readonly requestsPerSecond: number;
   readonly client: Client;
-  /** The watched projects: a list that others may have asked for a moment before. */
+  /** Returns the watched projects. The list may be shared with a poll that read it since `sinceTicks`. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
   readonly ledger: Ledger;
-  /** True if what the ledger knows is a copy of some time ago. */
+  /** True if the ledger was restored from a backup. */
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly commitHook?: CommitHook | undefined;
-  /** Shared with the tracing of the same server; absent where nothing is traced. */
+  /** Shared with tracing of the same server; absent if it is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
-  /** Logs a message for people, once. */
+  /** Logs a message once. */
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
-  /** Functions that tests replace by wrong ones, to see that it shows. */
+  /** Tests replace these functions by faulty ones, to check that the fault is noticed. */
   readonly substitutes?: {
     readonly reconcile?: typeof reconcile;
     readonly planReads?: typeof planReads;

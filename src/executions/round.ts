@@ -19,7 +19,6 @@ import type { Visibility } from './reading/visibility.ts';
 import type { WatchedProjects } from './reading/watched-projects.ts';
 import type { Showing } from './series/show.ts';
 
-/** Parts that all rounds of a server share. */
 export type RoundTools = {
   readonly options: ExecutionsOptions;
   readonly projectList: WatchedProjects;
@@ -34,7 +33,7 @@ export type RoundTools = {
   readonly showing: Showing;
 };
 
-/** The state of the moment, as a round reads it. */
+/** The server state at the time of a round. */
 export type RoundNow = {
   readonly running: Running['executions'];
   readonly readTicks: Running['readTicks'];
@@ -49,7 +48,7 @@ type Round = RoundTools & {
   readonly startedTicks: number;
 };
 
-/** One round: what runs, the server's time, what ended, then what is behind; whatever comes of it is shown. */
+/** Runs one round: running executions, server time, finished ones, backlogs. Publishes even after an error. */
 export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTools>, onNow: (now: RoundNow) => void) {
   const round: Round = { ...tools, ...of };
   const { signal, showing, projectList, visibility } = round;
@@ -67,7 +66,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   } finally {
     if (!signal.aborted) await showing.show(of.found, toShown());
   }
-  // A list of jobs that does not come holds up nothing that is known: what it changes is shown by the next round.
+  // If a list of jobs is late, the round does not wait: the next round shows what it changes.
   const { clock, everyMs } = tools.options;
   const untilTicks = clock.ticks() + timeForLists * everyMs;
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
@@ -84,10 +83,10 @@ async function readRunningOnce(round: Round): Promise<Running> {
   return running;
 }
 
-/** Goes back with a clock that was set back, and reads further back where it leapt. */
+/** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // It is told once, and a full disk may take nothing now.
+  // It is reported once, and a full disk may refuse to store it now.
   if (time.reachedMs !== undefined) found.overlap.noteReached(time.reachedMs);
   const ownMs = options.clock.now();
   const reachedMs = (await found.rewind({ ...time, ownMs })) ?? time.reachedMs;
@@ -102,14 +101,14 @@ async function followClock({ found, activities, activityHint, options }: Round, 
   await keep();
 }
 
-/** Reads what ended lately in all projects that are due. */
+/** Reads recently finished executions in all projects that are due. */
 async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEach: () => Promise<void>) {
   const { found, faults, activities, projectList, options } = round;
   const { cache, overlap, restoreGap } = found;
   const api = (): Api => within(round);
   const before = new Set(projectList.names());
   await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, running }));
-  // A project that is back in the list is asked at once, however long it was away.
+  // A project that is listed again is read at once, however long it was missing.
   for (const project of projectList.names()) {
     if (!before.has(project) && cache.states.get(project)?.hold !== undefined)
       activities.note(project, { readAtMs: 0 }, nowMs);
@@ -150,7 +149,7 @@ function toPlanInput({ found, options, activities }: Round, nowMs: number): Plan
   };
 }
 
-/** Reads idle projects while the server has counted more ends than are known, for most of the interval at the most. */
+/** Reads idle projects while the server counts more executions than are known, for most of the interval. */
 async function searchProjects(round: Round, plan: PlanInput, read: (each: PlannedRead) => Promise<void>) {
   const { activityHint, options, signal, startedTicks } = round;
   const sinceMs = activityHint.searchedSinceMs();
@@ -167,7 +166,7 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   await readAll(planSearch(plan, sinceMs));
 }
 
-/** Reads first where totals of jobs show that something ended. */
+/** First reads the projects whose job totals show a missing execution. */
 async function readSuspects(
   round: Round,
   plan: PlanInput,
@@ -176,13 +175,13 @@ async function readSuspects(
   const { found, activityHint, narrowing, options } = round;
   if (!activityHint.isQuick()) return;
   const { nowMs, overlapMs } = plan;
-  // What was read in this round holds nothing that is searched.
+  // What was read in this round cannot contain a missing execution.
   const reads = planSearch({ ...plan, searchQuota: Number.POSITIVE_INFINITY }, nowMs);
   const missing = activityHint.missing();
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // What ended before may be known although its job is gone, and would hide what is not.
+    // Older executions of deleted jobs may be known; they would make up for missing ones in the totals.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),
@@ -219,13 +218,13 @@ function toWatched({ cache }: OpenRound): readonly ProjectState[] {
   return [...cache.states.values()].filter(({ hold }) => hold !== 'excluded');
 }
 
-/** Of what ended before a project is counted, the server knows and the ledger does not. */
+/** The server counts executions from before a project was counted; the ledger does not. */
 function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window {
   const beginMs = Math.max(nowMs - lengthMs, ...toWatched(found).map(({ countedFromMs }) => countedFromMs));
   return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };
 }
 
-/** Reads the backlog, missed, skipped and hidden executions: for a limited time in each round, after the new ones. */
+/** Reads backlogs, missed, skipped and hidden executions: for a limited time in each round, after the new ones. */
 async function readBack(round: Round, nowMs: number): Promise<void> {
   const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
   const { clock, everyMs } = options;
@@ -252,11 +251,11 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-/** Requests for projects that are under way at once. */
+/** Concurrent requests for projects. */
 const width = 3;
-/** The part of an interval after which a round takes up nothing of the past, and what the past has of it in any case. */
+/** The share of the interval after which no backlog work starts, and the share it always gets. */
 const timeForPast = 0.7;
-/** The part of an interval after which a round searches no further for what a hint reported, and what a search has in any case. */
+/** The share of the interval after which a search stops, and the share it always gets. */
 const timeForSearch = 0.8;
 const minForSearch = 0.3;
 const minForPast = 0.3;

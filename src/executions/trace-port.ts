@@ -3,31 +3,31 @@ import type { Finished } from './counting/reconcile.ts';
 import type { Totals } from './counting/series-slots.ts';
 import { createExemplars, type Exemplars, type TracedRun } from './series/exemplars.ts';
 
-/** Executions call it: it adds documents to the counting transaction and is notified after the commit. */
+/** Called by executions: adds documents to the counting transaction, and is notified after the commit. */
 export type CommitHook = {
   readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
-  /** Called with the latest end of a transaction, also where it is of a job that is not wanted. */
+  /** Called with the latest end in a transaction, even if its job is excluded. */
   readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };
 
-/** Tracing calls it: the half of the port that asks executions, and reports to them. */
+/** The half of the port that tracing calls. */
 export type TracingSide = {
-  /** The server's time as the last round read it, which dates the ends of executions; undefined before the first round. */
+  /** Returns the server time of the last round, which dates ends; undefined before the first round. */
   readonly serverNowMs: () => number | undefined;
-  /** A counted run has its trace: it may become the exemplar of its duration. */
+  /** Call when a counted run has its trace; the run may become the exemplar of its duration. */
   readonly onTraced: (traced: TracedRun) => void;
 };
 
-/** The half of executions, which keeps what the other half reads. */
+/** The half of the port that executions use. */
 export type TracePort = TracingSide & {
   readonly noteServerNow: (nowMs: number) => void;
-  /** Traces are held against these totals; before they are known there are no exemplars. */
+  /** Sets the totals that exemplars belong to; before that there are none. */
   readonly noteTotals: (totals: Totals) => void;
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
-/** Joins the executions of one server to their traces: both rooms are given this port, and neither knows the other. */
+/** Connects the executions of one server to their traces; neither room imports the other. */
 export function createTracePort(buckets: readonly number[]): TracePort {
   const exemplars = createExemplars(buckets);
   let serverNowMs: number | undefined;

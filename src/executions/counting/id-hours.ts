@@ -1,7 +1,7 @@
 /**
- * The least id that started within an hour, and the greatest that became known within it: a small picture of a sequence of
- * ids. An imported execution has an id that was given long after its start, so a run that started before the id became known
- * may well have a lower one.
+ * For one hour: the smallest id among runs that started in it, and the greatest id that became known in it. Together,
+ * the hours show how ids grow. An imported execution gets its id long after its start, so a run with a smaller id may
+ * have started later.
  */
 export type IdHour = {
   readonly hour: number;
@@ -9,37 +9,35 @@ export type IdHour = {
   readonly greatestId?: number | undefined;
 };
 
-/** The known ids of a server, by the hour; without those of imports and one-time runs. */
+/** The known ids of a server by hour, except those of imports and one-time runs. */
 export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
 export type IdOrder = {
-  /** Reports whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
+  /** Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. */
   readonly isImported: (run: { id: number; endedAtMs: number }) => boolean;
-  /** Reports whether the id was given when the execution began by one of the clocks that are this far behind: it ran here. */
+  /** Reports whether one of these slow clocks explains the start of the run: then it was not imported. */
   readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }, slowByMs: readonly number[]) => boolean;
-  /** Reports whether an execution's id is below one that was known over a day before it started: ids start again. */
+  /** Reports whether ids started again: the run's id is smaller than one known over a day before its start. */
   readonly startsAgain: (run: Started) => boolean;
 };
 
-/** Compares ids with those that are known, up to about the server's present time: a later hour is of a clock that was ahead. */
+/** Compares ids with the known ones. Ignores hours after `nowMs`, which come from a clock that was ahead. */
 export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // The greatest id up to each hour, and the least from each hour on.
+  // The greatest id up to each hour, and the smallest from each hour on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);
   for (let index = least.length - 2; index >= 0; index -= 1)
     least[index] = Math.min(least[index] ?? noLeast, least[index + 1] ?? noLeast);
 
-  /** Reports whether a lower id started in a later hour than this time. */
   function isBehind(id: number, timeMs: number): boolean {
     const leastId = least[findHour(sorted, toHour(timeMs) + 1)];
     return leastId !== undefined && leastId < id;
   }
 
-  /** Reports whether a greater id was known in an earlier hour than this time. */
   function isAhead(id: number, timeMs: number): boolean {
     const greatestId = greatest[findHour(sorted, toHour(timeMs)) - 1];
     return greatestId !== undefined && greatestId > id;
@@ -61,7 +59,7 @@ export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** Lists the hours after the latest time, and the oldest beyond the limit, except the one with the greatest id. */
+/** Lists the hours after `latestMs`, and the oldest beyond the limit, but never the hour with the greatest id. */
 export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
   const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs + stepMs));
   if (hours.size <= most) return late;
@@ -75,15 +73,15 @@ function toSorted(hours: IdHours): IdHour[] {
   return [...hours.values()].sort((one, other) => one.hour - other.hour);
 }
 
-/** Returns the greatest id that is known; undefined where none is. */
+/** Returns the greatest known id; undefined if there is none. */
 export function toGreatestId(hours: IdHours): number | undefined {
   const greatestId = Math.max(...[...hours.values()].map((hour) => hour.greatestId ?? noGreatest));
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
 /**
- * The hours that change when these executions become known. The server's clock may be behind the hours that are known up to
- * the latest time: a greatest id never comes before one that was known earlier.
+ * Returns the hours that change when these executions become known. The server clock may be behind the latest known
+ * hour: the greatest id is never recorded in an hour before one that had it already.
  */
 export function withIds(
   hours: IdHours,
@@ -109,7 +107,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** A clock that was set back an hour leaves right hours that are still to come; a new epoch may have no other. */
+/** After the clock was set back an hour, correct hours lie in the future. In a new epoch, there may be no others. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 
@@ -117,7 +115,7 @@ function toHour(timestampMs: number): number {
   return Math.floor(timestampMs / hourMs);
 }
 
-/** Finds the index of the first hour that is not before the given one. */
+/** Returns the index of the first hour at or after the given one. */
 function findHour(sorted: readonly IdHour[], hour: number): number {
   let low = 0;
   let high = sorted.length;

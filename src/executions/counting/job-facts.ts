@@ -6,8 +6,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run: each fact comes from the newest run that has it, in whatever order runs become
- * known. What a clock that was ahead dated after the time of reading ended by then, and before every run with a later id.
+ * Updates the facts of a job with one more run: each fact comes from the newest run that has it, in whatever order runs
+ * become known. A future-dated run counts as ended when it was read, and before every run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -35,7 +35,7 @@ function isAhead(atMs: number, seenAtMs: number): boolean {
   return atMs > seenAtMs + maxAheadMs;
 }
 
-/** Dates what is ahead of the time of reading before the end of a later run. */
+/** Moves future-dated facts before the end of a later run. */
 function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): JobFacts {
   const settle = <Time extends number | undefined>(atMs: Time): Time | number =>
     atMs !== undefined && isAhead(atMs, seenAtMs) ? endedAtMs - 1 : atMs;
@@ -51,20 +51,19 @@ function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): Job
   };
 }
 
-/** Clocks of members differ a little. */
+/** The clocks of cluster members differ a little. */
 const maxAheadMs = 300_000;
 
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
-/** The most failures in a row whose ends are kept. */
 const maxKnown = 20;
 
-/** By the end, and where two ended at the same time by the id. */
+/** Compares ends, then ids. */
 function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boolean {
   if (before === undefined || endedAtMs !== before.lastEndMs) return endedAtMs > (before?.lastEndMs ?? -Infinity);
   return id > before.lastId;
 }
 
-/** A run that has no start, or one after its end, sets the last start only if no other run does. */
+/** A run without a start, or with a start after its end, sets the last start only if no other run has set it. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
@@ -90,14 +89,13 @@ function toLastFailure(
 ): Pick<JobFacts, 'lastFailedId' | 'lastFailedMs'> {
   const { lastFailedId, lastFailedMs } = before ?? {};
   if (!failures.includes(ending)) return { lastFailedId, lastFailedMs };
-  // If the end of the last failure is unknown, ids show which run came later.
   const isNewer = lastFailedMs === undefined ? id > (lastFailedId ?? 0) : endedAtMs >= lastFailedMs;
   return isNewer ? { lastFailedId: id, lastFailedMs: endedAtMs } : { lastFailedId, lastFailedMs };
 }
 
 /**
- * Failures that ended after the last success, however late either became known. Only the newest of them are known by their ends:
- * a success that turns up from before all of these resets none of the others.
+ * Failures that ended after the last success, however late either became known. Ends are kept for the newest only: a
+ * success older than all of them resets no other failure.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};

@@ -6,29 +6,28 @@ import { type Claims, isNoJob, type Totals, toNodeKey } from './series-slots.ts'
 import { type Cell, type CellKind, type JobFacts, toCellKey, toJobKey } from './totals.ts';
 
 export type MeasureRules = {
-  /** Upper bounds of duration buckets, in seconds, ascending. */
   readonly buckets: readonly number[];
-  /** The server's time at which the runs were read. */
+  /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** True if what is new has been shown before, as after a restored copy: then it is not shown as 0 first. */
+  /** True if new series were shown before, as after a restore: then they are not shown as 0 first. */
   readonly isShown?: boolean;
 };
 
 export type Measured = {
   readonly cells: ReadonlyMap<string, Cell>;
   readonly jobs: ReadonlyMap<string, JobFacts>;
-  /** Runs without a duration, by the reason. */
+  /** The number of runs without a duration, by reason. */
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
-  /** Runs of a job whose labels another job had before. */
+  /** The number of runs whose job has the labels of another job. */
   readonly merged: number;
-  /** The slots that this takes, once it is committed. */
+  /** The slots to take once the change is committed. */
   readonly claims: Claims;
 };
 
 export const unmeasuredReasons = ['negative', 'no_start'] as const;
 export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
 
-/** Computes how new finished runs of a project change the totals: every changed cell and job, with its new value. */
+/** Computes how new finished runs of a project change the totals: each changed cell and job, with its new value. */
 export function measure(totals: Totals, project: string, runs: readonly Finished[], rules: MeasureRules): Measured {
   const change = createChange(totals, rules);
   const byEnd = [...runs].sort((one, other) => one.endedAtMs - other.endedAtMs || one.id - other.id);
@@ -43,13 +42,13 @@ function createChange(totals: Totals, rules: MeasureRules) {
   const unmeasured = { negative: 0, no_start: 0 };
   let merged = 0;
 
-  /** Returns the job that a run counts as: without a slot it is one of the others. */
+  /** Returns the job that a run counts for: `__other__` if its job has no slot. */
   function toOwner({ project, group, name }: JobNames): JobNames {
     if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { project, group, name };
     return { project, group: '', name: otherJobs };
   }
 
-  /** Returns the slots that a job lacks: those given back are taken again by the next run that finds room. */
+  /** Returns the slots that a job lacks. The next run takes a returned slot again if there is room. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
@@ -78,12 +77,12 @@ function createChange(totals: Totals, rules: MeasureRules) {
   function addFacts(run: Finished, job: JobNames, isOther: boolean): void {
     const key = toJobKey(job.project, job.group, job.name);
     const before = jobs.get(key) ?? totals.jobs.get(key);
-    // A job without a slot is not kept, unless it had one before.
+    // A job without a slot is kept only if it had one before.
     if (isOther && before === undefined) return;
     if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
     const facts = toFacts(job, run, before, rules.seenAtMs);
     const leftOut = toLeftOut(isOther, key, before);
-    // A run of before it was gone brings nothing back.
+    // A run from before the job was deleted does not bring it back.
     const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;
     jobs.set(key, {
       ...facts,
@@ -112,7 +111,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
 
 type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
 
-/** Copies of the cells that change. */
+/** Copies the cells that change. */
 function createCellChanges(totals: Totals, { isShown = false }: MeasureRules) {
   const cells = new Map<string, MutableCell>();
   const begun = new Set<string>();
@@ -132,7 +131,7 @@ function createCellChanges(totals: Totals, { isShown = false }: MeasureRules) {
   return {
     cells,
     touch,
-    /** All endings are there from the start of whatever they are counted by. */
+    /** Creates the cells of all endings, so that each starts at 0. */
     begin: (kind: CellKind, labels: readonly string[]): void => {
       const key = toCellKey(kind, labels);
       if (begun.has(key)) return;
@@ -144,13 +143,13 @@ function createCellChanges(totals: Totals, { isShown = false }: MeasureRules) {
   };
 }
 
-/** Returns the reason for which a run has no duration; undefined if it has one. */
+/** Returns why a run has no duration; undefined if it has one. */
 function findUnmeasured({ lacksStart, startedAtMs, endedAtMs }: Finished): UnmeasuredReason | undefined {
   if (lacksStart === true) return 'no_start';
   return endedAtMs < startedAtMs ? 'negative' : undefined;
 }
 
-/** Adds a duration to a histogram; its last bucket is the open one. */
+/** Adds a duration to a histogram; its last bucket has no upper bound. */
 function observeDuration(cell: MutableCell, seconds: number, bounds: readonly number[]): void {
   const counts = cell.buckets ?? Array.from({ length: bounds.length + 1 }, () => 0);
   const found = bounds.findIndex((bound) => seconds <= bound);

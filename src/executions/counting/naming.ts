@@ -1,11 +1,11 @@
 import type { Execution, ExecutionStatus } from '../../domain/execution.ts';
 import { toJobPath as toPath } from '../../domain/job-path.ts';
 
-/** The values of the `status` label: the ways an execution can end. */
+/** The values of the `status` label. */
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 
-/** A one-time run may keep the word `scheduled` when it is over; then its nodes tell how it ended. */
+/** A finished one-time run may keep the status `scheduled`; then its nodes show how it ended. */
 export function toEnding({ status, failedNodes, succeededNodes }: Execution): Ending {
   if (status === 'scheduled') {
     if (failedNodes.length > 0) return 'failed';
@@ -14,21 +14,21 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
   return isEnding(status) ? status : 'other';
 }
 
-/** The values of the `trigger` label: the things that can start an execution. */
+/** The values of the `trigger` label. */
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 export type Trigger = (typeof triggers)[number];
 
-/** Plugins have words of their own, and old rows none. */
+/** Plugins use values of their own, and old rows have none. */
 export function toTrigger({ type }: Pick<Execution, 'type'>): Trigger {
   return triggers.find((trigger) => trigger === type) ?? 'other';
 }
 
-/** The labels that name a job; both empty for ad hoc runs. */
+/** The labels that name a job; both are empty for ad hoc runs. */
 export type JobName = { readonly group: string; readonly name: string };
 
-/** Stands for a job that was deleted and that the row does not name. */
+/** The label value of a deleted job whose name is missing in the row. */
 export const deletedJob = '__deleted__';
-/** Stands for all jobs of a project that have no series of their own. */
+/** The label value for all jobs of a project without series of their own. */
 export const otherJobs = '__other__';
 
 export function toJobName({ job, isJobDeleted }: Execution): JobName {
@@ -36,7 +36,7 @@ export function toJobName({ job, isJobDeleted }: Execution): JobName {
   return { group: job?.group ?? '', name };
 }
 
-/** The path that patterns of configuration are held against. */
+/** Returns the path that configured patterns are matched against. */
 export function toJobPath(project: string, { group, name }: JobName): string {
   return toPath({ project, group, name });
 }

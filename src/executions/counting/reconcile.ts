@@ -3,33 +3,32 @@ import { isSameRun, type RunTimes } from '../../domain/same-run.ts';
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
 import { toJobName, toJobPath } from './naming.ts';
 
-/** A finished execution as it is kept: enough to know it again. */
+/** A finished execution as the ledger keeps it: enough to recognize it. */
 export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
 
-/** Runs that are known by their id. */
+/** Known runs by id. */
 export type KnownRuns = ReadonlyMap<number, readonly Required<RunTimes>[]>;
 
 export type ReconcileInput = {
   readonly project: string;
-  /** As the server listed them: in any order, some of them twice, unfinished ones among them. */
+  /** The rows as the server listed them: in any order, possibly repeated or unfinished. */
   readonly rows: readonly Execution[];
   readonly known: KnownRuns;
-  /** Only what ended in this interval counts: its end lies open. */
+  /** The start of the interval that counts; it has no end. */
   readonly countedFromMs: number;
-  /** Runs with these ids that ended before this time are earlier ones, and do not count. */
+  /** Runs with ids up to `throughId` that ended before `untilMs` are earlier runs and do not count. */
   readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
   readonly ids: IdHours;
-  /** Runs that were seen waiting for their one time, whatever their row says now. */
+  /** The ids of runs that once waited as one-time runs, whatever their row shows now. */
   readonly oneTimeIds?: ReadonlySet<number>;
-  /** How far clocks are behind that were seen lately, if by more than a day. */
+  /** How far the clocks that were recently seen more than a day behind are behind. */
   readonly slowByMs?: readonly number[];
-  /** The server's time at which the rows were read. */
+  /** The server time at which the rows were read. */
   readonly seenAtMs: number;
-  /** The later of that time and of ours: whatever is dated after it is of a clock that was ahead. */
+  /** The later of the server time and the exporter's: a row dated after it is from a clock that was ahead. */
   readonly latestMs: number;
-  /** The start of the present sequence of ids; runs that started before it are not compared by id. */
+  /** The start of the present epoch; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
-  /** Reports whether configuration includes a job, by its path. */
   readonly isWanted: (path: string) => boolean;
 };
 
@@ -39,18 +38,18 @@ export type Reconciled = {
   /** Executions that become known, counted or not. */
   readonly entries: readonly Entry[];
   readonly counted: readonly Finished[];
-  /** Those of the counted that ran before ids started again. */
+  /** Counted runs of the previous epoch. */
   readonly ofEpochBefore: ReadonlySet<Finished>;
   readonly imported: number;
-  /** When ids began to start again, where they do: an id that had another start before, or one far behind old ones. */
+  /** When ids started again, if they did: an id had another start before, or is far below older ones. */
   readonly newEpochAtMs: number | undefined;
-  /** The start of the present sequence of ids, as far as is known after these rows. */
+  /** The start of the present epoch, as known after these rows. */
   readonly epochStartedAtMs: number;
-  /** The hours that changed; of a new epoch all there are. */
+  /** The changed hours; all hours if the epoch is new. */
   readonly idHours: readonly IdHour[];
 };
 
-/** Which of the rows that were read are new and count; pure, whatever was read before, twice or out of order. */
+/** Decides which rows are new and count. Pure; rows may be repeated or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
   const { project, known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
   let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
@@ -59,7 +58,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
-  // Most rounds bring nothing new.
+  // Built only when needed: most rounds have nothing new.
   let order: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
   for (const row of toNew(input)) {
@@ -67,7 +66,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const { id, startedAtMs } = entry;
     entries.push(entry);
     order ??= createIdOrder(ids, seenAtMs);
-    // Ids of one-time runs are given long before they start, and some rows lack their start, or have one that is to come.
+    // One-time runs get their ids long before they start, and some rows have no start or a future one.
     const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + maxAheadMs;
     if (isComparable && order.isImported(entry)) {
       if (!order.isOfSlowClock(entry, input.slowByMs ?? [])) {
@@ -77,13 +76,13 @@ export function reconcile(input: ReconcileInput): Reconciled {
       ofSlowClock.add(row);
     }
     const earlier = known.get(id);
-    // The first run that was read of an epoch may not be its first run: this one began before, with an id that is given again.
+    // The first run read in an epoch may not be its first: this one started earlier and reuses an id too.
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (isComparable && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       regular.push(entry);
-      // An id of an earlier database comes back once for each of its executions, and is not a sign of a new epoch.
+      // An id of an earlier database is reused once by each of its executions; that does not start a new epoch.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
       if (isTakenAgain || order.startsAgain(entry)) {
         newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
@@ -110,7 +109,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Keeps the finished executions that ended after counting began and were not known before, each once. */
+/** Returns the finished executions that count and are not known, each once. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
@@ -134,8 +133,8 @@ function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<numbe
 }
 
 /**
- * Finds the runs of the previous epoch: those that started before this one, unless shortly before it with an id below all of
- * its ids.
+ * Returns the runs of the previous epoch: those that started before this one, unless they started shortly before it
+ * with an id below all ids of the previous epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);
@@ -145,7 +144,7 @@ function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readon
 }
 
 const dayMs = 86_400_000;
-/** Clocks of members differ a little. */
+/** The clocks of cluster members differ a little. */
 const maxAheadMs = 3_600_000;
 
 function isFinished(row: Execution): row is Finished {

@@ -1,35 +1,35 @@
 import { deletedJob, otherJobs } from './naming.ts';
 import { type Cell, type JobFacts, toJobKey } from './totals.ts';
 
-/** Jobs with series of their own, those of them with durations of their own, and nodes with a series of their own. */
+/** Jobs with their own series, jobs with their own durations, and nodes with their own series. */
 export const slotKinds = ['jobs', 'durations', 'nodes'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
 /** The number of slots of each kind; a long name takes more than one. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** Which jobs and nodes have series of their own. First come, first served, and kept until it is given back. */
+/** Which jobs and nodes have their own series: first come, first served, until a slot is given back. */
 export type SeriesSlots = {
   readonly has: (kind: SlotKind, key: string) => boolean;
   readonly room: () => Room;
   readonly taken: () => Room;
-  /** Sets the number of slots; owners beyond it keep theirs until they leave. */
+  /** Sets the number of slots; owners beyond it keep theirs until `leave` is called. */
   readonly setRoom: (room: Room) => void;
-  /** A view in which asking takes, for one change or one scrape: nothing is taken until it is settled. */
+  /** Returns a view for one change or one scrape; the slots that it claims are taken by `settle` only. */
   readonly claim: () => Claims;
-  /** Takes what a committed change claimed, and remembers what was refused. */
+  /** Takes the slots that a committed change claimed, and counts refused ones. */
   readonly settle: (claims: Claims) => void;
-  /** Gives a slot back because the room has become too small. */
+  /** Gives a slot back because there are fewer slots now. */
   readonly leave: (kind: SlotKind, key: string) => void;
-  /** Frees the slots of a job that is gone for good. */
+  /** Frees the slots of a deleted job. */
   readonly forgetJob: (key: string) => void;
-  /** Frees the slots of a project that is gone for good. */
+  /** Frees the slots of a deleted project. */
   readonly forget: (project: string) => void;
-  /** Counts the jobs and nodes that asked for a slot without success, or gave theirs back, and still have none; up to a bound. */
+  /** Counts the jobs and nodes that were refused a slot, or gave theirs back, and still have none; bounded. */
   readonly refused: () => Room;
 };
 
-/** Everything that was counted of one server; replaced cell by cell after each commit. */
+/** Everything counted for one server; cells are replaced after each commit. */
 export type Totals = {
   readonly cells: Map<string, Cell>;
   readonly jobs: Map<string, JobFacts>;
@@ -37,13 +37,13 @@ export type Totals = {
 };
 
 export type Claims = {
-  /** Reports whether it has a place, or gets one as long as there is room. */
+  /** Reports whether the owner has a slot; takes one if there is room. */
   readonly has: (kind: SlotKind, key: string) => boolean;
   readonly claimed: Readonly<Record<SlotKind, ReadonlySet<string>>>;
   readonly refused: Readonly<Record<SlotKind, ReadonlySet<string>>>;
 };
 
-/** The slots that are taken by what was counted. */
+/** Creates the slots, with those of the given cells and jobs taken. */
 export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()): SeriesSlots {
   const taken = toHolders();
   const refused = toSets();
@@ -96,7 +96,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
   };
 }
 
-/** Names that stand for no job in particular. */
+/** Reports whether a name stands for several jobs. */
 export function isNoJob(name: string): boolean {
   return name === '' || name === deletedJob || name === otherJobs;
 }
@@ -106,7 +106,7 @@ export function toNodeKey(project: string, node: string): string {
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
-/** Names are long, and someone else chooses them. */
+/** Names are long, and users choose them. */
 const maxRefused = 1000;
 
 type Sets = Readonly<Record<SlotKind, Set<string>>>;
@@ -115,7 +115,7 @@ function toSets(): Sets {
   return { jobs: new Set(), durations: new Set(), nodes: new Set() };
 }
 
-/** Owners of slots, and how many slots they take together. */
+/** The owners of slots, and the number of slots that they take together. */
 type Holders = Pick<Set<string>, 'has' | 'delete' | 'keys'> & {
   readonly add: (key: string) => void;
   readonly weight: () => number;
@@ -144,13 +144,13 @@ function toHolders(): Readonly<Record<SlotKind, Holders>> {
   return { jobs: createHolders(), durations: createHolders(), nodes: createHolders() };
 }
 
-/** Counts the slots that an owner takes: its names stand in each of its series, so that long ones make a scrape as long as many. */
+/** Returns the slots that an owner takes: a long name is in each of its series, which makes scrapes larger. */
 export function toWeight(key: string): number {
   return Math.max(1, Math.ceil((key.length * parts) / usualLength) / parts);
 }
 
 const usualLength = 96;
-/** Sums of sixteenths are exact. */
+/** Sums of sixteenths are exact in floating point. */
 const parts = 16;
 
 function toRoom(count: (kind: SlotKind) => number): Room {

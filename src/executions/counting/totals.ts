@@ -1,27 +1,27 @@
 import type { Ending } from './naming.ts';
 
-/** The kinds of cells: finished runs by job and by trigger, their durations, the nodes they ran on, and the nodes that failed. */
+/** The kinds of cells: finished runs by job and by trigger, their durations, their nodes, and the nodes that failed. */
 export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
-/** Reports whether its labels begin with those of a job. */
+/** Reports whether the labels of this kind begin with those of a job. */
 export function isOfJob(kind: CellKind): boolean {
   return kind === 'runs' || kind === 'durations' || kind === 'nodes';
 }
 
-/** One label set of a family that adds up, with what it has come to. */
+/** One label set of a counter or histogram, with its value. */
 export type Cell = {
   readonly kind: CellKind;
   readonly labels: readonly string[];
   readonly count: number;
-  /** Of durations: their sum, and how many fell into each bucket, the last one open. */
+  /** For durations: their sum, and the count of each bucket; the last one has no upper bound. */
   readonly sumSeconds?: number;
   readonly buckets?: readonly number[];
-  /** True if its value has been shown: until then it is shown as 0, so that its first step can be seen. */
+  /** True once its value has been shown. Until then it is shown as 0, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 
-/** The known facts of one job, by its labels: the newest of each, in whatever order runs become known. */
+/** The facts of one job by its labels, each from the newest run that has it. */
 export type JobFacts = {
   readonly project: string;
   readonly group: string;
@@ -31,20 +31,20 @@ export type JobFacts = {
   readonly lastEndMs: number;
   readonly lastSuccessMs?: number | undefined;
   readonly lastDurationMs?: number | undefined;
-  /** The end of the run that had this duration. */
+  /** The end of the run with this duration. */
   readonly lastDurationOfMs?: number | undefined;
   readonly lastId: number;
   readonly lastFailedId?: number | undefined;
-  /** When that one ended; a state of before does not tell. */
+  /** When that failure ended; absent in states of earlier releases. */
   readonly lastFailedMs?: number | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
-  /** When the newest of these failures ended, the newest first, so that a success that turns up late resets only the earlier ones. */
+  /** The ends of the newest of these failures, newest first: a late success resets only earlier ones. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
-  /** The time from which the list of jobs lacks it: it was deleted or renamed, and its last values are no longer shown. */
+  /** Since when the job list has not had this job (deleted or renamed); its last values are no longer shown. */
   readonly goneSinceMs?: number | undefined;
-  /** The slots that it gave back: these series are kept but not shown, and its runs count as those of other jobs. */
+  /** The slots that the job gave back: its own series are kept but not shown, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };
 

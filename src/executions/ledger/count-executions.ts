@@ -11,7 +11,7 @@ import { toRecent } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 import { planPrune } from './upkeep.ts';
 
-/** Notified of the result of reading rows, for the daemon's own counters. */
+/** Is notified of the rows that were read, for the exporter's own metrics. */
 export type ExecutionsObserver = {
   readonly observed: (executions: number) => void;
   readonly late: (executions: number) => void;
@@ -29,7 +29,7 @@ export type CountOptions = {
   readonly rules: Pick<MeasureRules, 'buckets'>;
   readonly isWantedJob: (jobPath: string) => boolean;
   readonly observe: ExecutionsObserver;
-  /** The time for which ids are kept. */
+  /** How long ids are kept. */
   readonly keepMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly commitHook?: CommitHook | undefined;
@@ -39,32 +39,32 @@ export type CountOptions = {
 export type CountRequest = {
   readonly project: string;
   readonly rows: readonly Execution[];
-  /** The server's time at which they were read. */
+  /** The server time at which they were read. */
   readonly seenAtMs: number;
-  /** Returns the project's state for the time when these rows are in the ledger. */
+  /** Returns the project's state for when these rows are in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
-  /** Ends before this time are late: earlier reads should have found them. */
+  /** Executions that ended before this time are late: earlier reads should have found them. */
   readonly lateBeforeMs?: number;
 };
 
-/** Commit 1 of the life of an execution: rows become known and count, in one transaction with how far the project is read. */
+/** Commit 1 of the life of an execution: stores rows, totals and the project's progress in one transaction. */
 export function createCountExecutions(
   options: CountOptions,
 ): (acceptance: CountRequest) => Promise<readonly Finished[]> {
   const { server, cache, ledger, rules, isWantedJob, observe, keepMs, clock, commitHook } = options;
   const { reconcile = reconcileRows } = options;
 
-  /** Forgets old entries; ends before the pruned time are never counted again. */
+  /** Removes old entries. Executions that ended before the pruned time are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // Of the two clocks the one that is behind: what one that is far ahead lets be forgotten could not be counted again.
+    // The earlier clock: if a clock far ahead decided, executions could be removed that then cannot be counted again.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
     return { ...state, prunedThroughMs, countedFromMs: Math.max(state.countedFromMs, prunedThroughMs) };
   }
 
-  /** Judges rows and computes how they change the totals. It looks up ids, and changes nothing. */
+  /** Decides which rows count and how the totals change. Reads ids; changes nothing. */
   async function judge({ project, rows, seenAtMs }: CountRequest, state: ProjectState): Promise<Count> {
     const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
     const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
@@ -117,7 +117,7 @@ export function createCountExecutions(
   };
 }
 
-/** The meaning of some rows for the ledger. */
+/** What some rows change in the ledger. */
 type Count = {
   readonly found: Reconciled;
   readonly measured: Measured;
@@ -166,10 +166,10 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Rows of a database before may turn up with the first of the next one, or after them. */
+/** Rows of the previous database may come with or after the first rows of the new one. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
-    // What is kept of one job by both is of the present one.
+    // If both epochs have facts of a job, those of the present epoch are kept.
     { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
     { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
   ];
@@ -183,7 +183,7 @@ function toFactsChange(facts: LedgerFacts, found: Reconciled, epoch: number): { 
   return isSame ? {} : { facts: { ...facts, epoch, epochStartedAtMs: found.epochStartedAtMs, oneTimeIds } };
 }
 
-/** Keeps the ids of one-time runs while they wait: when they are over, not every server says what they were. */
+/** Stores the ids of one-time runs while they wait: once finished, some servers no longer mark them as one-time. */
 export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
   const known = new Set(cache.facts().oneTimeIds);
@@ -208,16 +208,16 @@ function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
   return runs;
 }
 
-/** The executions that counted as imports since the last one that was counted, and how long ago the first and last came. */
+/** The executions since the last one that was not an import, and how long ago the first and last came. */
 export type ImportsSince = { readonly executions: number; readonly firstAgoMs: number; readonly lastAgoMs: number };
 
 type Counts = Pick<ExecutionsObserver, 'observed' | 'imported'>;
 
-/** Watches whether anything is counted beside imports, in this process. */
+/** Records since the start of the process whether anything but imports is counted. */
 export function createImportsSince(ticks: () => number) {
   let since: { executions: number; readonly firstTicks: number; lastTicks: number } | undefined;
   return {
-    /** Reports to the given observer as well. */
+    /** Returns an observer that is counted here too. */
     watch: <Observer extends Counts>(observe: Observer): Observer => ({
       ...observe,
       observed: (executions: number) => {

@@ -1,4 +1,4 @@
-/** Reports whether what was kept of executions has the shape that it is read by; what others keep is theirs to judge. */
+/** Reports whether a stored document of executions has the expected shape. Other rooms check their own documents. */
 export function isSoundDocument(kind: string, body: unknown): boolean {
   const shapes = shapesByKind.get(kind);
   return shapes === undefined || shapes.some((shape) => shape(body));
@@ -8,7 +8,7 @@ type Shape = (value: unknown) => boolean;
 
 const isText: Shape = (value) => typeof value === 'string';
 const isNumber: Shape = (value) => typeof value === 'number';
-/** JSON has null where a time was infinite. */
+/** JSON has null for an infinite time. */
 const isTime: Shape = (value) => value === null || isNumber(value);
 const isBoolean: Shape = (value) => typeof value === 'boolean';
 
@@ -20,7 +20,7 @@ function isOptional(shape: Shape): Shape {
   return (value) => value === undefined || shape(value);
 }
 
-/** Names no field that later releases may leave out; more fields are fine. */
+/** List only fields that no later release may leave out; additional fields are accepted. */
 function isRecordOf(fields: Readonly<Record<string, Shape>>): Shape {
   const entries = Object.entries(fields);
   return (value) => {
@@ -82,6 +82,6 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
   ],
   ['job', [isRecordOf({ project: isText, group: isText, name: isText, lastEndMs: isTime, lastId: isNumber })]],
   ['id-hour', [isRecordOf({ hour: isNumber, leastId: isOptional(isNumber), greatestId: isOptional(isNumber) })]],
-  // Before there were sheets each run had a document of its own.
+  // Older releases kept each run in a document of its own.
   ['recent', [isListOf(isRun), isRun]],
 ]);

@@ -6,15 +6,15 @@ import { type LedgerChange, type LedgerFacts, planDocuments, readContents } from
 import type { ProjectState } from './project-state.ts';
 import { type RecentRun, toNewest } from './recent-runs.ts';
 
-/** The contents of the ledger, in memory: changed only by committed changes. */
+/** The contents of the ledger in memory; changes only after a commit. */
 export type LedgerCache = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly idHours: ReadonlyMap<number, IdHour>;
   readonly facts: () => LedgerFacts;
-  /** The newest ends first. */
+  /** Returns the newest runs first. */
   readonly recent: () => readonly RecentRun[];
-  /** Makes one change at a time: each starts from the result of the previous one, and is shown after its commit. */
+  /** Commits one change at a time: each starts from the result of the previous one, and is visible after its commit. */
   readonly update: (make: () => Promise<LedgerChange | undefined>) => Promise<void>;
 };
 
@@ -77,7 +77,7 @@ export async function openLedgerCache(ledger: Ledger, server: string): Promise<L
         const change = await make();
         if (change !== undefined) await commit(change);
       });
-      // A failed change has changed nothing; the next one starts from the same state.
+      // A failed change has no effect; the next one starts from the same state.
       last = next.catch(() => undefined);
       return next;
     },

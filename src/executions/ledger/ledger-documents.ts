@@ -7,29 +7,29 @@ import { type Cell, isOfJob, type JobFacts, toCellKey, toJobKey } from '../count
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets } from './recent-runs.ts';
 
-/** A clock that is more than a day behind: what runs by it looks like an import. That it was seen is written once a day. */
+/** A clock that is more than a day behind: its runs look like imports. `seenAtMs` is written once a day. */
 export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 
-/** Facts about the executions of a server as a whole. */
+/** Facts about all executions of a server. */
 export type LedgerFacts = {
   /** The number of times that ids started again. */
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /** One-time runs that were seen waiting, by their ids, until they are over. */
+  /** The ids of one-time runs that wait or run. */
   readonly oneTimeIds?: readonly number[] | undefined;
-  /** The server's time at the last list of its projects: what is new in the next one began since. */
+  /** The server time at which projects were last listed: a project that is new in the next list was created since. */
   readonly listedAtMs?: number | undefined;
-  /** After a restored copy: up to when all has to be read before anything is shown. */
+  /** After a restore: the time up to which all executions must be read before anything is shown. */
   readonly gapUntilMs?: number | undefined;
-  /** The times that never were, because the server's clock was set ahead last: late ends may be dated before them. */
+  /** The span that the server clock skipped when it was last set ahead; late executions may be dated before it. */
   readonly leap?: Window | undefined;
-  /** The server's clock minus ours, as it was when it last changed. */
+  /** The server clock minus the exporter's, when it last changed. */
   readonly skewMs?: number | undefined;
-  /** How far clocks were behind that were seen to be more than a day behind, and when. */
+  /** Clocks that are more than a day behind. */
   readonly slowClocks?: readonly SlowClock[] | undefined;
-  /** How far a clock had come that was more than a day ahead. */
+  /** The time that a clock more than a day ahead has reached. */
   readonly reachedMs?: number | undefined;
-  /** The bounds that the buckets of durations were counted by. */
+  /** The bucket bounds with which durations were counted. */
   readonly buckets?: readonly number[] | undefined;
 };
 
@@ -42,17 +42,15 @@ export type LedgerChange = {
   /** The slots that these cells and jobs take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** The later of the server's time and ours: hours after it are forgotten where others change. */
+  /** The later of the server time and the exporter's: hours after it are removed when others change. */
   readonly latestMs?: number;
-  /** True if the hours before are of ids that are no longer given. */
+  /** True if the hours before belong to a previous epoch. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
-  /** Documents that others keep about the same executions. */
+  /** Documents that other rooms keep about the same executions. */
   readonly alongside?: readonly LedgerDocument[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
-  /** A project to forget. */
   readonly forget?: string;
-  /** Jobs to forget, by their keys. */
   readonly forgetJobs?: readonly string[];
 };
 
@@ -79,7 +77,7 @@ export function readContents(documents: readonly LedgerDocument[]) {
   } satisfies Contents;
 }
 
-/** A change as documents, and what it removes beside them. */
+/** The documents that a change writes and removes. */
 export type PlannedDocuments = {
   readonly documents: readonly LedgerDocument[];
   readonly sheets: RecentSheets;
@@ -87,7 +85,6 @@ export type PlannedDocuments = {
   readonly goneHours: readonly number[];
 };
 
-/** Plans the documents that a change writes and forgets. */
 export function planDocuments(
   change: LedgerChange,
   contents: Contents,
@@ -116,7 +113,7 @@ export function planDocuments(
   return { documents, sheets: added.sheets, goneCells, goneHours };
 }
 
-/** Hours in which something started: about three months of them. */
+/** About three months of hours in which runs started. */
 const maxIdHours = 2000;
 
 function forgetProject({ cells, jobs }: Contents, project: string | undefined): LedgerDocument[] {
@@ -149,7 +146,7 @@ function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
 }
 
-/** Fractions of a millisecond that earlier versions kept: servers answer a window of such times with 400. */
+/** Earlier versions kept fractions of a millisecond, and servers answer a window of such times with 400. */
 function toWholeTimes<Body extends object>(body: Body): Body {
   const whole = Object.entries(body).map(([name, value]: [string, unknown]) => [
     name,
@@ -171,7 +168,7 @@ function forget(kind: Kind, key: string): LedgerDocument {
   return { kind, key, body: undefined };
 }
 
-/** Before there were sheets each run had a document of its own. */
+/** Older releases kept each run in a document of its own. */
 function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
   const sheets = new Map<string, readonly RecentRun[]>();
   for (const { kind, key, body } of documents) {

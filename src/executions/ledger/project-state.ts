@@ -1,97 +1,95 @@
 import type { Window } from '../../api/paging.ts';
 
-/** Why a project is not read; nothing of it counts as read meanwhile. */
+/** The reasons why a project is not read; meanwhile its progress does not change. */
 export const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
-/** The progress of reading a project; kept. Times are the server's. */
+/** The stored progress of a project. Times are the server's. */
 export type ProjectState = {
   readonly project: string;
-  /** Ends before this time are not counted. */
+  /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** The earlier runs after that time; absent where all that ended since then counts. */
+  /** Runs that ended after that time and still do not count; absent if all of them count. */
   readonly earlier?: EarlierRuns | undefined;
-  /** Ends before this time have been forgotten, so they must never be counted; absent while nothing has been. */
+  /** Entries that ended before this time have been removed and must never be counted again; absent if none have. */
   readonly prunedThroughMs?: number | undefined;
-  /** Every end up to here has been read. */
+  /** Every execution that ended before this time has been read. */
   readonly scannedThroughMs: number;
-  /** Read up to this time as well, except for the backlog; absent without a backlog. */
+  /** Executions up to this time have been read too, except for the backlog; absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before that time that are still to be read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** From here on all is read again once the backlog is done: ends that became visible late; absent where that is the overlap. */
+  /** After the backlog, everything from here on is read again; absent if that is the overlap. */
   readonly againFromMs?: number | undefined;
-  /** The windows that are skipped because they are too long ago, and are not counted yet. */
+  /** Windows that were skipped because they are too old, and are not counted yet. */
   readonly skips?: readonly Skip[] | undefined;
-  /** Hours that were read a second time, a day later, end here. */
+  /** Up to this time, hours have been read a second time, a day later. */
   readonly rereadThroughMs: number;
-  /** When the totals of the last week were compared. */
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
   readonly heldSinceMs?: number | undefined;
-  /** The end of the gap after a restored copy that it was read through. */
+  /** The end of the restore gap, if this project has been read up to it. */
   readonly gapReadMs?: number | undefined;
 };
 
-/** A window of the past that is skipped, and the reason for the delay: one of the holds, or an outage. */
+/** A skipped window, and why it was skipped: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of its runs that are counted so far, and whether it is incomplete because the server did not report all. */
+  /** The number of its runs counted so far, and whether it is incomplete because the server did not report all. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
 
 /**
- * After a restored copy: the runs with these ids that ended before this time are of before counting began. Others are dated so by
- * a clock that was set back since the copy was made.
+ * After a restore: runs with these ids that ended before this time were not to be counted. A run with a later id may
+ * have such a date only because the clock was set back after the copy was made.
  */
 export type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
-/** The activity of a project, kept while the process lives. */
+/** The activity of a project, in memory only. */
 export type ProjectActivity = {
-  /** Read every round until then. */
+  /** The project is read every round until this time. */
   readonly activeUntilMs: number;
   readonly readAtMs: number;
   /** When the totals of the last day are to be compared next. */
   readonly nextDayMs: number;
-  /** The time from which none of its rows has been shown; while it is set, they do not count as read. */
+  /** Since when none of its rows has been shown; while set, rows do not count as read. */
   readonly unshownSinceMs: number | undefined;
-  /** When something of it was counted lately: the last two times, the last one first. */
+  /** The last two times at which a run of it was counted, the last one first. */
   readonly lastRunsMs?: readonly number[];
-  /** True if its last day held too much to be read in the rotation. */
+  /** True if its last day has too many executions to read in the rotation. */
   readonly isDayLong: boolean;
 };
 
-/** A project that is seen for the first time. */
 export function toNewProject(project: string, countedFromMs: number): ProjectState {
   return { project, countedFromMs, scannedThroughMs: countedFromMs, rereadThroughMs: countedFromMs };
 }
 
-/** Back from a hold, or from an outage: what is longer ago than the limit is skipped. */
+/** Resumes a project after a hold or an outage; skips what is older than the limit. */
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
   const limitMs = nowMs - catchUpLimitMs;
-  // A backlog was near enough when catching up with it began.
+  // A backlog was within the limit when it was created.
   if (readThroughMs(state) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
-  // Entries of the skipped time are forgotten later, a little at a time.
+  // Entries of the skipped time are removed later, a few at a time.
   const prunedThroughMs = rest.prunedThroughMs ?? rest.countedFromMs;
   return { ...toNewProject(state.project, limitMs), prunedThroughMs, skips };
 }
 
 /**
- * The server's clock was set back: what was read of the time from then on has to be read again, and counts again. Where a proxy
- * writes the dates of answers, the step is seen late; a project that is new has no earlier runs that could count by mistake.
+ * After the server clock was set back: everything after that time is unread and counts again. If a proxy writes the
+ * dates of responses, the step is noticed late; a new project has no earlier runs that could be counted by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
- * Rewinds a state after the clock was set back during an absence. How far the clock had been ahead is unknown, except for the
- * minimum: counting begins that much earlier. It may have been ahead by longer, and then it was read last before that: reading an
- * hour again costs little.
+ * Rewinds a state after the clock was set back while the exporter was away. How far the clock had been ahead is
+ * unknown, except for the minimum: counting begins that much earlier. If it was ahead for longer, the last read was
+ * earlier too, and reading an hour again costs little.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -105,9 +103,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Rewinds a state after the clock was set back by a known difference during an absence. It is certain where times were read that
- * are still to come, and harmless for a project without earlier runs; otherwise our own clock may have been set, and what ended
- * before counting began must not be counted.
+ * Rewinds a state after the clock was set back by a known difference while the exporter was away. The step is certain
+ * if times were read that are in the future, and harmless for a project without earlier runs. Otherwise the exporter's
+ * own clock may have been set, and executions that ended before counting began must not be counted.
  */
 export function rewindAbsent(
   state: ProjectState,
@@ -120,7 +118,7 @@ export function rewindAbsent(
   };
 }
 
-/** Longer than it takes until system information is asked for again. */
+/** Longer than the interval at which system information is requested. */
 const maxUnnoticedMs = 60_000;
 const maxUnseenMs = 86_400_000;
 const usualAheadMs = 3_600_000;
@@ -139,20 +137,20 @@ function withReadUntil(state: ProjectState, toMs: number): ProjectState {
   };
 }
 
-/** Returns the time up to which every end of a project has been read, except for its backlog. */
+/** Returns the time up to which all executions of a project have been read, except for its backlog. */
 export function readThroughMs({ aheadThroughMs, scannedThroughMs }: ProjectState): number {
   return aheadThroughMs ?? scannedThroughMs;
 }
 
-/** Returns the next window of the backlog to read: its oldest part, at most a day. */
+/** Returns the oldest part of the backlog, at most a day. */
 export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined {
   const [oldest] = backlog;
   return oldest && { beginMs: oldest.beginMs, endMs: Math.min(oldest.endMs, oldest.beginMs + dayMs - 1) };
 }
 
 /**
- * Notes that a window up to now has been read, except for the rest. After a clock was set back, everything later than now goes
- * with it.
+ * Records that a window up to now has been read, except for `rest`. After a clock was set back, progress after now is
+ * dropped.
  */
 export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   const { againFromMs: _again, ...kept } = state;
@@ -160,8 +158,8 @@ export function withNewestRead(state: ProjectState, window: Window, rest: readon
 }
 
 /**
- * Notes the same of a project that is behind: the backlog continues where it is, and what was read before is read again after it.
- * Otherwise an overlap that no round has time for would be begun in every round, and never be done.
+ * Records the same for a project with a backlog: the backlog stays, and what was read before is read again after it.
+ * Otherwise an overlap too long for one round would be started in every round and never finished.
  */
 export function withNewestReadBehind(
   state: ProjectState,
@@ -173,12 +171,12 @@ export function withNewestReadBehind(
   const fresh = rest.flatMap((each) => from(each, newFromMs));
   const read = withNewestRead(state, window, [...open, ...fresh]);
   const isOverlapRead = rest.every(({ endMs }) => endMs < sinceMs);
-  // What an earlier round left stays to be read, although this one has read its own overlap.
+  // What an earlier round left stays to be read, although this round read its own overlap.
   const leftFromMs = isOverlapRead ? againFromMs : Math.min(againFromMs ?? sinceMs, sinceMs);
   return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }
 
-/** Cuts a window to the part from a time on. */
+/** Returns the part of a window from a time on. */
 export function from({ beginMs, endMs }: Window, fromMs: number): Window[] {
   const laterMs = Math.max(beginMs, fromMs);
   return endMs < laterMs ? [] : [{ beginMs: laterMs, endMs }];
@@ -188,12 +186,12 @@ function common(one: Window, other: Window): Window[] {
   return from({ beginMs: one.beginMs, endMs: Math.min(one.endMs, other.endMs) }, other.beginMs);
 }
 
-/** Notes that a window of the backlog has been read, except for the rest. */
+/** Records that a window of the backlog has been read, except for `rest`. */
 export function withPastRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   return withRead(state, window, rest, readThroughMs(state));
 }
 
-/** The same, read no further than up to a time. */
+/** Limits the progress of a project to a time. */
 export function withThrough(state: ProjectState, throughMs: number): ProjectState {
   const outside = { beginMs: throughMs + 1, endMs: throughMs + 1 };
   return withRead(state, outside, [], Math.min(throughMs, readThroughMs(state)));
@@ -219,7 +217,7 @@ function until({ beginMs, endMs }: Window, throughMs: number): Window[] {
   return beginMs > throughMs ? [] : [{ beginMs, endMs: Math.min(endMs, throughMs) }];
 }
 
-/** Oldest first, and one where they overlap; too many are read as if they did. */
+/** Sorts windows, joins those that overlap, and joins the closest if there are too many. */
 function unite(windows: readonly Window[]): Window[] {
   const united: Window[] = [];
   for (const each of windows.toSorted((one, other) => one.beginMs - other.beginMs)) {

@@ -1,7 +1,7 @@
 import { type Ending, toEnding, toJobName } from '../counting/naming.ts';
 import type { Finished } from '../counting/reconcile.ts';
 
-/** A finished execution as pages show it. */
+/** A finished execution, for pages. */
 export type RecentRun = {
   readonly id: number;
   readonly project: string;
@@ -10,13 +10,12 @@ export type RecentRun = {
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The first few nodes that it failed on; absent where there is none, or an earlier release kept it. */
+  /** The first few nodes that failed; absent if there are none, or if an earlier release stored the run. */
   readonly failedNodes?: readonly string[];
-  /** On how many it failed, where those are not all. */
+  /** The number of failed nodes, if `failedNodes` does not have all. */
   readonly failedNodeCount?: number;
 };
 
-/** Returns what is kept of a finished execution. */
 export function toRecent(project: string, run: Finished): RecentRun {
   const { id, startedAtMs, endedAtMs, failedNodes: all } = run;
   const failedNodes = all.slice(0, maxNodes);
@@ -25,25 +24,25 @@ export function toRecent(project: string, run: Finished): RecentRun {
   return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
 }
 
-/** An execution that fails on more of them does not speak of one node. */
+/** A run that fails on more nodes is not the fault of one node. */
 const maxNodes = 5;
 
-/** Runs by the key of the document they are kept in: many in one, because a flood would write each of them twice. */
+/** Runs by the key of their document. A document holds many: one for each run would write each run twice. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The sheets that are written again, and those that no longer hold a run. */
+  /** The documents to write, and those to remove because they are empty. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };
 
-/** The newest ends first. */
+/** Returns the newest runs first. */
 export function toNewest(sheets: RecentSheets): readonly RecentRun[] {
   return [...sheets.values()].flat().sort(byEnd).slice(0, maxRecent);
 }
 
-/** Adds the newest of these runs to the last sheet, or to new ones. */
+/** Adds the newest of these runs to the last document, or to new ones. */
 export function addRecent(
   sheets: RecentSheets,
   newest: readonly RecentRun[],
@@ -77,7 +76,7 @@ export function addRecent(
 const maxRecent = 1000;
 const maxOfSheet = 50;
 
-/** Reads the number of a sheet; a key without a number is of an older form, which kept each run by itself. */
+/** Reads the number of a document; older releases used keys without a number, one for each run. */
 function toNumber(key: string): number {
   return /^\d+$/.test(key) ? Number(key) : 0;
 }

@@ -4,19 +4,19 @@ import type { LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
 export type RestoreGap = {
-  /** Called at the start, before any request: the next process has to know it even if this one ends at once. */
+  /** Call at the start, before any request, so that the gap is stored even if the process ends at once. */
   readonly open: (isRestored: boolean) => Promise<void>;
-  /** Called at the beginning of each round. */
+  /** Call at the beginning of each round. */
   readonly begin: (nowMs: number) => Promise<void>;
-  /** The server's time up to which all has to be read before it is shown; undefined once all of it has been. */
+  /** Returns the server time up to which everything must be read before it is shown; undefined once it has been. */
   readonly untilMs: () => number | undefined;
-  /** The projects that have been read that far; what was counted of the others is not shown. */
+  /** Returns the projects that have been read up to there; totals of other projects are not shown. */
   readonly readStates: () => ReadonlyMap<string, ProjectState>;
 };
 
 /**
- * Reads again the ends since a restored copy was made, before counters are shown: none may be seen to fall. A project that
- * cannot be read meanwhile is not shown, because its earlier counts are unknown: a series may be absent, never lower.
+ * After a restore, reads executions since the copy was made before showing counters, so that no counter is seen to
+ * fall. The totals of a project that cannot be read meanwhile stay hidden: a series may be absent, never lower.
  */
 export function createRestoreGap(cache: LedgerCache): RestoreGap {
   function untilMs(): number | undefined {
@@ -33,7 +33,7 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
-        // Cells that the copy holds at 0 may have been released since.
+        // Cells that are 0 in the copy may have been shown with their values since.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
@@ -67,8 +67,8 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
 }
 
 /**
- * Reports whether what has ended since the copy was made is still to be read; once it was, a clock that is set back changes
- * nothing of that.
+ * Reports whether executions since the copy are still to be read. Once they have been read, setting the clock back does
+ * not change that.
  */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
@@ -77,10 +77,10 @@ export function isInRestoreGap(
   return gapUntilMs !== undefined && scannedThroughMs < gapUntilMs && gapReadMs !== gapUntilMs;
 }
 
-/** Until the first round knows the server's time. */
+/** Until the first round reads the server time. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** A recount's findings since the copy are found again at once. Shorter than a day, which one read can cover. */
+/** Recounts since the copy are repeated at once. Less than a day, so that one read can cover it. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {
@@ -88,7 +88,7 @@ function rewind(state: ProjectState, knownId: number | undefined): ProjectState 
   const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
   const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
   const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
-  // What has a new id is new, although a clock that was set back may have dated it before counting began.
+  // A run with a new id is new, although a clock that was set back may have dated it before counting began.
   const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,

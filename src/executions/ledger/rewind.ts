@@ -5,17 +5,17 @@ import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import { type ProjectState, readThroughMs, rewind, rewindAbsent, rewindUnseen } from './project-state.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 
-/** The server's time, and ours at that moment. */
+/** The server time, and the exporter's at that moment. */
 type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**
- * Creates a function that goes back to where the server's clock is; it returns what the clock had reached before it was set back, so
- * that nothing waits for a time that was to come. Undefined where it was not.
+ * Creates a function that rewinds the ledger when the server clock was set back. It returns the time that the clock had
+ * reached; undefined if it was not set back.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** A step is told once: what a full disk did not take is to be done as soon as it takes something. */
+  /** A clock step is reported once; if a full disk refused the change, it is made as soon as there is space. */
   let owedToMs: number | undefined;
-  /** Known from the first times that are seen, for the same reason. */
+  /** Set by the first times that are seen; kept for the same reason. */
   let backMs: number | undefined;
   return async (time) => {
     let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
@@ -40,8 +40,8 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
- * Returns how far the server's clock was set back while nobody watched: the difference to our own clock shows it. 0 where it was
- * not.
+ * Returns how far the server clock was set back while the exporter was away, from the difference to the exporter's
+ * clock; 0 if it was not.
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
@@ -49,8 +49,8 @@ function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): num
 }
 
 /**
- * Plans the change for a server's clock that was set back, now or during an absence: times that are still to come become
- * unread, unlisted and not skipped. Undefined if nothing is ahead of the clock.
+ * Plans the change after the server clock was set back, now or while the exporter was away: future times become unread,
+ * unlisted and not skipped. Undefined if nothing is ahead of the clock.
  */
 function planRewind(
   states: ReadonlyMap<string, ProjectState>,
@@ -87,33 +87,33 @@ function planRewind(
 }
 
 /**
- * Reports whether the gap after a restored copy has been read: it counts as read after the rewind too, although its end is another
- * now, or is ahead again.
+ * Reports whether the restore gap has been read: it counts as read after the rewind too, although its end is now
+ * another time, or lies in the future again.
  */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
-/** Dates are cut to the second, and come with answers that take their time. */
+/** Dates are cut to the second, and responses take time. */
 const usualMs = 30_000;
-/** Reading a day again costs little; a larger difference is a clock that was wrong altogether. */
+/** Reading a day again costs little; a larger difference means that the clock was wrong altogether. */
 const maxMs = 86_400_000;
-/** The end of a gap that no round has seen yet. */
+/** The end of a restore gap before the first round. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
 type Now = {
-  /** The server's time, and ours at that moment. */
+  /** The server time, and the exporter's at that moment. */
   readonly nowMs: number;
   readonly ownMs: number;
-  /** Set if the server's clock was just seen to be set ahead. */
+  /** Set if the server clock was just set ahead. */
   readonly leap: Window | undefined;
-  /** How far a clock has come that is more than a day ahead. */
+  /** The time that a clock more than a day ahead has reached. */
   readonly reachedMs?: number | undefined;
 };
 
 /**
- * Creates a function that keeps the last leap of the server's clock over restarts, and returns it when there is a new one. A
- * leap during an absence shows in the difference to our own clock. How far a clock has come that is days ahead is kept as well.
+ * Creates a function that stores the last forward step of the server clock, and returns it if it is new. A step while
+ * the exporter was away shows in the difference to the exporter's clock.
  */
 export function createFollowSkew(cache: LedgerCache) {
   let isFirst = true;
@@ -127,7 +127,7 @@ export function createFollowSkew(cache: LedgerCache) {
       cache.update(async () => {
         const facts = cache.facts();
         const isKept = facts.skewMs !== undefined && Math.abs(skewMs - facts.skewMs) <= usualMs;
-        // A day more is read in any case after a restart.
+        // After a restart, one more day is read anyway.
         const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && leap === undefined && !isReached) return undefined;
         const { reachedMs } = now;
@@ -139,6 +139,6 @@ export function createFollowSkew(cache: LedgerCache) {
   };
 }
 
-/** A larger difference is a clock that was wrong altogether. */
+/** A larger difference means that the clock was wrong altogether. */
 const maxLeapMs = 3_600_000;
 const dayMs = 86_400_000;

@@ -4,8 +4,8 @@ import type { LedgerCache } from './ledger-cache.ts';
 import type { SlowClock } from './ledger-documents.ts';
 
 /**
- * Keeps how far clocks are behind. What runs was not imported: a start more than a day before that of a lower id is of such a
- * clock. Answers may have its time as well.
+ * Records how far clocks are behind. A running execution was not imported: if it started more than a day before a run
+ * with a smaller id, its clock is behind. Responses may also have the time of such a clock.
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
@@ -18,7 +18,7 @@ export async function noteSlowClocks(
   });
 }
 
-/** Returns the clocks with those that were seen now; undefined where nothing changes. */
+/** Returns the known clocks with the new ones; undefined if nothing changes. */
 function toNoted(
   { facts, idHours }: LedgerCache,
   { running = [], serverTimes = [], nowMs }: Parameters<typeof noteSlowClocks>[1],
@@ -47,10 +47,10 @@ function toNoted(
     const run = { id, startedAtMs, endedAtMs: startedAtMs };
     if (!isImported(run)) continue;
     const byMs = nowMs - startedAtMs;
-    // A run that began hours before it was first seen does not show how far its clock is behind.
+    // A run that started hours before it was first seen does not show how far its clock is behind.
     const knownByMs = next.map((clock) => clock.byMs);
     if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
-    // Nor does a run that began long ago show that its clock is in use.
+    // A run that started long ago does not show that its clock is still used.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const byMs = nowMs - Math.min(nowMs, ...serverTimes);
@@ -66,6 +66,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Rounds are seconds apart. */
 const closeMs = 600_000;
-/** As far back as passes over the past look, and a day more. */
+/** As far back as recounts read, plus a day. */
 const rememberedForMs = 8 * dayMs;
 const maxClocks = 10;

@@ -11,7 +11,7 @@ type ForgettingOptions = {
   readonly activities: Activities;
 };
 
-/** Forgets a project that has been missing for thirty days: its entries a few at a time, then the rest. */
+/** Removes a project that has been missing for thirty days: its entries a few at a time, then the rest. */
 export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
   return async (nowMs: number): Promise<void> => {
     for (const state of cache.states.values()) {
@@ -39,8 +39,8 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 const keptForMs = 30 * 86_400_000;
 
 /**
- * Returns the time before which entries of a project may be forgotten: a little at a time, because one long transaction holds
- * up all others.
+ * Returns the time before which entries of a project may be removed: a little at a time, because a long transaction
+ * delays all others.
  */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
@@ -61,7 +61,7 @@ const maxMs = 3_600_000;
 const maxEntries = 2000;
 
 /**
- * Adapts cells to new bucket bounds: counts and sums stay, every bucket except the open one begins at 0. Undefined if the
+ * Adapts cells to new bucket bounds: counts and sums stay, every bucket except the last begins at 0. Undefined if the
  * bounds are the same.
  */
 export function rebucket(
@@ -79,7 +79,7 @@ export function rebucket(
   const changed: Cell[] = [];
   for (const cell of cells) {
     if (cell.buckets === undefined) continue;
-    // Of what was counted before bounds were kept only their number is known.
+    // States from before bounds were kept have only the number of buckets.
     if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
     changed.push({ ...cell, buckets: [...bounds.map(() => 0), cell.count] });
   }

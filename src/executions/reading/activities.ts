@@ -2,14 +2,14 @@ import type { ProjectActivity } from '../ledger/project-state.ts';
 
 export type Activities = {
   readonly all: ReadonlyMap<string, ProjectActivity>;
-  /** Changes what is remembered of a project; of one that is new, what is not said follows from its name. */
+  /** Changes the activity of a project; missing fields of a new project get their defaults. */
   readonly note: (project: string, change: Partial<ProjectActivity>, nowMs: number) => void;
   readonly forget: (project: string) => void;
-  /** The server's clock was set back: nothing may wait for a time that was to come, or has been read at one. */
+  /** Call after the server clock was set back: no due time may stay in the future. */
   readonly rewind: (nowMs: number) => void;
 };
 
-/** Remembers the activity of projects while the process lives. */
+/** Keeps the activity of projects in memory. */
 export function createActivities(): Activities {
   const all = new Map<string, ProjectActivity>();
   return {
@@ -47,7 +47,7 @@ function toNewActivity(project: string, nowMs: number): ProjectActivity {
   };
 }
 
-/** Passes over the past are spread: each project has its own time of the day for them. */
+/** Returns the project's own offset within the day, so that recounts are spread over the day. */
 export function toOffsetMs(project: string): number {
   let hash = 0;
   for (const character of project) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 86_400;

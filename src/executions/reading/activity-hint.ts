@@ -6,15 +6,15 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Activities } from './activities.ts';
 
 export type ActivityHint = {
-  /** Returns when the search for executions that are not counted yet began; undefined without one, or once all are found. */
+  /** Returns when the search for uncounted executions began; undefined without a search, or once all are found. */
   readonly searchedSinceMs: () => number | undefined;
-  /** Returns how many ends are searched and not found yet; 0 without a search. */
+  /** Returns how many executions are still missing; 0 without a search. */
   readonly missing: () => number;
-  /** Reports whether the server did not have to work for its last answer. */
+  /** Reports whether the last response was fast. */
   readonly isQuick: () => boolean;
-  /** Called after a read of a project that was searched, so that a search knows what it found. */
+  /** Call after reading a project of a search, with the number of executions that were counted. */
   readonly noteRead: (counted: number) => void;
-  /** Resets the schedule after the server's clock was set back. */
+  /** Resets the schedule after the server clock was set back. */
   readonly rewind: () => void;
   /** Compares how many executions ended in a window with how many of them are known. */
   readonly check: (api: Api, now: HintInput) => Promise<void>;
@@ -22,20 +22,19 @@ export type ActivityHint = {
 
 export type HintInput = {
   readonly nowMs: number;
-  /** Up to the time of this round: the next round reads what ended after it. */
+  /** Ends at the time of this round: the next round reads what ends after it. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
-  /** Projects that are read at all. */
+  /** The projects that are read at all. */
   readonly projects: readonly string[];
-  /** Counts the known executions that ended in the window. */
   readonly countKnown: (window: Window) => Promise<number>;
 };
 
 type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
- * A hint that something ended in an idle project, never a proof: older servers count projects that may not be read, so only a
- * growing difference starts a search; and after some searches in vain the hint is ignored for a while.
+ * A hint that an execution ended in an idle project, never a proof: older servers count projects that may not be read.
+ * So only a growing difference starts a search, and after several searches in vain the hint is ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   const question = createQuestion(clock);
@@ -57,8 +56,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   }
 
   /**
-   * Ends a search after which every project has been read. What of the time before it nobody found may not be read; what has
-   * ended since is not what was searched.
+   * Ends a search once every project has been read. What is still missing from before the search cannot be read; what
+   * ended since was not searched for.
    */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
@@ -93,7 +92,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
       const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>
         (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
-      // Where all projects are read anyway there is nothing to find.
+      // If every project is read anyway, there is nothing to search for.
       if (nowMs < ignoredUntilMs || !question.isDue(nowMs) || projects.every(isReadSince(nowMs))) return;
       if (!(await api.supports(executionsTotal))) return;
       const difference = await readDifference(api, input);
@@ -113,7 +112,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   };
 }
 
-/** Asks how many more have ended in a window than are known, as often as the server can take it. */
+/** Requests how many more executions ended in a window than are known, as often as the server can bear. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {
   let nextMs = Number.NEGATIVE_INFINITY;
   let tookMs = 0;
@@ -123,12 +122,12 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
     },
-    /** Some servers have the endpoint and do not answer it: it is restricted, or their database cannot. */
+    /** Some servers refuse the endpoint or fail on it: it is restricted, or their database cannot answer. */
     ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
       const askedTicks = clock.ticks();
       try {
         const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
-        // A server that has to work for its answer is asked less often, and so is one whose projects take long to search.
+        // Ask less often if the server is slow to answer, or if its projects take long to search.
         tookMs = clock.ticks() - askedTicks;
         nextMs = nowMs + Math.max(tookMs * restForEachMs, projects.length * restForProjectMs);
         return total === undefined ? undefined : total - (await countKnown(window));
@@ -140,7 +139,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
   };
 }
 
-/** Answers of servers that have the endpoint and do not answer it. */
+/** The errors of servers that have the endpoint but do not answer it. */
 export const refusals: readonly ErrorKind[] = [
   'forbidden',
   'not_found',
@@ -152,9 +151,9 @@ export const refusals: readonly ErrorKind[] = [
 ];
 const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
-/** An answer that took longer is work for the server. */
+/** A slower response means that the server had to work for it. */
 const quickMs = 500;
-/** The time between two questions, for each millisecond that the answer took. */
+/** The pause between two requests, for each millisecond of the last response. */
 const restForEachMs = 20;
-/** The least time between two questions, for each project; up to 200 projects this is less than the usual interval. */
+/** The minimum pause for each project; up to 200 projects, less than the default interval in total. */
 const restForProjectMs = 60;

@@ -22,9 +22,9 @@ type PastRound = {
   readonly noteRead: (project: string, read: ReadResult) => void;
 };
 
-/** Reads the backlogs of projects: the one that waited longest first, its oldest part first, a few pages at a time. */
+/** Reads backlogs a few pages at a time: first the project that waited longest, its oldest window first. */
 export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
-  /** The number of the read that last caught up with each project. */
+  /** For each project, the sequence number of its last backlog read. */
   const served = new Map<string, number>();
   let reads = 0;
 
@@ -49,7 +49,7 @@ export function createCatchUp({ cache, activities, reading }: PastOptions): (rou
         served.set(name, reads);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
         const after = cache.states.get(name);
-        // A project that made no progress is not tried again in this round.
+        // A project without progress is not tried again in this round.
         if (after?.backlog !== undefined && after.backlog !== before?.backlog) line.push(name);
       }
     });
@@ -60,5 +60,5 @@ function toBegin(state: Parameters<typeof toNextWindow>[0]): number {
   return toNextWindow(state)?.beginMs ?? 0;
 }
 
-/** Projects that are caught up with at once. */
+/** Projects whose backlogs are read at the same time. */
 const width = 3;

@@ -11,33 +11,33 @@ type JobListsOptions = {
   readonly cache: LedgerCache;
   readonly settings: Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob'>;
   readonly ticks: () => number;
-  /** What all requests to the server together may be. */
+  /** The configured limit of requests to the server. */
   readonly requestsPerSecond?: number;
 };
 
 export type JobLists = {
   /**
-   * Asks for the jobs of the next projects in the rotation: facts of jobs that are gone are shown no longer. Each list is asked
-   * for every ten minutes, as far as a small part of all requests suffices.
+   * Reads the job lists of the next projects in the rotation, so that facts of deleted jobs are no longer shown: each
+   * list every ten minutes, as far as a small share of all requests allows.
    */
   readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
   /**
-   * Begins before another poll asks for the jobs of a project, and learns from the list that it reads: that project is not asked
-   * about again meanwhile.
+   * Call before another poll reads the jobs of a project, and pass the list to the result. Until then, the project's
+   * list is not read here.
    */
   readonly begin: (project: string) => LearnJobs;
-  /** Returns the ids of the jobs of a project; undefined where its list was not read, or is long. */
+  /** Returns the ids of a project's jobs; undefined if its list was not read, or is long. */
   readonly idsOf: (project: string) => readonly string[] | undefined;
   /**
-   * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other
-   * jobs without a run for as long are forgotten only where running jobs need the room.
+   * Removes jobs that are deleted or excluded, thirty days after their last run. Other jobs without a run for as long
+   * are removed only if running jobs need their slots.
    */
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
 export type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;
 
-/** Finds out which of the jobs that the ledger knows are gone, one project at a time. */
+/** Finds out which known jobs are deleted, one project at a time. */
 export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
   const { totals } = cache;
   const due = createDue(cache, ticks);
@@ -48,7 +48,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   function begin(project: string): LearnJobs {
     const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
     return async (list, nowMs) => {
-      // What is hidden may be missing in the list.
+      // A hidden job may be missing in the list.
       if (cache.states.get(project)?.hold !== undefined) return;
       due.note(project);
       ids.note(project, list);
@@ -56,7 +56,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     };
   }
 
-  /** Returns false for a list that cannot be read: it must not keep executions from being counted, nor should others follow. */
+  /** Returns false if the list cannot be read: counting continues, but no other list is tried. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {
@@ -74,7 +74,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     return settings.isWantedProject(project) && settings.isWantedJob(toJobPath(project, { group, name }));
   }
 
-  /** Jobs for which a place has to be made. */
+  /** Counts jobs without a slot. */
   function countWanting(): number {
     const { slots } = totals;
     return Math.max(0, slots.refused().jobs - Math.max(0, slots.room().jobs - slots.taken().jobs));
@@ -108,7 +108,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   };
 }
 
-/** Notes which jobs a list lacks, and which are in it again. */
+/** Marks jobs that are missing in the list, and unmarks those that are back. */
 async function noteListed(
   cache: LedgerCache,
   listed: ReadonlySet<string>,
@@ -118,7 +118,7 @@ async function noteListed(
   await cache.update(async () => {
     const changed: JobFacts[] = [];
     for (const [key, job] of asked) {
-      // A job with a run that was counted since the request still existed then.
+      // A job with a run counted since the request still existed then.
       if (cache.totals.jobs.get(key) !== job) continue;
       const { goneSinceMs, ...rest } = job;
       const isListed = listed.has(key);
@@ -129,7 +129,7 @@ async function noteListed(
   });
 }
 
-/** Remembers the jobs of projects that have few. */
+/** Keeps the ids of the jobs of projects with few jobs. */
 function createKnownIds() {
   const known = new Map<string, readonly string[]>();
   return {
@@ -148,14 +148,13 @@ function createKnownIds() {
   };
 }
 
-/** Finds the project whose list of jobs is to be asked for next. */
 function createDue({ totals, states }: LedgerCache, ticks: () => number) {
   const dueTicks = new Map<string, number>();
   return {
     note: (project: string): void => {
       dueTicks.set(project, ticks() + everyMs);
     },
-    /** Of those whose time has come the one that has been due for longest; one that is new comes first. */
+    /** Returns the project that has been due for longest; new projects come first. */
     find: (): string | undefined => {
       let found: string | undefined;
       let earliest = ticks();

@@ -4,31 +4,30 @@ import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import { refusals } from './activity-hint.ts';
 
-/** A project, and the ids of its jobs; undefined where they are not known, or too many to be asked about. */
+/** A project and the ids of its jobs; undefined if they are unknown, or too many to ask about. */
 export type Candidate = { readonly project: string; readonly jobIds: readonly string[] | undefined };
 
 export type NarrowingInput = {
-  /** The projects in which something may have ended, the likeliest ones first. */
+  /** The projects in which an execution may have ended, the likeliest first. */
   readonly candidates: readonly Candidate[];
-  /** The number of ends that are searched. */
+  /** The number of executions to find. */
   readonly missing: number;
   readonly window: Window;
   readonly nowMs: number;
-  /** Counts the known executions of projects that ended in the window. */
   readonly countKnown: (projects: readonly string[], window: Window) => Promise<number>;
   readonly mayGoOn: () => boolean;
 };
 
 export type Narrowing = {
-  /** Returns the few projects in which something ended that is not known; none where totals of jobs do not show it. */
+  /** Returns the few projects that may have the missing executions; none if the totals of jobs do not show it. */
   readonly find: (api: Api, input: NarrowingInput) => Promise<readonly string[]>;
-  /** The projects that were found have been read, and nothing was found in them. */
+  /** Call if the returned projects were read and had nothing new. */
   readonly noteVain: (nowMs: number) => void;
 };
 
 /**
- * Narrows a search down by totals of a few jobs at a time, so that few projects have to be read. What it does not find is searched
- * as before: runs without a job, and jobs that are not known.
+ * Narrows a search by requesting totals of a few jobs at a time, so that few projects must be read. The search still
+ * has to find runs without a job and runs of unknown jobs.
  */
 export function createNarrowing(): Narrowing {
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
@@ -52,7 +51,7 @@ export function createNarrowing(): Narrowing {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // It took the time of the search that follows.
+        // It used up the time for reading the projects.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {
@@ -69,7 +68,7 @@ type Group = readonly { readonly project: string; readonly jobIds: readonly stri
 
 type Asking = { readonly toMissing: (group: Group) => Promise<number>; readonly mayGoOn: () => boolean };
 
-/** Asks group by group until as much is found as is missing. */
+/** Requests totals group by group until the missing executions are located. */
 async function narrow(groups: readonly Group[], missing: number, asking: Asking): Promise<readonly string[]> {
   const found: string[] = [];
   let left = missing;
@@ -82,7 +81,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Halves a group in which something is missing, until it costs as little to read its projects. */
+/** Halves a group with missing executions until reading its projects is as cheap. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);
@@ -92,7 +91,7 @@ async function halve(group: Group, missing: number, asking: Asking): Promise<rea
   return [...(await halve(first, ofFirst, asking)), ...(await halve(second, missing - ofFirst, asking))];
 }
 
-/** Groups projects by as many jobs as the address of one request holds. */
+/** Groups projects; the job ids of a group fit into the address of one request. */
 function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   const groups: { project: string; jobIds: readonly string[] }[][] = [];
   let ids = maxIds;
@@ -108,11 +107,11 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   return groups;
 }
 
-/** Each takes about 53 characters of an address, and some servers take 8,000 for an address and all headers. */
+/** An id takes about 53 characters, and some servers accept 8,000 for the address and all headers. */
 const maxIds = 75;
-/** Projects with more jobs are not asked about: it would cost as much as to read them. */
+/** For a project with more jobs, asking would cost as much as reading it. */
 export const maxJobsOfProject = 20;
-/** The number of projects in a group, on average, from which on it saves requests to ask. */
+/** With fewer projects to a group on average, asking saves no requests. */
 const minProjects = 4;
 const fewProjects = 3;
 const ignoredForMs = 3_600_000;

@@ -2,15 +2,15 @@ import type { OddRow } from '../../api/endpoints/executions.ts';
 import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 
 export type OddRows = {
-  /** Counts those that were not seen before: the same ones are read again in every round. */
+  /** Counts the rows that are new: the same ones are read again in every round. */
   readonly note: (project: string, rows: readonly OddRow[]) => void;
-  /** Sentences for the page about those of the last day. */
+  /** Returns sentences for the page about rows of the last day. */
   readonly complaints: () => readonly string[];
 };
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Records rows of executions that cannot be read: each only costs itself, and is not lost silently. */
+/** Records rows of executions that cannot be read. A bad row affects no other row, and is reported. */
 export function createOddRows(
   observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>,
   ticks: () => number,

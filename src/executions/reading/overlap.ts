@@ -1,33 +1,33 @@
 import type { Window } from '../../api/paging.ts';
 
 /**
- * The overlaps of a round: how far it reads again before what was read, and how far after now. Longer if ends turned up late,
- * or clocks were wrong.
+ * The overlaps of a round: how far a window reaches back before the last read, and how far after now. They grow if
+ * executions became visible late, or clocks were wrong.
  */
 export type Overlap = {
   readonly ms: (nowMs: number) => number;
-  /** An end that turned up this long after the time up to which its project had been read. */
+  /** Call when an execution became visible this long after its project had been read. */
   readonly noteLateness: (latenessMs: number, nowMs: number) => void;
-  /** A pass over the last day found what all rounds had missed: it became visible after more than the overlap. */
+  /** Call when a recount of the last day found what all rounds had missed: it became visible after the overlap. */
   readonly noteMissed: (nowMs: number) => void;
-  /** The clocks of members that answered at about the same time. */
+  /** Records the clocks of members that answered at about the same time. */
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
-  /** The clock was not seen for a while. */
+  /** Call when the server time was unknown for a while. */
   readonly noteUnseen: () => void;
-  /** The clock had reached this time when it was set back. */
+  /** Call when the clock was set back from this time. */
   readonly noteReached: (reachedMs: number) => void;
-  /** Returns how far a clock has come that is, or was, more than a day ahead: after a restart nothing else reports it. */
+  /** Returns the time that a clock more than a day ahead has reached. Must be stored for the next start. */
   readonly reachedMs: (nowMs: number) => number | undefined;
-  /** Returns the latest time that ends may have: after now, until a clock that was set back has caught up. */
+  /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
   readonly untilMs: (nowMs: number) => number;
-  /** The clock was set ahead: the times between were never. */
+  /** Call when the clock was set ahead over this span. */
   readonly noteLeap: (leap: Window) => void;
   readonly leap: () => Window | undefined;
-  /** Returns how much of the time since then never was. */
+  /** Returns how much of the time since then the clock skipped. */
   readonly leaptMs: (sinceMs: number) => number;
 };
 
-/** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
+/** Widens the overlap for a day after members' clocks were seen to differ, or executions became visible late. */
 export function createOverlap(
   minMs: number,
   {
@@ -42,7 +42,7 @@ export function createOverlap(
 ): Overlap {
   let widest = { ms: minMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
-  // It may have gone on since.
+  // The clock may have run on since.
   let latestMs = lastReachedMs + rememberedForMs;
   let isUnseen = isPastUnknown;
   let leap = lastLeap;
@@ -55,12 +55,12 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // A clock that was set back makes no day longer.
+    // Setting the clock back does not prolong the day.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
   function noteReached(reachedMs: number): void {
-    // In an absence it may have reached more than it had when it was last seen.
+    // While the exporter was away, the clock may have gone further than was last seen.
     latestMs = Math.max(latestMs, isUnseen ? reachedMs + rememberedForMs : reachedMs);
     isUnseen = false;
   }
@@ -68,19 +68,19 @@ export function createOverlap(
   return {
     ms,
     noteMissed: (nowMs) => {
-      // All ends that one round finds were missed with the same overlap.
+      // Everything that one round finds was missed with the same overlap.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
     noteLateness: (latenessMs, nowMs) => {
-      // As long again: the latest of a few is not the latest of all.
+      // Doubled: the largest of a few delays is not the largest possible.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
     noteClocks: (serverTimes, nowMs) => {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= usualSpreadMs) return;
       widen(minMs + spreadMs, nowMs);
-      // By the next round a member that is ahead writes later times.
+      // By the next round, a member that is ahead writes later times.
       noteReached(Math.max(...serverTimes) + minMs);
     },
     noteUnseen: () => {
@@ -94,7 +94,7 @@ export function createOverlap(
     leap: () => leap,
     leaptMs: (sinceMs) => (leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs))),
     untilMs: (nowMs) => {
-      // Of an absence nothing is known: the clock may have been ahead meanwhile, and been set back.
+      // While the exporter was away, the clock may have been ahead and set back.
       if (isUnseen) latestMs = Math.max(latestMs, nowMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs);
@@ -104,5 +104,5 @@ export function createOverlap(
 
 const maxMs = 1_800_000;
 const rememberedForMs = 86_400_000;
-/** A round takes its time, and times are told in whole seconds. */
+/** A round takes time, and servers report whole seconds. */
 const usualSpreadMs = 30_000;

@@ -7,22 +7,22 @@ type ListingInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly facts: LedgerFacts;
   readonly nowMs: number;
-  /** When the list was asked for: it may have been shared. */
+  /** When the list was requested; another poll may have done that earlier. */
   readonly listedAtMs: number;
-  /** The time since which the present configuration is in force: it includes projects from then on, whenever they are listed. */
+  /** When the present configuration took effect: a project that it adds counts from then on. */
   readonly begunMs?: number;
   readonly backfillMs: number;
   readonly isWanted: (project: string) => boolean;
-  /** The longest delay until an end becomes visible. */
+  /** The longest delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between clocks of members, usual or seen: the list may have been dated by one that is ahead. */
+  /** The largest difference between members' clocks: one that is ahead may have dated the list. */
   readonly skewMs?: number;
 };
 
 /**
- * Plans the changes that a list of projects brings: new ones begin where the previous list ended, missing ones are held. A
- * project that appears as another goes may be the same one, renamed: then it begins where that one was read to. Its counted
- * executions are known by their ids.
+ * Plans the changes for a new list of projects: new ones begin where the previous list ended, and missing ones are put
+ * on hold. A project that appears when another disappears may be the same one, renamed: then it continues from that
+ * one's progress. Executions counted before are recognized by their ids.
  */
 export function planProjects({
   names,
@@ -50,7 +50,7 @@ export function planProjects({
   return { facts: { ...facts, listedAtMs }, states: changed };
 }
 
-/** Returns the time from which something may be unread: what became visible late is behind what was read. */
+/** Returns the time from which executions may be unread: those that became visible late ended before the last read. */
 function toUnreadMs({
   scannedThroughMs,
   backlog: [oldest] = [],
@@ -59,7 +59,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project was in the list before and is not in this one; a read may have found that out first. */
+/** Reports whether a project was in the last list and is not in this one; a read may have found that out first. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

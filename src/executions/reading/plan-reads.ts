@@ -1,14 +1,14 @@
 import type { Window } from '../../api/paging.ts';
 import { type ProjectActivity, type ProjectState, readThroughMs } from '../ledger/project-state.ts';
 
-/** Why a project is read: it is active, the rotation has come to it, something ended somewhere, or it may have come back. */
+/** Why a project is read: active, its turn, an execution is missing, or it may be readable again. */
 export type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;
-  /** The window to ask for: up to now, and at most a day. */
+  /** The window to request: up to now, at most a day. */
   readonly window: Window;
-  /** From here on all is to be read, now or later. */
+  /** Everything from here on must be read, now or later. */
   readonly sinceMs: number;
   readonly purpose: Purpose;
 };
@@ -16,22 +16,22 @@ export type PlannedRead = {
 export type PlanInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly activities: ReadonlyMap<string, ProjectActivity>;
-  /** The server's now: never ours, never the newest end that was seen. */
+  /** The server time; never the exporter's, never the newest end that was seen. */
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;
-  /** Times that never were, because the clock was set ahead: what is late may be dated before them. */
+  /** The span that the server clock skipped; late executions may be dated before it. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
-  /** Idle projects that were not read since this time are read as soon as possible. */
+  /** Idle projects not read since this time are read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
-  /** The number of reads of idle projects that a round has room for while such a sweep is in progress. */
+  /** The number of idle projects that a round may read for this. */
   readonly sweepQuota: number;
-  /** The number of reads that a round has room for while something is searched. */
+  /** The number of reads that a round may use for a search. */
   readonly searchQuota: number;
 };
 
-/** Plans the reads of a round up to now: the active projects, and of the others those that are due. */
+/** Plans the reads of a round: all active projects, and idle ones that are due. */
 export function planReads(input: PlanInput): PlannedRead[] {
   const { states, activities, nowMs, everyMs, maxDelayMs, sweepBeforeMs, sweepQuota } = input;
   const live: PlannedRead[] = [];
@@ -46,11 +46,11 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  // A project that is gone from the list may be deleted: its series end as soon as that is certain.
+  // A project missing in the list may be deleted; its series end once that is certain.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
-  // Rounds that take long come less often than planned: what has waited for the whole delay is read at once.
+  // Slow rounds come less often than planned: a project that has waited for the whole delay is read at once.
   const sweptBeforeMs = Math.max(sweepBeforeMs ?? Number.NEGATIVE_INFINITY, nowMs - maxDelayMs);
   const sweeping = idle.filter((state) => readAt(state) < sweptBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
@@ -60,7 +60,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
   return [...live, ...rotation];
 }
 
-/** Plans the reads of projects that were not read since a search began, the likeliest ones first. */
+/** Plans reads of projects not read since a search began, the likeliest first. */
 export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
   const { states, activities, nowMs, searchQuota } = input;
   return [...states.values()]
@@ -71,7 +71,7 @@ export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
     .map(({ state }) => toRead(state, 'search', input));
 }
 
-/** The time that has passed since a project was to run again, as far as its last two runs show a rhythm; else the time since its last run. */
+/** Returns the time since a project's next run was due; without a period, since its last run. */
 function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
   const [last, before] = activity?.lastRunsMs ?? [];
   if (last === undefined) return Number.POSITIVE_INFINITY;
@@ -79,15 +79,15 @@ function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number 
   return before === undefined || last <= before ? sinceMs : sinceMs % (last - before);
 }
 
-/** Reports whether a project is behind and nothing keeps it from being caught up with. */
+/** Reports whether a project has a backlog that can be read. */
 export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activities' | 'nowMs'>): boolean {
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
-/** A project without any shown row for longer than this is read only when it is due. */
+/** A project without a shown row for longer is read only when due. */
 const unshownForMs = 600_000;
 
-/** The most missing projects that a round reads before they are due. */
+/** The maximum of missing projects that a round reads before they are due. */
 const maxGone = 5;
 
 /** The longest window of one request. */
@@ -95,7 +95,7 @@ const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {
   const { project, countedFromMs, againFromMs = Number.POSITIVE_INFINITY, backlog: [oldest] = [] } = state;
-  // A clock that was set back has ends to tell that lie before what was read.
+  // After the clock was set back, new executions are dated before the last read.
   const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
     (purpose === 'rotation' || purpose === 'search') &&
@@ -110,7 +110,7 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
 
-/** A held project gives the same answer again and again: it is asked less and less often. */
+/** Reports whether a held project need not be asked again yet: its answer seldom changes, so the pause grows. */
 function isResting(
   { hold, heldSinceMs = 0 }: ProjectState,
   readAtMs: number,

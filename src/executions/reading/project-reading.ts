@@ -31,18 +31,18 @@ type ProjectReadingOptions = {
 };
 
 export type ProjectReading = {
-  /** Reads the newest of what was planned, and leaves the rest to the backlog; a project that cannot be read is held where it is. */
+  /** Reads the newest part of the planned window; the rest becomes backlog. May put the project on hold. */
   readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
-  /** Reads on in the backlog of a project, as long as it may. */
+  /** Reads a project's backlog for as long as `mayGoOn` allows. */
   readonly readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean) => Promise<ReadResult>;
-  /** Reads a past window once more; what it found that was not known. */
+  /** Reads a past window again, and returns what was unknown. */
   readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<readonly Finished[]>;
   readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
-  /** The clock was set back: what was read may be dated after now. */
+  /** Call after the clock was set back: what was read may be future-dated. */
   readonly rewind: () => void;
 };
 
-/** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
+/** Reads finished executions of one project within a window into the ledger, and records the progress. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
   const tools: Tools = { ...options, ...createTakeIn(options), aheadLeft: new Map() };
   return {
@@ -67,7 +67,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
 
 type Tools = ProjectReadingOptions &
   ReturnType<typeof createTakeIn> & {
-    /** The windows after now that are still to be read; a project that is not in it may have anything there. */
+    /** The windows after now that are still to be read; without an entry, all of that time is. */
     readonly aheadLeft: Map<string, readonly Window[]>;
   };
 
@@ -79,13 +79,13 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // A clock that is set ahead makes no outage longer. What was counted before a copy was restored counts again, however old it is.
+  // Setting the clock ahead does not prolong an outage. After a restore, everything counts again, however old it is.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
   const dueMs = Math.max(sinceMs, countedFromMs);
   const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-  // The time between the last read and the window is to be read as well, if not now.
+  // The time between the last read and the window must be read too, if not now.
   const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
   const fromMs = Math.min(readThroughMs(before), nowMs);
   let pages = 0;
@@ -93,7 +93,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
-    // Rows dated after now do not count as read: the clock gets there again.
+    // Future-dated rows do not count as read: the clock will reach their time.
     window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
     seenAtMs: nowMs,
     lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -104,7 +104,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       const newFromMs = Math.max(dueMs, fromMs + 1);
       return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
     },
-    // A few more pages may tell whether anything is shown at all.
+    // A few more pages may show whether any row is shown at all.
     mayGoOn: (rest, hasShown) => {
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
       ahead = rest.flatMap((each) => from(each, nowMs + 1));
@@ -112,11 +112,11 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       return !hasShown && pages < maxUnshownPages;
     },
   });
-  // Ends in the backlog are not late.
+  // Executions in the backlog are not late.
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  // No backlog holds what is dated after now: if the newest page brought something, so may the next ones.
+  // The backlog holds no future-dated windows: if the newest page had new rows, the next ones may too.
   const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
   const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
   const more = await readAhead(tools, api, { project, windows, nowMs });
@@ -124,8 +124,8 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
 }
 
 /**
- * Reads more of what is dated after now, as many pages as a project may have at once, and keeps what is left of it; returns how
- * many ends it counted.
+ * Reads more future-dated rows, up to the page limit of a project, and keeps the rest for later; returns how many were
+ * counted.
  */
 async function readAhead(
   { takeIn, aheadLeft }: Tools,
@@ -153,13 +153,13 @@ async function readAhead(
   return sum;
 }
 
-/** Returns how many rows the server counts in all that is to be read, if it shows none of them; 0 if it shows any, or counts none. */
+/** Returns how many rows the server counts in all that is to be read, if it shows none of them; otherwise 0. */
 async function countUnshown(
   api: Api,
   { project, backlog: [oldest] = [] }: ProjectState,
   { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
 ): Promise<number> {
-  // One page is enough to know, however much it has become.
+  // One page is enough to find out, however long the window is.
   const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
   const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
   return shown === 0 ? total : 0;
@@ -193,13 +193,13 @@ async function readBacklog(
     });
     pages += taken;
     sum = addResults(sum, result);
-    // The rotation comes back to it, and something may be shown by then.
+    // The rotation reads it again, and rows may be shown by then.
     if (result.isUnshown && !shownLately.has(project)) return sum;
   }
   return sum;
 }
 
-/** A project that cannot be read says so with every question; nothing of it is read until it can. */
+/** Puts a project on hold when a request for it is denied. */
 async function orHold(
   tools: Pick<Tools, 'cache'>,
   project: string,
@@ -220,18 +220,18 @@ async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held:
   await cache.update(async () => {
     const state = cache.states.get(project);
     if (state === undefined || state.hold === held) return undefined;
-    // The facts of a missing project are kept from this time on.
+    // The facts of a missing project are kept for a time that starts here.
     const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
     return { states: [{ ...state, hold: held, heldSinceMs }] };
   });
 }
 
-/** Pages of one project that are read of the past before others are read. */
+/** Backlog pages of one project before it is another's turn. */
 const maxPagesAtOnce = 20;
-/** Pages that are looked through where no row of the first is shown. */
+/** Pages to look through if no row of the first is shown. */
 const maxUnshownPages = 5;
 
-/** Returns the hold for an answer that a project cannot be read; undefined if the fault is not the project's. */
+/** Returns the hold for an error; undefined if the error is not about the project. */
 function toHold(error: unknown): Hold | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { kind, details } = error;

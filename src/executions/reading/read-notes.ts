@@ -13,15 +13,15 @@ type NotesOptions = {
   readonly settings: Pick<ExecutionSettings, 'overlapMs'>;
 };
 
-/** Keeps the findings of a read of a project for later rounds. */
+/** Keeps the findings of reads for later rounds. */
 export function createReadNotes({ activities, visibility, activityHint, settings }: NotesOptions) {
   return {
-    /** Notes that a project is read up to now; returns true if nothing of it was shown for a day, so that it counts as hidden. */
+    /** Records a read up to now; returns true if no row was shown for a day, so that the project counts as hidden. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
       const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
-      // An empty read does not show whether the project is visible while more is to be read.
+      // While more is to be read, an empty read does not show whether the project is visible.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;
@@ -34,7 +34,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
       if (purpose === 'search') activityHint.noteRead(counted);
       return unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs;
     },
-    /** More of the backlog of a project is read. */
+    /** Records a read of the backlog. */
     notePast: (project: string, { isUnshown }: ReadResult, nowMs: number): void => {
       const unshownSinceMs = isUnshown ? (activities.all.get(project)?.unshownSinceMs ?? nowMs) : undefined;
       activities.note(project, { unshownSinceMs }, nowMs);
@@ -42,7 +42,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
   };
 }
 
-/** For how long a project that runs something is read in every round. */
+/** Returns for how long a project is read in every round after a run. */
 export function toActiveMs({ overlapMs }: Pick<ExecutionSettings, 'overlapMs'>): number {
   return 2 * overlapMs;
 }

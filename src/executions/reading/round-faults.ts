@@ -1,29 +1,28 @@
 import { ApiError, type ErrorKind } from '../../api/errors.ts';
 
 export type RoundFaults = {
-  /** Does a part of a round whose fault costs only itself; what spoils the rest as well is thrown. */
+  /** Runs one part of a round and records its error. Rethrows errors that make the rest pointless. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
-  /** The same for what asks the server in any case: where it goes well, the server is there. */
+  /** Like `attempt`, for a part that always sends requests: if it succeeds, the server is there. */
   readonly ask: (question: () => Promise<void>) => Promise<void>;
   readonly all: readonly ApiError[];
-  /** Parts that our own limits left no time for: no fault of anybody. */
+  /** Returns the number of parts that the exporter's own limits left no time for; these are not errors. */
   readonly unasked: () => number;
-  /** Reports whether a fault that ended the round is of the round only: the server is reachable and accepts the credentials. */
+  /** Reports whether an error affects this round only: the server is reachable and accepts the credentials. */
   readonly isOfRound: (error: unknown) => boolean;
-  /** Returns the fault that kept the server from answering even once; undefined if it answered, or was not asked. */
+  /** Returns the error because of which the server never answered; undefined if it answered, or was not asked. */
   readonly silence: () => ApiError | undefined;
 };
 
-/** Collects the faults of a round. */
 export function createRoundFaults(signal: AbortSignal): RoundFaults {
   const all: ApiError[] = [];
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** Refused credentials, a server that is left alone, or one that did not answer twice before it answered at all. */
+  /** The credentials are refused, the server is being left alone, or its first two requests got no answer. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
-    // A request that was not sent is not a fault of the server.
+    // A request that was not sent is not the server's fault.
     if (details.unsent === true) return kind !== 'rejected';
     return !hasAnswered && all.filter(isSilence).length > 1;
   }

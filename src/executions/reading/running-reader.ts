@@ -6,20 +6,20 @@ import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './odd-rows.ts';
 
 export type Running = {
-  /** Undefined where nothing may be read, or not everything has been. */
+  /** Undefined if none may be read, or not all have been. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
-  /** Projects whose running executions may not be read; undefined where the answer covers all and names none. */
+  /** Projects whose running executions may not be read; undefined if one response covers all projects. */
   readonly denied?: 'all' | ReadonlySet<string> | undefined;
-  /** When each project was read that could be; absent where all were read just now. */
+  /** When each readable project was read; absent if all were read just now. */
   readonly readTicks?: ReadonlyMap<string, number> | undefined;
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
 
 /**
- * Reads running and waiting executions in as few requests as possible. Some releases of the rundeck dialect take the `*` for
- * the name of a project (3.2.6 to 3.2.8, and 4.14 to 4.17): there it asks project by project, a few in each round.
+ * Reads running and waiting executions in as few requests as possible. Some releases of the rundeck dialect take `*`
+ * for a project's name (3.2.6 to 3.2.8, 4.14 to 4.17): for these, reads a few projects in each round.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
@@ -55,12 +55,12 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /** Those that ran something last time, and of the others the next ones in the rotation. */
+  /** Chooses projects that ran something last time, and the next ones in the rotation. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
     const next = [...projects.slice(place), ...projects.slice(0, place)].slice(0, maxPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
-    // The last project served shows where the next round continues.
+    // The next round continues after the last project served.
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 
@@ -70,7 +70,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     try {
       return await readList(api, '*', onOddRows);
     } catch (error) {
-      // Of all projects together the answer is 401 where none of them may be read: no fault, and no news of any.
+      // A 401 for all projects together means that none of them may be read: not an error, and nothing is known.
       if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
@@ -83,18 +83,18 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** After this time a server that has been upgraded meanwhile is noticed. */
+/** Afterwards all projects are tried together again, in case the server was upgraded. */
 const oneByOneForMs = 3_600_000;
 const maxPerRound = 25;
 
-/** The later releases miss a project of that name, the older ones fail over it. */
+/** The newer of these releases report that project as missing, the older ones fail. */
 function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
   const { errorCode, status } = error.details;
   return errorCode === 'api.error.project.missing' || (status === 500 && release.startsWith('3.2.'));
 }
 
-/** A project that is missing, disabled or denied has no running executions, and does not hold up the others. */
+/** A missing, disabled or denied project has no running executions, and does not stop the others. */
 function toNothing(error: unknown): Running {
   const isOfProject = error instanceof ApiError && error.details.isOfService === true;
   if (isOfProject && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
@@ -105,7 +105,7 @@ function toNothing(error: unknown): Running {
 async function readList(api: Api, project: string, onOddRows: OddRows['note']): Promise<Running> {
   const executions = new Map<number, Execution>();
   let serverMs: number | undefined;
-  // The list moves while it is read: pages overlap, and a list without an end is cut.
+  // The list changes while it is read: pages may overlap, and a list that never ends is cut.
   for (let offset = 0, pages = 0; pages < maxPages; pages++) {
     const query = { max: pageSize, offset, includePostponed: true };
     const timed = await api.getTimed(runningExecutions, { path: { project }, query });
@@ -119,7 +119,6 @@ async function readList(api: Api, project: string, onOddRows: OddRows['note']): 
   return { executions: [...executions.values()], serverMs };
 }
 
-/** Rows that one page holds at most. */
 const pageSize = 500;
 const maxPages = 40;
 const overlap = 20;

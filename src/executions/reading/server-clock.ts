@@ -6,23 +6,22 @@ import type { Window } from '../../api/paging.ts';
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerClock = {
-  /** Reports whether the server is to be asked for its time, where an answer of it told this one, or none. */
+  /** Reports whether the last known server time is too old to trust. */
   readonly isOld: (answeredAtMs: number | undefined) => boolean;
   readonly ask: (api: Api) => Promise<void>;
-  /** Returns the server's time: from its answer, or computed from our clock and the last known difference. */
+  /** Returns the server time: from its response, or from the exporter's clock and the last known difference. */
   readonly now: (answeredAtMs: number | undefined) => ServerTime;
 };
 
 export type ServerTime = {
-  /** In whole ms. */
   readonly nowMs: number;
-  /** Set if the clock was set back: ends after this time may have been missed, at times that were believed to be over. */
+  /** Set if the clock was set back: executions dated after this time may have been missed, although it was read. */
   readonly rewindToMs: number | undefined;
-  /** Set if the clock was ahead earlier: ends may bear times up to this one, which is still to come. */
+  /** Set if the clock was ahead earlier: executions may be dated up to this future time. */
   readonly reachedMs: number | undefined;
-  /** True if the server has not told its time for a while: its clock may have been set ahead and back meanwhile. */
+  /** True if the server time was unknown for a while: its clock may have been set ahead and back. */
   readonly wasUnseen: boolean;
-  /** Set if the clock was set ahead: the times that no end bears. */
+  /** Set if the clock was set ahead: the span that it skipped. */
   readonly leap: Window | undefined;
 };
 
@@ -36,8 +35,8 @@ export function createServerClock(clock: Clock): ServerClock {
     isOld: (answeredAtMs) => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // Something in between may write dates of its own: what is surprising is asked for, and once in a while what is not.
-      // The first contact has asked.
+      // A proxy may write its own dates: the server is asked for its time after a surprising one, and now and then in
+      // any case. The first contact has asked.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -50,7 +49,7 @@ export function createServerClock(clock: Clock): ServerClock {
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks: clock.ticks() };
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
-        // Not everybody may read it; then nothing is better than what was known last, and our own clock.
+        // The token may lack the right; then the last known difference is used, or the exporter's own clock.
         skew = { ms: skew?.ms ?? 0, atTicks: clock.ticks() };
       }
     },
@@ -64,14 +63,14 @@ export function createServerClock(clock: Clock): ServerClock {
   };
 }
 
-/** Judges the times that a server told: which of them are believed, and whether its clock was set. */
+/** Decides which reported times are accepted, and whether the clock was set. */
 function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let toldAtTicks: number | undefined;
   let jumpedAtTicks: number | undefined;
-  /** The clock's reading after a jump that is in doubt. */
+  /** The clock's reading after a jump that is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** The time from which the clock may be ahead: its reading was accepted although it did not follow from the previous one. */
+  /** When the clock got ahead of what the previous reading had led to expect. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {
@@ -80,15 +79,15 @@ function createBelief() {
 
   function believe(toldMs: number, ticks: number, isTold: boolean): ServerTime {
     const reckonedMs = reckon(ticks) ?? toldMs;
-    // A time that we computed shows no step: the clock may have been set since the server told it last.
+    // A computed time shows no step: the clock may have been set since the last response.
     const elapsedMs = ticks - (toldAtTicks ?? ticks);
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // A wrong time ahead would make us skip the recent past: a jump has to last, and until then time continues as before.
+    // A wrong future time would make the exporter skip the recent past: a jump must last before it is accepted.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
-    // Both clocks have fractions: times that are asked for, and kept, have none.
+    // Both clocks have fractions; stored and requested times must not.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {
@@ -99,11 +98,11 @@ function createBelief() {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // Late ends from before the doubted jump have become visible by now.
+    // By now, late executions from before the jump have become visible.
     const leap =
       aheadMs > stepMs && aheadMs <= maxJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
-    // Ends since the last look bear times of the present clock.
+    // Executions since the last reading are dated by the present clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
@@ -112,7 +111,7 @@ function createBelief() {
 
   function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    // Dates are cut to the second: it was ahead by up to one more.
+    // Dates are cut to the second, so the clock may have been one second further.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
@@ -123,7 +122,7 @@ function createBelief() {
 const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
-/** Larger than the duration of an answer, and than rounding to whole seconds. */
+/** Larger than the duration of a response plus rounding to seconds. */
 const stepMs = 30_000;
 const rememberedForMs = 86_400_000;
 /** Longer than an interval and a slow round. */

@@ -11,7 +11,7 @@ type SkipsOptions = {
   readonly tell?: ((message: string) => void) | undefined;
 };
 
-/** Counts what was skipped, bit by bit and after everything else: how many these are must not be in the way of what is to be counted. */
+/** Counts skipped executions in small steps, last in each round, so that it never delays counting. */
 export function createSkips({ cache, observe, tell }: SkipsOptions) {
   const inVain = new Map<string, number>();
 
@@ -54,7 +54,7 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
       await note(project, skip, throughMs, await readTotal(api, project, { beginMs, endMs: throughMs }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // A count that was not asked for may be known next time.
+      // A request that was not sent is tried again next time.
       if (error.details.unsent === true || error.kind === 'unauthorized') throw error;
       const tries = (inVain.get(project) ?? 0) + 1;
       inVain.set(project, tries);

@@ -7,21 +7,20 @@ import type { ProjectState } from '../ledger/project-state.ts';
 import type { OddRows } from './odd-rows.ts';
 import { readProjectWindow } from './window-reader.ts';
 
-/** The result of one read of a project. */
 export type ReadResult = {
   readonly counted: number;
-  /** Rows that the server counts in what was read, and how many of them it showed. */
+  /** The number of rows that the server counts, and how many of them it showed. */
   readonly total: number;
   readonly shown: number;
-  /** Rows that the total counts and that were not shown. */
+  /** The number of counted rows that were not shown. */
   readonly hidden: number;
   /** True if the project itself may not be read. */
   readonly isDenied: boolean;
-  /** True if the total counts rows and not one of them was shown. */
+  /** True if rows are counted and none of them was shown. */
   readonly isUnshown: boolean;
-  /** True if a look at all that is to be read found nothing in the way of it. */
+  /** True if a probe showed that the whole window can be read. */
   readonly isInSight: boolean;
-  /** True if a window that began before what was to be read held too much to be read again at once. */
+  /** True if the window was shortened because it had too much to read again at once. */
   readonly isCut: boolean;
   readonly serverTimes: readonly number[];
 };
@@ -31,11 +30,11 @@ export type TakeIn = {
   readonly window: Window;
   readonly seenAtMs: number;
   readonly lateBeforeMs: number;
-  /** Returns the project's state after the window is in, except for the rest; absent if it does not change. */
+  /** Returns the project's state once the window is read except for `rest`; absent if it does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
-  /** True if rows of the project were shown before: then those that are not are hidden for themselves. */
+  /** True if rows of the project were shown before: then the others are hidden one by one. */
   readonly hasShown?: boolean;
-  /** Called after each page with the rest, and whether any row was shown; returns whether to continue now. */
+  /** Called after each page with the rest, and whether any row was shown; returns whether to continue. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
 };
 
@@ -48,13 +47,10 @@ type TakeInOptions = {
 
 /** Reads windows of projects into the ledger. */
 export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
-  /** Projects that showed rows when they were last read. */
+  /** Projects that showed rows in their last read. */
   const shownLately = new Set<string>();
 
-  /**
-   * Takes in page by page, each with how far that brings it: what was read before a fault, or a stop, is not read
-   * again.
-   */
+  /** Stores page by page, each with the progress up to it: after an error or a stop, no page is read again. */
   async function takeIn(api: Api, how: TakeIn): Promise<Taken> {
     const { project, window, seenAtMs, lateBeforeMs, advance, hasShown = false, mayGoOn } = how;
     const reading = readProjectWindow(api, project, window);
@@ -68,7 +64,7 @@ export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
       for (const { id } of part.items) ids.add(id);
       counts ??= part.total;
       total += part.counted;
-      // Rows that are counted and not shown may be shown once they are permitted: nothing of them has been read.
+      // Counted rows that are not shown may be shown once permitted, so they do not count as read.
       const mayAdvance = advance !== undefined && (hasShown || shown() > 0 || counts === 0);
       const step = mayAdvance ? { advance: (state: ProjectState) => advance(state, part.rest) } : {};
       const rows: readonly Execution[] = part.items;

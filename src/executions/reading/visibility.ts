@@ -10,7 +10,7 @@ import { readNewest } from './window-reader.ts';
 
 /** The executions of one server that the credentials may not read. */
 export type Sight = {
-  /** `denied` where no project's running executions may be read, `unknown` until all of them have been read. */
+  /** `denied` if no project's running executions may be read, `unknown` until all have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
   /** Projects whose running executions may not be read although those of others may. */
   readonly runningDenied: readonly string[];
@@ -21,7 +21,7 @@ export type Sight = {
 /** A project whose server counts more finished executions than it shows. */
 export type HiddenHistory = {
   readonly project: string;
-  /** Undefined where the project itself may not be read. */
+  /** Undefined if the project itself may not be read. */
   readonly counted: number | undefined;
   readonly readable: number;
 };
@@ -36,13 +36,13 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Remembers what reads were denied, or shown less than was counted. The list of all that runs leaves out projects in
- * silence, and a short window says little of a project that is shown in part: these are asked for once more, one each
- * in a round.
+ * Records which reads were denied, or showed less than was counted. The list of all running executions silently omits
+ * projects, and a short window says little about a project that is partly hidden: both are checked by a request for
+ * each project, one in a round.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
-  /** The time at which to look again at the last day of a project that is shown in part. */
+  /** When to check the last day of a partly hidden project again. */
   const partlyDue = new Map<string, number>();
   const runningDue = new Map<string, number>();
   let running: Sight['running'] = 'unknown';
@@ -80,7 +80,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The rounds have passed this window already, so it is read again here.
+    // Rounds have already passed this window, so it is read again here.
     if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -90,7 +90,7 @@ export function createVisibility(ticks: () => number) {
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // If something is hidden already, more may be.
+    // If one project hides running executions, others may too.
     const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
@@ -110,7 +110,7 @@ export function createVisibility(ticks: () => number) {
   };
 }
 
-/** The last day of each project that is read, as far as it counts. */
+/** Returns the last day of each project that is read, from when it counts. */
 function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   const days = names.flatMap((project): [string, Window][] => {
     const state = states.get(project);
@@ -120,7 +120,7 @@ function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   return new Map(days);
 }
 
-/** Asks for the running executions of one project; a project that is gone hides none. */
+/** Requests the running executions of one project; a missing project hides none. */
 async function isRunningReadable(api: Api, project: string): Promise<boolean> {
   try {
     await api.get(runningExecutions, { path: { project }, query: { max: 1 } });
@@ -132,7 +132,7 @@ async function isRunningReadable(api: Api, project: string): Promise<boolean> {
   }
 }
 
-/** The one that has been due for longest. */
+/** Returns the project that has been due for longest. */
 function findDue(
   windows: ReadonlyMap<string, Window>,
   nowTicks: number,
@@ -150,6 +150,6 @@ function findDue(
 }
 
 const dayMs = 86_400_000;
-/** Permissions change seldom, but a fix should show soon. */
+/** Permissions seldom change, but a change should show soon. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;

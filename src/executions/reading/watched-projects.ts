@@ -16,17 +16,16 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** The running executions, where they are known. */
+  /** Undefined if the running executions are not known. */
   readonly running: readonly Execution[] | undefined;
 };
 
 export type WatchedProjects = {
   readonly names: () => readonly string[];
-  /** Reads the list where it is due: once a minute, and at once where something runs in a project that it lacks. */
+  /** Reads the list when due: once a minute, and at once if something runs in an unlisted project. */
   readonly refresh: (round: Round) => Promise<void>;
 };
 
-/** Keeps the list of the projects that are read. */
 export function createWatchedProjects({
   readProjects,
   clock,
@@ -38,7 +37,7 @@ export function createWatchedProjects({
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects that run something and were not in a list that was read because of them. */
+  /** Projects with running executions that were still missing in a list read because of them. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {
@@ -77,5 +76,5 @@ export function createWatchedProjects({
 }
 
 const listEveryMs = 60_000;
-/** Clocks of members are hardly ever the same. */
+/** The clocks of cluster members are hardly ever the same. */
 const usualSkewMs = 5000;

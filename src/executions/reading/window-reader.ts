@@ -4,19 +4,18 @@ import { type OddRow, projectExecutions } from '../../api/endpoints/executions.t
 import { type Part, type ReadPage, readWindow, toPageSize, type Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 
-/** Rows that one page holds at most. */
 const pageSize = 500;
 
 export type WindowReading = {
-  /** Page by page, and after each of them what is still to be read; rows may come twice. */
+  /** The pages, each with what is still to be read after it; rows may come twice. */
   readonly parts: AsyncIterable<Part<Execution>>;
-  /** Rows that cannot be read. */
+  /** Returns rows that cannot be read. */
   readonly oddRows: () => readonly OddRow[];
-  /** The clocks of the members that answered. */
+  /** Returns the clocks of the members that answered. */
   readonly serverTimes: () => readonly number[];
 };
 
-/** Everything of a project that ended within a window. */
+/** Reads everything of a project that ended within a window. */
 export function readProjectWindow(api: Api, project: string, window: Window): WindowReading {
   const serverTimes: number[] = [];
   const oddRows = new Map<string, OddRow>();
@@ -28,7 +27,7 @@ export function readProjectWindow(api: Api, project: string, window: Window): Wi
     return answer;
   };
   const noteTooLarge = (next: Execution | undefined, distance: number): void => {
-    // Known again by what ended before it: its own id is in the answer that is not read.
+    // Identified by its distance from the next row: its own id is in the unread part.
     const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
     oddRows.set(row.text, row);
   };
@@ -41,7 +40,7 @@ function toEndMs({ endedAtMs }: Execution): number | undefined {
   return endedAtMs;
 }
 
-/** The newest page of what ended within a window: whether rows are counted, and whether any of them is shown. */
+/** Reads the newest page of a window: whether rows are counted, and whether any is shown. */
 export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
   let odd = 0;
   const read: ReadPage<Execution> = async ({ max, offset }) => {
@@ -59,12 +58,12 @@ export async function readNewest(api: Api, project: string, { beginMs, endMs }: 
 
 export type Newest = {
   readonly total: number;
-  /** The rows of it that the page covers, and how many of these are shown. */
+  /** The number of rows on the page, and how many of them are shown. */
   readonly asked: number;
   readonly shown: number;
 };
 
-/** Asks the server how many executions of a project ended within a window. */
+/** Requests how many executions of a project ended within a window. */
 export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {
   const query = { begin: Math.max(beginMs, 1), end: endMs, max: 1 };
   return (await api.get(projectExecutions, { path: { project }, query })).total;

@@ -3,7 +3,7 @@ import type { Window } from '../../api/paging.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import { readTotal } from '../reading/window-reader.ts';
 
-/** Reads a window whole and takes in what is new in it. */
+/** Reads a whole window and counts what is new in it. */
 export type ReadAgain = (window: Window) => Promise<void>;
 
 export type Pass = {
@@ -13,10 +13,10 @@ export type Pass = {
   readonly readAgain: ReadAgain;
 };
 
-/** The open windows of a comparison, the newest last. */
+/** The windows still to compare, newest last. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with rows that are counted and not shown: they may have become readable, which no total shows. */
+  /** Windows with counted rows that are not shown: no total shows when they become readable. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -24,8 +24,8 @@ export type Comparison = {
 type ComparisonOptions = { readonly server: string; readonly ledger: Ledger; readonly residues: Residues };
 
 /**
- * Compares the totals of the server with our own: of what differs both halves are compared, down to the hour that is read
- * again. One step at least is taken; what is compared by then is not compared again.
+ * Compares the server's totals with the ledger's. A window that differs is halved, down to single hours, which are read
+ * again. Does at least one step; finished steps are not repeated.
  */
 export async function compare(
   pass: Pass,
@@ -47,7 +47,7 @@ export async function compare(
   return { isDone: open.length === 0 };
 }
 
-/** Compares one window with the server's count; returns the windows to compare in its place. */
+/** Compares one window with the server's total; returns the windows to compare in its place. */
 async function compareWindow(
   { api, project, readAgain }: Pass,
   window: Window,
@@ -82,7 +82,7 @@ function count(project: string, window: Window, { ledger, server }: ComparisonOp
   return ledger.countEnds(server, { projects: [project], ...window });
 }
 
-/** Two halves that meet at a whole hour; undefined for what lies within one. */
+/** Halves a window at a full hour; undefined if it lies within one hour. */
 function halve({ beginMs, endMs }: Window): [Window, Window] | undefined {
   const firstHour = Math.floor(beginMs / hourMs);
   const lastHour = Math.floor(endMs / hourMs);
@@ -100,18 +100,18 @@ function toHour(timestampMs: number): number {
 
 const hourMs = 3_600_000;
 
-/** By how much the total of an hour is known to differ from what was counted: rows that are never shown, or were deleted. */
+/** By how much the total of an hour is known to differ from the ledger: rows that are hidden or were deleted. */
 type Residues = {
-  /** The sum over the hours of a window. */
+  /** Returns the sum over the hours of a window. */
   readonly sum: (project: string, window: Window) => number;
   readonly set: (project: string, hour: number, difference: number) => void;
-  /** The parts of a window that differ, hours in a row as one. */
+  /** Returns the parts of a window that differ; consecutive hours are joined. */
   readonly windows: (project: string, window: Window) => Window[];
-  /** Forgets the hours before a time, and projects that are no longer known. */
+  /** Forgets the hours before a time, and unknown projects. */
   readonly prune: (beforeMs: number, isKnown: (project: string) => boolean) => void;
 };
 
-/** Remembers known differences, which are not reported again; while the process lives, for the hours that are still compared. */
+/** Keeps known differences in memory, so that they are not reported again. */
 export function createResidues(): Residues {
   const all = new Map<string, Map<number, number>>();
 
@@ -156,7 +156,7 @@ export function createResidues(): Residues {
   };
 }
 
-/** The hours that a window touches. */
+/** Returns the hours that a window touches. */
 function toHours({ beginMs, endMs }: Window): number[] {
   const first = Math.floor(beginMs / hourMs);
   return Array.from({ length: Math.floor(endMs / hourMs) - first + 1 }, (_, index) => first + index);

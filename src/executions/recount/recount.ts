@@ -19,20 +19,20 @@ type RecountOptions = {
 };
 
 export type Recount = {
-  /** A few passes over the past of those whose time has come, as long as it may go on; the rest of them next time. */
+  /** Runs due recounts for as long as `mayGoOn` allows; the next call continues. */
   readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
-  /** Sentences for the page, where there are more passes than requests for them. */
+  /** Returns sentences for the page if recounts are late for lack of requests. */
   readonly complaints: () => readonly string[];
 };
 
-/** The slow and cheap passes that find what the rounds missed. */
+/** The slow, cheap comparisons that find what rounds missed. */
 export function createRecount(options: RecountOptions): Recount {
   const { cache, activities, reading, overlap } = options;
   const residues = createResidues();
   const lateness = createLateness(activities);
   /** Comparisons that a round had no time to finish. */
   const unfinished = new Map<string, Comparison>();
-  /** If a round lacks the time for all projects, they are looked at in rotation. */
+  /** If a round lacks time for all projects, the next round continues after this one. */
   let lastLookedAt: string | undefined;
 
   /** Returns the windows of a project to compare; undefined if none is due. */
@@ -44,13 +44,13 @@ export function createRecount(options: RecountOptions): Recount {
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    // The last day of an idle project is still read in the rotation: that reaches up to now.
+    // The last day of an idle project is also read in the rotation, up to now.
     if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
   }
 
-  /** Reports whether there was something to look at. */
+  /** Reports whether a request was sent. */
   async function lookAt(pass: Pass, state: ProjectState, mayGoOn: () => boolean): Promise<boolean> {
     const { project, nowMs } = pass;
     const comparison = unfinished.get(project) ?? toComparison(state, nowMs);
@@ -96,7 +96,7 @@ async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: Reco
   if (endMs === undefined) return false;
   const beginMs = toHourStart(endMs);
   const throughMs = beginMs + hourMs;
-  // Windows that wait for their first read are not compared yet.
+  // Windows that are still to be read are not compared.
   if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
   await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
   await noteState(cache, project, { rereadThroughMs: throughMs });
@@ -114,14 +114,14 @@ async function noteState(
   });
 }
 
-/** Measures how late recounts are, because of a request budget that is too small. */
+/** Measures how late recounts are, because the request budget is too small. */
 function createLateness(activities: Activities) {
   let lateMs = 0;
   let lastLookMs = Number.NEGATIVE_INFINITY;
   let sinceMs = Number.NEGATIVE_INFINITY;
   return {
     note: (states: readonly ProjectState[], nowMs: number): void => {
-      // Comparisons that became due while the server was not asked are not late yet.
+      // Recounts that became due while the server was not asked are not late yet.
       if (Math.abs(nowMs - lastLookMs) > pauseMs) sinceMs = nowMs;
       lastLookMs = nowMs;
       const dueMs = states.map((state) => Math.max(toDueMs(activities.all.get(state.project), state, nowMs), sinceMs));
@@ -134,7 +134,7 @@ function createLateness(activities: Activities) {
   };
 }
 
-/** Returns all of them, beginning after the last one. */
+/** Returns all projects, beginning after the last one. */
 function startAfter(last: string | undefined, states: ReadonlyMap<string, ProjectState>): ProjectState[] {
   const all = [...states.values()];
   const next = all.findIndex(({ project }) => project === last) + 1;
@@ -150,31 +150,31 @@ const dayMs = 24 * hourMs;
 const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
 
-/** Reports whether the last day is to be compared now. That of an idle project is read in the rotation, where that can be done at once. */
+/** Reports whether to compare the last day now. For an idle project, the rotation reads it where possible. */
 export function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;
 }
 
-/** Reports whether it is read every round. */
+/** Reports whether the project is read every round. */
 export function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
-/** Returns the time at which the last week is to be compared: kept, so that a process that restarts often gets to it too. */
+/** Returns when to compare the last week; stored, so that a process that restarts often gets to it too. */
 export function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
-  // A clock that was set back.
+  // The clock was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 
-/** Returns the time from which a project has been due for a pass. */
+/** Returns since when a recount of the project has been due. */
 export function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
   const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
   return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;
 }
 
-/** As many passes as it takes to get round in time and a bit more, within a quarter of the requests. */
+/** Enough recounts for every project to get its turn in time, within a quarter of the requests. */
 export function toMostLooks(
   { everyMs, requestsPerSecond }: { everyMs: number; requestsPerSecond: number },
   projects: number,
@@ -185,5 +185,5 @@ export function toMostLooks(
   return Math.max(minLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
 }
 
-/** Passes over the past that a round has room for in any case. */
+/** The number of recounts that each round may make in any case. */
 const minLooks = 3;

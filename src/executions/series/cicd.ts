@@ -3,7 +3,7 @@ import { type Ending, type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';
 import { executionFamilies as families } from './families.ts';
 
-/** The names of OpenTelemetry's conventions for the ways an execution ends, with the error type of failures. */
+/** The OpenTelemetry names for the endings, with the error type of failures. */
 const outcomes: Readonly<Record<Ending, Outcome>> = {
   succeeded: { result: 'success', error: '' },
   failed: { result: 'failure', error: '_OTHER' },
@@ -16,7 +16,7 @@ const outcomes: Readonly<Record<Ending, Outcome>> = {
 
 type Outcome = { readonly result: string; readonly error: string };
 
-/** The number of these series that a job may have: its errors, active runs, and durations, which only some jobs have. */
+/** The number of these series for a job: errors, active runs, and durations, which only some jobs have. */
 export const cicdSeries = {
   errors: new Set(Object.values(outcomes).flatMap(({ error }) => (error === '' ? [] : [error]))).size,
   states: 2,
@@ -25,7 +25,7 @@ export const cicdSeries = {
 
 type Sum = { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
 
-/** Builds the counted executions as series under OpenTelemetry's names. A command without a job is not a pipeline. */
+/** Builds series of counted executions under OpenTelemetry's names. A command without a job is not a pipeline. */
 export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[]): Row[] {
   const durations = new Map<string, Sum>();
   const errors = new Map<string, Sum>();
@@ -64,7 +64,7 @@ export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[]): Ro
   ];
 }
 
-/** An execution that runs or waits now. */
+/** A running or waiting execution. */
 export type ActiveRun = JobName & { readonly project: string; readonly isWaiting: boolean };
 
 export function toActiveRows(runs: readonly ActiveRun[]): Row[] {

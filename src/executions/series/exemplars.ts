@@ -4,18 +4,18 @@ import type { Finished } from '../counting/reconcile.ts';
 import type { Totals } from '../counting/series-slots.ts';
 import { type Cell, toCellKey } from '../counting/totals.ts';
 
-/** A counted run whose trace is made. */
+/** A counted run with a finished trace. */
 export type TracedRun = {
   readonly run: Finished & { readonly project: string };
   readonly traceId: string;
   readonly spanId: string;
 };
 
-/** Runs that stand for their buckets of durations; only those of this process. */
+/** Runs that are the exemplars of their duration buckets; in memory only. */
 export type Exemplars = {
-  /** Runs that are dated ahead of the server's time, where that is known, count as of that time: they would keep out all until then. */
+  /** Records a traced run. A future-dated one gets the server time; otherwise it would displace others. */
   readonly note: (traced: TracedRun, totals: Totals, serverNowMs?: number) => void;
-  /** In the order of the cell's buckets. */
+  /** Returns exemplars in the order of the cell's buckets. */
   readonly of: (cell: Cell) => readonly (Exemplar | undefined)[];
 };
 
@@ -50,13 +50,12 @@ export function createExemplars(bounds: readonly number[]): Exemplars {
 }
 
 const maxCells = 10_000;
-/** After that a slower run of before makes room: its trace may be gone. */
+/** Afterwards a faster run may replace a slower one, whose trace may be gone. */
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
 /**
- * Time only goes forwards: storages of exemplars refuse what is older than what they have. Of failures the newest is worth a
- * look, of the others the slowest.
+ * Storages of exemplars refuse any that is older than the last one. Failures: the newest is shown; others: the slowest.
  */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;

@@ -3,7 +3,6 @@ import { endings } from '../counting/naming.ts';
 
 const job = ['project', 'job_group', 'job_name'] as const;
 
-/** The families that executions feed. */
 export const executionFamilies = {
   running: gauge(
     'automation_executions_running',

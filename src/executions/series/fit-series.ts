@@ -3,27 +3,27 @@ import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
-/** Which jobs have no series of their own, and what limits them. */
+/** Which jobs have no series of their own, and which limit is the reason. */
 export type LeftOut = {
-  /** Jobs that ran and are counted in `__other__` alone, at least: past a thousand they are no longer told apart. */
+  /** The number of jobs counted only in `__other__`; past a thousand it is a minimum. */
   readonly jobs: number;
   /** Jobs whose durations are in `__other__` although `jobs.top` has room for them. */
   readonly durations: number;
-  /** The number of jobs that may have series of their own, and durations of their own. */
+  /** How many jobs may have their own series, and their own durations. */
   readonly room: Room;
   /** The option that sets the limit; undefined if no job lacks its series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
 export type SeriesFit = {
-  /** Computes the room again; jobs beyond it give their slots back, those with the oldest last run first. */
+  /** Computes the number of slots again; jobs beyond it give theirs back, those with the oldest last run first. */
   readonly fit: () => Promise<void>;
   readonly leftOut: () => LeftOut;
-  /** Counts the series that a scrape lacks for want of room. */
+  /** Counts the series missing in a scrape for lack of slots. */
   readonly missing: () => number;
 };
 
-/** Keeps the series of executions within their number, job by job. */
+/** Keeps the series of executions within their limit, job by job. */
 export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesFit {
   const { slots, cells, jobs } = cache.totals;
 
@@ -46,13 +46,13 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesF
     return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
   }
 
-  /** Jobs that hold a place of this kind: those first that are gone, then those whose last run is longest ago. */
+  /** Returns jobs with a slot of this kind: deleted ones first, then those whose last run is oldest. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
     const placed = [...jobs].filter(([key]) => slots.has(kind, key));
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
-  /** The first of these that have to leave so that the others fit. */
+  /** Returns as many of the first owners as must leave so that the others fit. */
   function takeOver<Owner>(kind: SlotKind, owners: readonly Owner[], toKey: (owner: Owner) => string): Owner[] {
     let over = slots.taken()[kind] - slots.room()[kind];
     return owners.filter((owner) => {
@@ -70,7 +70,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesF
     });
   }
 
-  /** Leaves out the nodes that failed least. */
+  /** Removes the nodes with the fewest failures. */
   function leaveNodes(): void {
     const toKey = ({ labels }: Cell): string => toNodeKey(labels[0] ?? '', labels[1] ?? '');
     const nodes = [...cells.values()].filter(({ kind }) => kind === 'node-failures');

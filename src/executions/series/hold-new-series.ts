@@ -3,11 +3,11 @@ import type { Cell } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 
 export type NewSeriesHold = {
-  /** Marks what has been shown as 0 for long enough: from now on its value is shown, after a restart too. */
+  /** Marks cells that were shown as 0 for long enough: from now on, their values are shown. */
   readonly due: (isShown: (cell: Cell) => boolean) => Promise<void>;
 };
 
-/** New series appear as 0 and get their value a while later, so that a scraper sees their first step. */
+/** Shows a new series as 0 first and its value later, so that Prometheus sees the first increase. */
 export function createNewSeriesHold(
   cache: LedgerCache,
   holdMs: number,
@@ -21,7 +21,7 @@ export function createNewSeriesHold(
     for (const [key, cell] of cache.totals.cells) {
       if (cell.isReleased) continue;
       if (!isShown(cell)) {
-        // A scraper that has lost sight of it has to see the 0 again.
+        // If Prometheus lost the series, it must see the 0 again.
         shownSince.delete(key);
         continue;
       }
@@ -40,7 +40,7 @@ export function createNewSeriesHold(
   return {
     due: async (isShown) => {
       const due = findDue(isShown);
-      // After a first start all series become due at once, and one long transaction would hold up all others.
+      // After the first start all series become due at once, and one long transaction would delay all others.
       for (let begin = 0; begin < due.length; begin += maxAtOnce) {
         if (begin > 0) await clock.nextTurn();
         const keys = due.slice(begin, begin + maxAtOnce);

@@ -9,7 +9,7 @@ import { executionFamilies as families } from './families.ts';
 
 type RunningInput = {
   readonly executions: readonly Execution[];
-  /** Projects that may be read: where nothing runs, that is told. */
+  /** Readable projects: if none of their executions runs, the series are 0. */
   readonly projects: readonly string[];
   readonly nowMs: number;
   readonly slots: SeriesSlots;
@@ -19,7 +19,6 @@ type RunningInput = {
 type Group = { readonly labels: Labels; running: number; overdue: number; oldestMs: number };
 type Labels = { readonly project: string; readonly job_group: string; readonly job_name: string };
 
-/** Builds the series of running and waiting executions. */
 export function toRunningRows({ executions, projects, nowMs, slots, settings }: RunningInput): Row[] {
   const claims = slots.claim();
   const groups = new Map<string, Group>();
@@ -46,7 +45,7 @@ export function toRunningRows({ executions, projects, nowMs, slots, settings }: 
     for (const status of ['scheduled', 'queued'])
       waiting.set(JSON.stringify([project, status]), { project, status, count: 0 });
   }
-  // The longest running execution is shown first: it stays while others come.
+  // The longest running execution comes first, so that it keeps its series when others start.
   for (const execution of executions.toSorted(byStart)) {
     const { project, status, startedAtMs, endedAtMs } = execution;
     if (project === undefined || endedAtMs !== undefined || !settings.isWantedProject(project)) continue;
@@ -81,7 +80,7 @@ function byStart(one: Execution, other: Execution): number {
   return one.startedAtMs - other.startedAtMs || one.id - other.id;
 }
 
-/** Longer than a multiple of its average, and never before a floor; a job without an average is never overdue. */
+/** Reports whether a run is longer than a multiple of its job's average, if there is one, and a minimum. */
 export function isOverdue(
   execution: Execution,
   project: string,

@@ -6,29 +6,29 @@ import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
 
 export type SeriesRules = {
-  /** Series that all families of executions may have together, for one server. */
+  /** The maximum of series in all families of executions together, for one server. */
   readonly maxSeries: number;
-  /** Jobs, and nodes, that may have series of their own. */
+  /** The maximum of jobs, and of nodes, with their own series. */
   readonly cap: number;
-  /** Jobs that may have durations of their own. */
+  /** The maximum of jobs with their own durations. */
   readonly detail: number;
   readonly buckets: readonly number[];
   readonly families: ReadonlyMap<string, FamilyRule>;
-  /** True if what is counted is shown under OpenTelemetry's names as well. */
+  /** True if totals are also shown under OpenTelemetry's names. */
   readonly cicd: boolean;
 };
 
-/** The series that are used before any job takes some. */
+/** The series that are used before any job has some. */
 export type SeriesUse = {
   readonly projects: number;
-  /** Histograms of projects: of runs without a job, and of all jobs without their own durations. */
+  /** Histograms of projects: runs without a job, and jobs without their own durations. */
   readonly projectHistograms: number;
 };
 
 /**
- * Computes the number of jobs and nodes with series of their own. All series that a job may ever have are reserved with its
- * slot, so that later runs never take a series away from another job. If not all fits, two thirds are for jobs and the rest
- * for their durations.
+ * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that
+ * later runs never take a series away from another job. If not all fit, two thirds are for jobs and the rest for their
+ * durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   const { maxSeries, cap, detail } = rules;
@@ -45,22 +45,22 @@ export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   return { jobs, durations: fit(forJobs - jobs * ofJob, ofDurations, Math.min(detail, jobs)), nodes };
 }
 
-/** Counts the series that a job may have, except its durations. */
+/** Returns the number of series that a job may have, except its durations. */
 export function seriesOfJob(rules: SeriesRules): number {
   return sumOf(rules, ofEachJob) + (rules.cicd ? sumOf(rules, ofEachPipeline) : 0);
 }
 
 function seriesOfProject(rules: SeriesRules): number {
-  // Of deleted jobs and of all jobs without a place there may be one each.
+  // Deleted jobs and jobs without a slot may have one each.
   return sumOf(rules, ofEachProject) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 
-/** One for each bound, one without a bound, the sum and the count. */
+/** One for each bound, one for infinity, the sum and the count. */
 function seriesOfHistogram(rules: SeriesRules): number {
   return costOf(rules, families.duration, rules.buckets.length + 3);
 }
 
-/** The durations of a job under OpenTelemetry's name. */
+/** A job's durations under OpenTelemetry's name. */
 function seriesOfPipeline(rules: SeriesRules): number {
   if (!rules.cicd) return 0;
   return cicdSeries.histograms * costOf(rules, families.pipelineDuration, rules.buckets.length + 3);
@@ -95,7 +95,7 @@ const ofEachPipeline: readonly Cost[] = [
   [families.pipelineErrors, cicdSeries.errors],
 ];
 
-/** Of runs without a job, of deleted jobs and of all jobs without a place: three times what adds up. */
+/** Runs without a job, deleted jobs, and jobs without a slot: each counter three times. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
   [families.oldestStart, 2],
@@ -108,11 +108,11 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Those that most projects come to: what is reserved takes no job its place later. */
+/** What most projects use: reserving it means that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 
-/** Without a label for the job a family costs next to nothing. */
+/** A family without a job label costs next to nothing. */
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
   if (off || ['job_name', 'node', 'cicd_pipeline_name'].some((label) => dropLabels.includes(label))) return 0;

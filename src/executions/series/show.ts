@@ -11,19 +11,18 @@ import { isShownCell, toHiddenRows, toTotalRows } from './total-rows.ts';
 
 type Round = {
   readonly running: Running['executions'];
-  /** The watched projects. */
   readonly names: readonly string[];
-  /** The server's time as the round goes by it, and since when. */
+  /** The server time of the round, and the exporter's ticks at that moment. */
   readonly nowMs: number;
   readonly sinceTicks: number;
 };
 
 export type Showing = {
-  /** Publishes the present series, which are shown until the next call. */
+  /** Publishes the present series; they stay until the next call. */
   readonly show: (found: OpenRound, round: Round) => Promise<void>;
-  /** The same in the middle of a round, once in an interval: a round may take longer than what is shown lives. */
+  /** Publishes during a round, at most once an interval: a long round may outlast the series. */
   readonly showInPassing: (found: OpenRound, round: Round) => Promise<void>;
-  /** Counts the series that are shown. */
+  /** Counts the published series. */
   readonly series: () => number;
 };
 
@@ -33,20 +32,20 @@ type Shown = {
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
-/** Shows what is known by now of one server. */
+/** Publishes what is known of one server. */
 export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown): Showing {
   const { server, everyMs, ledger, settings, observe, clock, publish } = options;
   let series = 0;
   let shownTicks = Number.NEGATIVE_INFINITY;
   let underWay: Promise<void> | undefined;
-  /** The recent delays within a round until series were shown. */
+  /** How long recent rounds took until they published. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {
     return clock.ticks() - Math.max(shownTicks, sinceTicks);
   }
 
-  /** Shown series live for three times as long as the next update may take. */
+  /** Published series live three times as long as the next update may take. */
   function toValidForMs(round: Round): number {
     lateMs = [...lateMs, sinceShownMs(round)].slice(-lastTimes);
     return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);
@@ -56,13 +55,13 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const { running, names } = round;
     const { totals } = cache;
     const states = restoreGap.readStates();
-    // If nothing can be committed, series that need no commit are still shown.
+    // If commits fail, series that need no commit are still published.
     const unkept = await release
       .due((cell) => isShownCell(cell, states, totals.slots))
       .then(room.fit)
       .then(() => undefined, toError);
     observe.dropped('cap', room.missing());
-    // Rounds take a while.
+    // Rounds take time.
     const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
     const projects = names.filter(
       (project) => cache.states.get(project)?.hold === undefined && visibility.mayReadRunning(project),
@@ -84,7 +83,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     if (unkept !== undefined) throw unkept;
   }
 
-  /** One after the other, so that the newest rows are those that stay. */
+  /** One call after the other, so that the newest rows stay. */
   async function show(found: OpenRound, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
@@ -109,10 +108,7 @@ function toError(error: unknown): Error {
 const minValidMs = 60_000;
 const lastTimes = 5;
 
-/**
- * Computes the lag of the project that is furthest behind; idle projects do not lag, and those that cannot be read do not
- * count.
- */
+/** Returns the lag of the project that is furthest behind. Idle projects and those that cannot be read do not count. */
 export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Activities, nowMs: number): number {
   let oldestMs = nowMs;
   for (const { project, hold, scannedThroughMs } of cache.states.values()) {
@@ -122,7 +118,7 @@ export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Act
   return (nowMs - oldestMs) / 1000;
 }
 
-/** Describes the work that a round left undone; undefined if it did all that it could. */
+/** Describes the work that a round left undone; undefined if there is none. */
 export function toNote(
   { states }: Pick<LedgerCache, 'states'>,
   activities: Activities,

@@ -16,7 +16,7 @@ type RowsInput = {
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
-/** Builds the counted totals as series. Deleted projects have none; a series that was never shown is shown as 0 first. */
+/** Builds series of the totals. Deleted projects have none; a series not shown before is shown as 0 first. */
 export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
   const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, states, totals.slots));
   const rows: Row[] = [];
@@ -28,14 +28,14 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
   return rows;
 }
 
-/** Reports whether a total is shown: those of projects that are gone or excluded are not, and those without a slot. */
+/** Reports whether a total is shown: it has a slot, and its project is neither deleted nor excluded. */
 export function isShownCell(cell: Cell, states: RowsInput['states'], slots: SeriesSlots): boolean {
   return isOfShown(states.get(cell.labels[0] ?? '')) && hasPlace(cell, slots);
 }
 
 /**
- * Reports whether the last values of a job still mean anything: not once it is gone or excluded, although its counts stay for
- * a while.
+ * Reports whether the last values of a job are shown: not if it is deleted or excluded, although its totals stay for a
+ * while.
  */
 function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
