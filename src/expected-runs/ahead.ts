@@ -13,7 +13,7 @@ type AheadOptions = {
   readonly notes: Pick<SourceNotes, 'all' | 'serverNowMs' | 'threads'>;
 };
 
-/** Looks ahead over the next day: what runs now, and what the timetables of all jobs start. */
+/** Plans the next day: the runs under way, and the starts in the timetables of all jobs. */
 export function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<PlannedAhead> {
   return planHoursAhead({
     startsWithin: toStarts({ jobs, port, notes }),
@@ -24,7 +24,7 @@ export function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Pr
   });
 }
 
-/** The starts that are expected; a run whose duration is not known is taken to last for a moment. */
+/** Returns the expected starts; a run of unknown duration counts for one moment. */
 function toStarts({ jobs, port, notes }: AheadOptions): (fromMs: number, toMs: number) => readonly JobStart[] {
   const expected = [...jobs.all.values()].flatMap((job) => {
     const { timetable, project, group, name } = job;

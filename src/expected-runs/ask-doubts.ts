@@ -12,9 +12,9 @@ import { tolerate } from './listing.ts';
 
 type Round = {
   readonly jobs: Pick<ExpectedJobs, 'all' | 'change'>;
-  /** What misses wait for, by the id of their job. */
+  /** What must be requested before misses are decided, by job id. */
   readonly doubts: ReadonlyMap<string, Doubt>;
-  /** Jobs whose last question was not answered in time: they are asked about after the others. */
+  /** Jobs whose last request timed out; their turn comes after the others. */
   readonly unanswered: Set<string>;
   readonly nowMs: () => number;
   readonly sources: () => Sources;
@@ -22,7 +22,7 @@ type Round = {
 
 type Learned = Map<string, (job: WatchedJob) => WatchedJob>;
 
-/** Asks what misses wait for, of some jobs; reports whether anything was learned. One question that times out holds up nothing else. */
+/** Requests what misses of some jobs wait for; reports whether anything was learned. */
 export async function askDoubts(api: Api, round: Round): Promise<boolean> {
   const { jobs, doubts, unanswered } = round;
   for (const id of unanswered) if (!doubts.has(id)) unanswered.delete(id);
@@ -68,7 +68,7 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
   }
 }
 
-/** Asks for the times of a gap, the oldest of them first; the server lists all from there up to now. */
+/** Requests the times of a gap, the oldest first; the server lists all of them up to now. */
 async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources, isAgain }: Round & Again) {
   const { gap } = timetable ?? {};
   const minutes = Math.ceil((nowMs() - (gap?.afterMs ?? nowMs())) / minuteMs) + 1;
@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** What a server does not list in time it is not asked for again; after another fault it is, once. */
+/** After a timeout the server is not asked again; after another error it is, once. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;
@@ -91,14 +91,14 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 
 const minuteMs = 60_000;
 
-/** The server counts the runs of a job that may be viewed and not read, and shows none of them. */
+/** For a job that may be viewed but not read, the server counts runs and shows none of them. */
 async function areRunsHidden(api: Api, { id, project }: WatchedJob): Promise<boolean> {
   const query = { jobIdListFilter: [id], max: 1 };
   const page = await tolerate(() => api.get(projectExecutions, { path: { project }, query }));
   return page !== undefined && page.total > 0 && page.items.length === 0 && page.oddRows.length === 0;
 }
 
-/** Undefined where the definition may not be read. */
+/** Undefined if the definition may not be read. */
 async function readAllowsSeveral(api: Api, id: string): Promise<boolean | undefined> {
   if (!(await api.supports(jobDefinition))) return undefined;
   return (await tolerate(() => api.get(jobDefinition, { path: { id } })))?.allowsSeveral;

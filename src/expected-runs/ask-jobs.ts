@@ -10,12 +10,12 @@ import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
 export type Asking = {
-  /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
+  /** Jobs that changed in the job list, and jobs with a miss that a new answer must confirm. */
   readonly changed: Set<string>;
   readonly waiting: Set<string>;
-  /** Asks for the schedules that are due, one after the other; reports whether any was answered. */
+  /** Requests the schedules that are due, one after the other; reports whether any was answered. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<boolean>;
-  /** The time that as many questions take, with the rests between them. */
+  /** Returns how long that many requests take, with the pauses between them. */
   readonly toDurationMs: (questions: number) => number;
 };
 
@@ -27,8 +27,8 @@ type Options = {
 };
 
 /**
- * Asks a server about the schedules of its jobs: one question at a time, for a small share of its time, and none for a while after
- * one that it could not bear.
+ * Requests the schedules of jobs: one at a time, for a small share of the server's time, and none for a while after a
+ * request that was too much for it.
  */
 export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
   const changed = new Set<string>();
@@ -89,7 +89,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
-      // The next times of new jobs come first, and show which of them are asked about further.
+      // First the next times of new jobs, which decide what else is requested.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
         const fresh = new Set(
           [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
@@ -111,7 +111,7 @@ type Limit = { readonly signal: AbortSignal; readonly untilTicks: number; reques
 type Round = {
   readonly answered: ReadonlyMap<string, Answered>;
   readonly requests: number;
-  /** A fault of the server itself: nothing more is asked. */
+  /** An error of the server itself; no more requests are sent. */
   readonly fault?: unknown;
 };
 
@@ -128,7 +128,7 @@ function toAnswered({ answers, end }: Asked, { atMs, isCostly }: { atMs: number;
   };
 }
 
-/** Reports whether a server may have failed because of all the times that it had to list. */
+/** Reports whether the server may have failed because it had to list too many times. */
 function isTooMuch({ end }: Asked): boolean {
   const { fault, spanMs } = end ?? {};
   if (spanMs === undefined || !(fault instanceof ApiError)) return false;
@@ -146,7 +146,7 @@ function isOfJob(fault: unknown): boolean {
 
 const maxOfInterval = 0.7;
 const maxRequests = 240;
-/** A server continues to list times although nobody waits for them any longer. */
+/** A server keeps listing times after the client has gone. */
 const pauseMs = 600_000;
 
 type QuestionInput = {
@@ -161,9 +161,8 @@ type DueJob = { readonly job: WatchedJob; readonly rank: number };
 const ranks = { changed: 0, unknown: 1, soon: 2, due: 3, refused: 4 } as const;
 
 /**
- * Chooses the jobs whose schedule is asked for now: first those that were changed, then those that are unknown, then those that a
- * miss waits for or whose known times end soon, then those that are due, and at last those that were refused: however many they
- * are, they hold up no other.
+ * Chooses the jobs to ask about: changed ones first, then unknown ones, then those with a waiting miss or whose known
+ * times end soon, then those that are due. Refused ones come last, so that they delay no other.
  */
 function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
   const due: DueJob[] = [];
@@ -171,10 +170,10 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
     const rank = toRank(job, input);
     if (rank !== undefined) due.push({ job, rank });
   }
-  // Of one rank those come first whose known times end first.
+  // Within a rank, the job whose known times end first comes first.
   const untilOf = ({ timetable }: WatchedJob): number => timetable?.untilMs ?? 0;
   due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
-  // A server that tells one time for an answer is asked about a few jobs only.
+  // Only a few jobs are asked about if the server reports one time in each answer.
   let single = 0;
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
@@ -191,7 +190,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
   return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
 }
 
-/** However many these are, the others have their turn, too. */
+/** Urgent jobs, however many, leave some requests to the others. */
 function isUrgent(rank: number): boolean {
   return rank === ranks.changed || rank === ranks.soon;
 }
@@ -199,18 +198,18 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** The part of the time for which answers about schedules are waited for. */
+/** The share of time in which the exporter waits for answers about schedules. */
 type TimeShare = {
   readonly leftMs: () => number;
-  /** Reports whether what is left is kept for questions that are not urgent. */
+  /** Reports whether the rest is reserved for requests that are not urgent. */
   readonly isTurnOfOthers: () => boolean;
-  /** Adds what the time since the last call gives, up to that of one interval. */
+  /** Adds the share of the time since the last call, at most that of one interval. */
   readonly grow: () => void;
   readonly take: (ms: number, requests: number) => void;
   readonly toDurationMs: Asking['toDurationMs'];
 };
 
-/** A server works while it is waited for: what questions take of the time is the most that they use of one core. */
+/** The server works while the exporter waits: the share limits the use of one core. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShare {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
@@ -228,7 +227,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShar
       if (requests === 0) return;
       const eachMs = ms / requests;
       const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
-      // One slow answer does not silence the questions for hours.
+      // One slow answer must not stop requests for hours.
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
@@ -240,6 +239,6 @@ const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
 /** In intervals. */
 const maxDebt = 10;
-/** Of an answer that takes longer than this the rest is taken for the way to the server and back, unless it is truly slow. */
+/** The rest of a longer response counts as network time, unless it is really slow. */
 const maxWorkMs = 60;
 const slowMs = 2000;

@@ -5,7 +5,7 @@ import { type ClockStep, noteStep, stepMs } from './deciding/leaps.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 
-/** Notes in the timelines over which times a clock was set ahead, and whether it was set back again. */
+/** Records in the timelines which span a clock skipped, and whether it was set back. */
 export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,
@@ -51,13 +51,13 @@ export function createClockNotes(
 
 type ClockNotes = {
   readonly clocks: Clocks;
-  /** Hears every answer, and of system info what it is. */
+  /** Call with each answer; with its content if it is system info. */
   readonly hear: (info: SystemInfo | undefined) => void;
-  /** Compares the last difference to our clock before an absence with the first one after it. */
+  /** Compares the last difference of the clocks before an absence with the first one after it. */
   readonly joinAbsence: (before: Span | undefined, after: Span | undefined) => void;
 };
 
-/** The clock of the server, or ours, may have been set while nobody was looking: it cannot be told when. */
+/** The server clock or the exporter's may have been set during the absence; when is unknown. */
 function findStepInAbsence(before: Span | undefined, after: Span | undefined): ClockStep | undefined {
   if (before === undefined || after === undefined) return undefined;
   const aheadMs = Number(after.value) - Number(before.value);

@@ -2,19 +2,19 @@ import type { Clock } from '../domain/clock.ts';
 import { type ClockStep, stepMs } from './deciding/leaps.ts';
 
 export type Clocks = {
-  /** Notes the time that a member told; returns by what its clock was set after it had told another. */
+  /** Records the time of a member; returns the step if its clock was set since its last time. */
   readonly note: (uuid: string, toldMs: number) => ClockStep | undefined;
-  /** Notes that an answer came: where no member tells its time, our own clock is all there is, and it may be set. */
+  /** Records an answer. If no member reports its time, only the exporter's clock is left, and it may be set. */
   readonly noteOwn: () => ClockStep | undefined;
-  /** The server's time: that of the first member which told one, as long as it does. */
+  /** The server time: that of the first member that reported one, as long as it does. */
   readonly nowMs: () => number;
-  /** How far the clock of a member is ahead of the server's time; 0 of one that is not known. */
+  /** How far the clock of a member is ahead of the server time; 0 if unknown. */
   readonly aheadMs: (uuid: string | undefined) => number;
-  /** How far the clock of a member may be behind any other; of one that is not known the most. */
+  /** How far the clock of a member may be behind any other; the maximum if unknown. */
   readonly behindMs: (uuid: string | undefined) => number;
 };
 
-/** Follows the clocks of all members of a server. Our own clock may be set meanwhile: between readings only ticks count. */
+/** Follows the clocks of all members. The exporter's clock may be set too, so only ticks measure the time between. */
 export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
   const told = new Map<string, Told>();
   let first: string | undefined;
@@ -61,10 +61,10 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
   };
 }
 
-/** By how much a clock is ahead of our ticks, and when it was read. */
+/** How far a clock is ahead of the exporter's ticks, and when it was read. */
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** It was set at some moment after it had been read: ahead, perhaps at once; back, perhaps only just now. */
+/** A forward step may have come right after the last reading, a backward step just now. */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };

@@ -5,13 +5,13 @@ import { type Tally, toTallyKey } from './deciding/tally.ts';
 import type { Timeline } from './deciding/timeline.ts';
 import type { WatchedJob } from './deciding/watched-job.ts';
 
-/** What is kept of expected runs. */
+/** The stored state of expected runs. */
 export type Kept = {
   readonly jobs: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
   readonly sources: Sources;
   readonly hours: readonly HourOfTimes[];
-  /** The last end that was counted while runs were noted; undefined before there was one. */
+  /** The latest end counted while runs were recorded here; undefined before the first. */
   readonly notedThroughMs: number | undefined;
 };
 
@@ -67,7 +67,7 @@ type PackedJob = Omit<WatchedJob, 'timetable'> & {
   readonly timetable?: Omit<NonNullable<WatchedJob['timetable']>, 'timesMs'> & { readonly timesMs: PackedTimes };
 };
 
-/** The first time, then distances, each with how often it comes in a row. */
+/** The first time, then distances, each with its number of repetitions. */
 type PackedTimes = readonly number[];
 
 function packTimes(times: readonly number[]): PackedTimes {
@@ -101,7 +101,7 @@ function unpackJob({ timetable, ...job }: PackedJob): WatchedJob {
     : { ...job, timetable: { ...timetable, timesMs: unpackTimes(timetable.timesMs) } };
 }
 
-/** Everything that is kept of the schedule watch: other documents of a server may be many, and long. */
+/** The document kinds of the schedule watch; a server may have many others, and long ones. */
 export const keptKinds = [
   'expected-job',
   'expected-tally',

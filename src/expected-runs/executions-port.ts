@@ -2,18 +2,17 @@ import type { Execution } from '../domain/execution.ts';
 import type { Executions } from '../executions/executions.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
 
-/** All that the schedule watch knows of the rounds over executions. Times are the server's. */
+/** Everything that the schedule watch gets from executions. Times are the server's. */
 export type ExecutionsPort = {
-  /** How far each project is read; undefined before the first round. */
+  /** The progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, Progress> | undefined;
-  /** The runs under way, as far as they may be read. */
   readonly running: () => readonly Execution[];
-  /** When those of a project were read; undefined where they may not be. */
+  /** When those of a project were read; undefined if they may not be. */
   readonly runningReadMs: (project: string) => number | undefined;
-  /** Keeps documents in a transaction of the ledger: one change at a time, counting included. */
+  /** Stores documents in a transaction of the ledger, in turn with counting. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
   readonly factsOf: Executions['factsOf'];
-  /** Begins before the jobs of a project are asked for: the rounds learn from the list, and need not ask for it. */
+  /** Call before requesting a project's jobs: executions use the list, and need not request it. */
   readonly beginJobList: Executions['beginJobList'];
   /** The duration that three of four runs of a job do not exceed. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
@@ -22,11 +21,11 @@ export type ExecutionsPort = {
 export type Progress = {
   /** Runs that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** Every end up to here has been read. */
+  /** Every execution that ended before this time has been read. */
   readonly scannedThroughMs: number;
 };
 
-/** The port of executions that may not be there yet: each of the two needs the other. */
+/** Returns a port to executions that may not exist yet: each of the two needs the other. */
 export function toExecutionsPort(executions: () => Executions | undefined): ExecutionsPort {
   return {
     progress: () => executions()?.progress(),

@@ -26,29 +26,29 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** What became of the expected times of the last hours. */
+  /** The decisions of the last hours. */
   readonly hours: () => readonly HourOfTimes[];
-  /** Reads what was kept; again where that failed. */
+  /** Loads the stored state; can be called again if that failed. */
   readonly open: () => Promise<void>;
-  /** Notes the runs that a transaction counts, in that transaction. */
+  /** Records the runs that a transaction counts, in that transaction. */
   readonly commitHook: CommitHook;
-  /** Changes jobs in one transaction, with what that comes to. */
+  /** Changes jobs and their tallies in one transaction. */
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
   readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
-  /** Notes that all jobs of a project have been gone from that time on. */
+  /** Marks all jobs of a project as gone since then. */
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
-  /** Joins answers to the jobs that they are about; by `doubtMs` the clocks of the members differ. */
+  /** Merges answers into their jobs; `doubtMs` is how far the clocks of the members differ. */
   readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;
-  /** Marks tallies as shown for long enough. */
+  /** Marks tallies that were shown as 0 for long enough. */
   readonly release: (keys: readonly string[]) => Promise<void>;
-  /** Forgets jobs that have been gone for long, and what was counted of them. */
+  /** Removes jobs that have been gone for long, and their tallies. */
   readonly forgetGone: (nowMs: number) => Promise<void>;
 };
 
-/** What came of the questions about one job, the oldest answer first. */
+/** The results of requests about one job, oldest first. */
 export type Answered = {
   readonly answers: readonly Answer[];
-  /** Set if the last question was not answered. */
+  /** Set if the last request was not answered. */
   readonly unread?: Omit<Unread, 'count'>;
   readonly limit?: NonNullable<WatchedJob['limit']>;
 };
@@ -61,7 +61,7 @@ type Options = {
   readonly settings: Pick<ExpectedRunsSettings, 'buckets' | 'maxJobs'>;
 };
 
-/** Keeps the scheduled jobs of a server: every change is in the ledger before it shows. */
+/** Keeps the scheduled jobs of a server; a change is visible only after its commit. */
 export function createExpectedJobs(options: Options): ExpectedJobs {
   const { port, notes, settings } = options;
   const all = new Map<string, WatchedJob>();
@@ -69,7 +69,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs that begin again, which the next transaction writes. */
+  /** Jobs that start again, to be written by the next transaction. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
@@ -143,13 +143,13 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   };
 }
 
-/** Notes the runs that a transaction counts, for the jobs that may wait for them. */
+/** Records the runs that a transaction counts, for the jobs that may wait for them. */
 function createRunNotes(
   all: Map<string, WatchedJob>,
   noted: { throughMs: number },
   isBeginning: () => boolean,
 ): CommitHook {
-  // Until jobs that begin again are written, they have to begin again after a crash as well.
+  // Until restarted jobs are written, they must start again after a crash too.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], readonly WatchedJob[]>();
   return {
@@ -193,12 +193,12 @@ function noteAnswered(before: WatchedJob, { answers, unread, limit }: Answered, 
   return { job: { ...job, ...noted, ...(limit === undefined ? {} : { limit }) }, verdicts };
 }
 
-/** A clock that was set back may have left hours that are still to come. */
+/** After a clock was set back, there may be future hours. */
 function toPast(hours: readonly HourOfTimes[], nowMs: number): readonly HourOfTimes[] {
   return hours.filter(({ startMs }) => startMs <= nowMs + hourMs);
 }
 
-/** Plans what judged jobs change: themselves, and what their verdicts come to. */
+/** Plans the documents of decided jobs and their tallies. */
 function toMade({ tallies, hours }: Known, judged: readonly Judged[], bounds: readonly number[]): Made {
   const isDecided = judged.some(({ verdicts }) => verdicts.length > 0);
   const jobs = judged.map(({ job }) => job);
@@ -214,7 +214,7 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-/** Reads what was kept; jobs begin again if their runs were counted without being noted. */
+/** Loads the stored state; jobs start again if runs were counted without being recorded here. */
 async function readAll(options: Options) {
   const { server, ledger, notes } = options;
   const kept = readKept(await ledger.load(server, keptKinds));
@@ -225,7 +225,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Runs were counted while the schedule watch was switched off: what ran for a time that is open is not known. */
+/** Runs were counted while the schedule watch was off: those for undecided times are unknown. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,
@@ -237,7 +237,7 @@ async function hasUnnoted(
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
 
-/** Runs may have been noted since the jobs were judged. */
+/** Runs may have been recorded since the jobs were decided. */
 function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {
   return judged.map(({ job, verdicts }) => ({ job: all.get(job.id) ?? job, verdicts }));
 }
@@ -257,7 +257,7 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
   return [...written.map(toJobDocument), ...tallies.map(toTallyDocument), ...changedHours];
 }
 
-/** Reports whether nothing is new of a job but that the list shows it still: not worth writing once a minute. */
+/** Reports whether a job only changed its `listedAtMs`: not worth writing once a minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   const { listedAtMs: _then, ...known } = before;
@@ -267,7 +267,7 @@ function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean 
   return entries.length === values.size && entries.every(([name, value]) => values.get(name) === value);
 }
 
-/** Reports whether the list shows something about a job that its times may depend on. */
+/** Reports whether the list shows a change that the job's times may depend on. */
 function isChanged(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   const isSame = before.lastModifiedMs === job.lastModifiedMs && before.goneAtMs === undefined;

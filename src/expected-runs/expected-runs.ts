@@ -47,23 +47,23 @@ export type ExpectedRunsOptions = {
 };
 
 export type ExpectedRuns = {
-  /** Reads what was kept: before runs are counted, which are noted here. */
+  /** Loads the stored state. Call before runs are counted, because they are recorded here. */
   readonly open: () => Promise<void>;
   readonly commitHook: CommitHook;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
-  /** The jobs that are there, as pages show them. */
+  /** The existing jobs, for pages. */
   readonly scheduled: () => Iterable<ScheduledJob>;
-  /** The first job that a path or an id names, with why it ran or not and the times that are not decided. */
+  /** Returns the first job with this path or id, why it last ran or did not, and its undecided times. */
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
-  /** The last hours and the next ones of all jobs. */
+  /** The last and the next hours of all jobs. */
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
-  /** What became of the expected times of the last hours, of all jobs, and when more runs are expected than there are threads. */
+  /** The decisions of the last hours, and when more runs are expected than there are threads. */
   readonly hours: () => readonly HourOfTimes[];
   readonly exceededMs: () => number | undefined;
   readonly serverNowMs: () => number;
-  /** Explains the last decision about each job that a path or an id names. */
+  /** Explains the last decision about each job with this path or id. */
   readonly why: (job: string) => readonly Why[];
 };
 
@@ -107,7 +107,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     commitHook: jobs.commitHook,
     read: async (signal) => {
       await jobs.open();
-      // What was read lately is kept before anything is asked: also while the server does not answer.
+      // Stores recent readings before any request, also while the server does not answer.
       await jobs.release(findReleased(jobs.tallies));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
@@ -156,7 +156,7 @@ function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly Wa
   if (byId !== undefined) return [byId];
   const named = [...all.values()].filter((job) => toJobPath(job) === word);
   const there = named.filter(({ goneAtMs }) => goneAtMs === undefined);
-  // What was listed under this name last is explained, too: a job that is hidden now has not been deleted.
+  // Also explains the last job listed under this name: a hidden job was not deleted.
   return there.length > 0
     ? there
     : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
@@ -192,14 +192,14 @@ const tooOld: Outcome = {
 type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
-  /** What misses wait for besides, by the id of their job. */
+  /** What else misses wait for, by job id. */
   readonly doubts: Map<string, Doubt>;
-  /** Jobs about which that was not answered in time. */
+  /** Jobs for which that request timed out. */
   readonly unanswered: Set<string>;
   readonly asking: Asking;
 };
 
-/** Decides about all jobs, many of them in pieces: each is a transaction, and between two of them others have the event loop. */
+/** Decides all jobs in pieces: each is a transaction, and the event loop is free between two. */
 async function decideAll(round: Round): Promise<void> {
   const { jobs, port, notes, clock } = round;
   const progress = port.progress();

@@ -1,7 +1,7 @@
 import type { Api, Client } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 
-/** Hears every answer and every fault of a client. */
+/** Receives all answers and errors of a client. */
 export type Ear = {
   readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown) => void;
   readonly failed: (error: unknown) => void;
@@ -9,7 +9,7 @@ export type Ear = {
 
 type PathTexts = Readonly<Record<string, string | undefined>>;
 
-/** The same client, whose answers are heard: what one poll reads need not be asked for by another. */
+/** Returns a client whose answers are also passed to `ear`, so that no poll repeats another's request. */
 export function listenTo(client: Client, ear: Ear): Client {
   return { ...client, within: (scope) => hear(client.within(scope), ear) };
 }

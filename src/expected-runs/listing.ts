@@ -12,8 +12,8 @@ import type { SourceNotes } from './sources.ts';
 
 export type Listing = {
   /**
-   * Lists the jobs of the projects whose turn it is, and returns those that the lists show as changed; a project that cannot be
-   * read waits for its next turn.
+   * Lists the jobs of the next projects, and returns the changed jobs. A project that cannot be read waits for its next
+   * turn.
    */
   readonly read: (api: Api) => Promise<ReadonlySet<string>>;
 };
@@ -27,7 +27,7 @@ export type ListingOptions = {
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
 };
 
-/** Keeps up with which scheduled jobs there are. */
+/** Keeps the list of scheduled jobs up to date. */
 export function createListing(options: ListingOptions): Listing {
   const { clock, port, notes, settings, jobs } = options;
   const listedTicks = new Map<string, number>();
@@ -57,7 +57,7 @@ export function createListing(options: ListingOptions): Listing {
       for (const [project, sinceMs] of findLost(new Set(projects))) await jobs.leaveOut(project, sinceMs);
       const changed = new Set<string>();
       for (const project of planLists(projects, listedTicks)) {
-        // Projects that are new do not wait.
+        // New projects do not wait.
         if (clock.ticks() < restsUntilTicks && listedTicks.has(project)) continue;
         for (const id of await list(api, project)) changed.add(id);
       }
@@ -66,7 +66,7 @@ export function createListing(options: ListingOptions): Listing {
   };
 }
 
-/** Chooses the projects whose jobs are listed now: those that never were, and of the others the next ones. */
+/** Chooses the projects to list now: those never listed, then the next ones in turn. */
 function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string, number>): readonly string[] {
   const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, maxFresh);
   const ticksOf = (project: string): number => listedTicks.get(project) ?? 0;
@@ -79,17 +79,17 @@ function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string,
 
 const maxFresh = 60;
 const maxLists = 20;
-/** A project is listed as often as this many runs of the collector. */
+/** Each project is listed once in this many runs of the collector. */
 const roundsForAll = 5;
 
-/** A list of many jobs takes a server long: it rests for as long as keeps lists below half a hundredth of its time. */
+/** A list of many jobs takes a server long: with these pauses, lists take less than half a hundredth of its time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds the projects whose jobs are gone with them, and since when. The server does not tell a project that was deleted from one
- * that may not be seen any longer: either has to be missing for as long as an unseen change may last. One that configuration
- * leaves out is gone at once.
+ * Finds projects that are gone with their jobs, and since when. To the exporter, a deleted project looks like one that
+ * it may no longer see: either must be missing for as long as a change may go unseen. An excluded project is gone at
+ * once.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();
@@ -108,7 +108,7 @@ function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   };
 }
 
-/** Leaves out what the server refuses about one project or job; a fault of the server itself is thrown. */
+/** Ignores an error that concerns one project or job; rethrows errors of the server itself. */
 export async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await ask();

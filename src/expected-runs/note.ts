@@ -1,7 +1,7 @@
 import { toJobPath } from '../domain/job-path.ts';
 import { isOff, type WatchedJob } from './deciding/watched-job.ts';
 
-/** Names the jobs whose missed runs are not reported, with the cause; undefined where there is none. */
+/** Names the jobs whose missed runs are not reported, with the cause; undefined if there are none. */
 export function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   const there = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
   const hidden = there.filter(({ hiddenMs }) => hiddenMs !== undefined);

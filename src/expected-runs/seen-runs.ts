@@ -16,7 +16,7 @@ export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string
   return byJob;
 }
 
-/** Undefined for what waits: it has not started. */
+/** Undefined for a waiting execution: it has not started. */
 function toSeenRun(execution: Execution): SeenRun | undefined {
   const { id, status, startedAtMs, endedAtMs, lacksStart } = execution;
   const isWaiting = endedAtMs === undefined && (status === 'scheduled' || status === 'queued');
@@ -24,7 +24,7 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
-/** Only a first attempt that the schedule started satisfies it; old rows do not say what started them. */
+/** Only a first attempt that the schedule started satisfies it; old rows lack what started them. */
 function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   if (status === 'missed') return 'missed';
   const isScheduled = type === undefined || type === 'scheduled';
@@ -33,15 +33,15 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 
 type ClearTimes = {
   readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running' | 'runningReadMs'>) => void;
-  /** Returns the executions of the lists that this rests on: one may have ended since, and its end be unread. */
+  /** Returns the executions in the underlying lists: one may have ended since, and its end be unread. */
   readonly listed: () => readonly Execution[];
-  /** Every run of the project that started up to this time is known. */
+  /** Every run of the project that started before this time is known. */
   readonly of: (project: string) => number;
 };
 
 /**
- * Follows up to when all runs of a project are known: what started before a list of running executions was either in it, or
- * had ended by then, and all ends up to then have been read.
+ * Tracks up to when all runs of a project are known: a run that started before a list of running executions was in it
+ * or had ended by then, and all ends up to then have been read.
  */
 export function createClearTimes(): ClearTimes {
   const clear = new Map<string, number>();
@@ -58,7 +58,7 @@ export function createClearTimes(): ClearTimes {
           lists.set(project, executions);
           waiting.delete(project);
         }
-        // A clock that was set back lives through it again.
+        // After the clock was set back, that time is unknown again.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
         const readAtMs = port.runningReadMs(project);
         const isSooner =
@@ -71,5 +71,5 @@ export function createClearTimes(): ClearTimes {
   };
 }
 
-/** Ends become visible up to 50 s late. */
+/** Executions become visible up to 50 s late. */
 const lateMs = 60_000;

@@ -1,13 +1,13 @@
 /** The configuration of the schedule watch. */
 export type ExpectedRunsSettings = {
-  /** How late a run may start and still be the expected one. */
+  /** How late a run may start and still satisfy its time. */
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** The time for which a new series is shown as 0, so that its first step can be seen. */
+  /** How long a new series is shown as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
-  /** Upper bounds of the buckets of delays, in seconds. */
+  /** The bounds of the delay buckets, in seconds. */
   readonly buckets: readonly number[];
-  /** The most jobs that are watched. */
+  /** The maximum of watched jobs. */
   readonly maxJobs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
@@ -15,5 +15,5 @@ export type ExpectedRunsSettings = {
   readonly isCriticalJob: (jobPath: string) => boolean;
 };
 
-/** Default bounds of the buckets of delays, in seconds. */
+/** The default bounds of delay buckets, in seconds. */
 export const defaultDelayBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800] as const;

@@ -15,24 +15,24 @@ import { forgetBefore, noteReading, type Timeline } from './deciding/timeline.ts
 import type { Ear } from './listen.ts';
 
 export type SourceNotes = {
-  /** Hears what a client asks: of the common address, or of a member. */
+  /** Returns the listener for a client: of the common address, or of a member. */
   readonly ear: (member: string | undefined) => Ear;
   readonly all: () => Sources;
-  /** The server's time, as far as its answers tell it. */
+  /** The server time, from its answers. */
   readonly serverNowMs: () => number;
-  /** The server's time at which it, or one of its members, answered last, before a restart as well. */
+  /** The server time of the last answer of the server or one of its members, also before a restart. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
-  /** How the clocks of its members differ from it. */
+  /** How the clocks of its members differ. */
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
-  /** Puts back what was kept, before what was heard since. */
+  /** Puts stored readings before those since the start. */
   readonly restore: (kept: Sources) => void;
-  /** The keys that have changed since the last call. */
+  /** Returns the keys that changed since the last call. */
   readonly takeChanged: () => readonly string[];
   readonly forget: (beforeMs: number) => void;
   readonly threads: () => number | undefined;
 };
 
-/** Keeps what all polls of a server read, as far as it may be why a run did not happen. It asks nothing by itself. */
+/** Keeps the readings of all polls that may explain a missed run. Sends no requests. */
 export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNotes {
   const timelines = new Map<string, Timeline>();
   const changed = new Set<string>();
@@ -59,7 +59,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     hearProjects(endpoint, about);
   }
 
-  /** A member answers whatever it is asked: its system information may be refused, or asked for rarely. */
+  /** Any answer shows that a member is there: its system info may be refused, or seldom requested. */
   function noteMember(member = ''): void {
     const uuid = uuids.get(member);
     if (uuid !== undefined) note(sourceKeys.member(uuid), 'answered');
@@ -69,7 +69,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     const isSilent = isSilence(error);
     if (member === undefined && isSilent) note(sourceKeys.contact, 'failed');
     if (member === undefined) return;
-    // Behind the same address another one may answer next.
+    // Another member may answer next at the same address.
     if (isSilent) uuids.delete(member);
     else if (error instanceof ApiError && error.details.isOfService === true) noteMember(member);
   }
@@ -114,7 +114,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   };
 }
 
-/** Notes the switches of projects. */
+/** Records the switches of projects. */
 function createProjectNotes(note: (key: string, value: string) => void) {
   const half = new Map<string, boolean>();
 
@@ -129,20 +129,20 @@ function createProjectNotes(note: (key: string, value: string) => void) {
         noteProject(name, executionsEnabled, scheduleEnabled);
     }
     if (isOf(projectMeta, endpoint, answer)) noteProject(project, answer.executionsEnabled, answer.scheduleEnabled);
-    // Older servers tell the one switch, and then the other.
+    // Older servers report the two switches one after the other.
     if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
     if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
   };
 }
 
-/** Returns the first difference to our clock that was heard since. */
+/** Adds stored readings; returns the first difference of the clocks since the start. */
 function joinKept(timelines: Map<string, Timeline>, kept: Sources): Timeline[number] | undefined {
   const [first] = timelineOf(timelines, sourceKeys.skew);
   for (const [key, timeline] of kept) timelines.set(key, putBefore(timelineOf(timelines, key), timeline));
   return first;
 }
 
-/** Puts what was kept before what was heard afterwards. */
+/** Puts stored readings before later ones. */
 function putBefore(heard: Timeline, kept: Timeline): Timeline {
   const [first] = heard;
   return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...heard];
@@ -164,7 +164,7 @@ function toProjectMode(executions: boolean, schedule: boolean): string {
   return schedule ? 'executions_disabled' : 'disabled';
 }
 
-/** Reports whether a fault means that the server does not answer: refused credentials are an answer, and so is a busy server. */
+/** Reports whether the server does not answer: refused credentials and "busy" are answers. */
 function isSilence(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.details.unsent === true || error.details.isOwnLimit === true) return false;
   if (error.details.status === undefined) return error.kind !== 'unsupported_version' && isOfWholeServer(error);

@@ -4,7 +4,7 @@ import type { LedgerEntry } from './ledger.ts';
 import type { State } from './state.ts';
 import { batchSizes, type StateRows, type TraceRow } from './state-rows.ts';
 
-/** The number of rows of a unit, and a checksum over all of them. */
+/** The number of rows of a unit, and a checksum over them. */
 export type UnitSummary = {
   readonly unit: string;
   readonly documents: number;
@@ -16,7 +16,7 @@ export type UnitSummary = {
 
 type Copy = { from: StateRows; unit: string; to: State };
 
-/** Copies everything that is kept of a unit into a state that has nothing of it. */
+/** Copies all rows of a unit into a state that has none of it. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
   for await (const entries of readEntries(from, unit)) await to.ledger.commit(unit, { entries });
   const documents = await from.documents(unit);
@@ -35,7 +35,7 @@ export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
 
 const unbounded = { maxBytes: Number.MAX_SAFE_INTEGER, maxTraces: Number.MAX_SAFE_INTEGER };
 
-/** Reads all rows of a unit. Two engines with the same rows have the same summary. */
+/** Reads all rows of a unit. The same rows have the same summary in both engines. */
 export async function summarizeUnit(rows: StateRows, unit: string): Promise<UnitSummary> {
   const parts: (string | number)[] = [];
   const documents = await rows.documents(unit);

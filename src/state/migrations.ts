@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { toChecksum } from './checksum.ts';
 import { StateError } from './state.ts';
 
-/** The schema, one step a version; steps that have shipped never change. */
+/** The schema, one step a version; published steps never change. */
 const migrations: readonly string[] = [
   `CREATE TABLE collector_memory (
      server TEXT NOT NULL,
@@ -87,13 +87,13 @@ const migrations: readonly string[] = [
 
 export const newestVersion = migrations.length;
 
-/** From this version on every kept body has a checksum, and the database knows itself. */
+/** From this version on, stored bodies have checksums, and the database has an identity. */
 export const firstChecked = 4;
 
-/** Brings the database to the newest schema, each step in a transaction of its own. */
+/** Updates the database to the newest schema, each step in its own transaction. */
 export function migrate(database: DatabaseSync): void {
   const version = readVersion(database);
-  // Rows of an older release are accepted unchecked: from now on changes are noticed.
+  // Rows of an older release are accepted unchecked; later damage is noticed.
   database.function('checksum_of', { varargs: true }, (...parts) =>
     toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
   );
@@ -108,7 +108,7 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
-/** The version of the schema; a release cannot know what a newer one keeps. */
+/** Returns the version of the schema; a release cannot interpret a newer one. */
 export function readVersion(database: DatabaseSync): number {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   return version;
@@ -121,7 +121,7 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** Compared with what the file itself noted: the text of a schema never changes once it is written. */
+/** Compared with the checksum stored in the file: the text of a schema never changes. */
 export function toSchemaChecksum(database: DatabaseSync): number {
   const rows = database
     .prepare('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY type, name')

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { explainFault } from './explain-fault.ts';
 import { StateError } from './state.ts';
 
-/** Runs some work as one transaction, which is counted in the database and noted in the file next to it. */
+/** Runs work as one transaction, counted in the database and in the file next to it. */
 export type Commit = (work: () => void) => void;
 
 export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'note'>): Commit {
@@ -19,7 +19,7 @@ export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'no
   };
 }
 
-/** The same at the end; undefined also where that cannot be read any longer. */
+/** Returns the count at the end; undefined if it cannot be read. */
 export function readLastCommits(database: DatabaseSync): CommitCount | undefined {
   try {
     return readCommits(database);
@@ -28,21 +28,21 @@ export function readLastCommits(database: DatabaseSync): CommitCount | undefined
   }
 }
 
-/** Reads the number of committed transactions; undefined for a database of an older release. */
+/** Returns the number of committed transactions; undefined for a database of an older release. */
 export function readCommits(database: DatabaseSync): CommitCount | undefined {
   const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_identity'").get() !== undefined;
   // The cast is true: the columns are named and typed by the schema.
   return has ? (database.prepare('SELECT id, commits FROM state_identity').get() as CommitCount) : undefined;
 }
 
-/** Runs some work as one transaction: all of it, or nothing. */
+/** Runs work as one transaction: all of it, or nothing. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   try {
     database.exec('BEGIN IMMEDIATE');
     work();
     database.exec('COMMIT');
   } catch (error) {
-    // Some faults have ended the transaction already.
+    // Some errors have ended the transaction already.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw new StateError(`the state cannot be written: ${explainFault(error)}`, { cause: error });
   }
@@ -51,29 +51,28 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
 /** The number of transactions that a database has committed; the id identifies the database. */
 export type CommitCount = { readonly id: string; readonly commits: number };
 
-/** The last commit that was noted, and whether the database was closed in good order after it. */
+/** The last recorded commit, and whether the database was closed properly after it. */
 type NotedCommit = CommitCount & { readonly isClosed: boolean };
 
 type CommitFile = {
   readonly note: (count: CommitCount) => void;
-  /** Notes that the database was closed in good order, where it was. */
+  /** Records that the database was closed properly, if it was. */
   readonly close: (count: CommitCount | undefined) => void;
 };
 
 /**
- * Keeps the number of the last commit in a file next to the database. It is not synced: it survives the process, and after a
- * loss of power it may be behind, never ahead of a write-ahead log that was synced before it. A database behind it has lost
- * commits.
+ * Keeps the number of the last commit in a file next to the database. It is not synced: it survives the process; after
+ * a power loss it may be behind a synced write-ahead log, never ahead. A database behind it has lost commits.
  */
 export function openCommitFile(path: string): CommitFile {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
       descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-      // Always the same length: written in place, it needs no room on a full disk.
+      // Always the same length: written in place, it needs no space on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {
-      // The transaction is committed. Without this file only a loss that comes now would be missed.
+      // The transaction is committed. Without this file, only a loss right now would go unnoticed.
     }
   }
   return {
@@ -86,7 +85,7 @@ export function openCommitFile(path: string): CommitFile {
   };
 }
 
-/** Reads the last note; undefined if there is none that can be read. */
+/** Returns the last record; undefined if it cannot be read. */
 export function readCommitFile(path: string): NotedCommit | undefined {
   try {
     const found = /^([0-9a-f]{16}) (\d{16}) (open {2}|closed)\n$/.exec(readFileSync(path, 'latin1')) ?? [];

@@ -31,11 +31,11 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the copy that a damaged file is restored from; a half-written one never takes its place. */
+  /** Writes the backup that a damaged file is restored from; a partial one never replaces it. */
   readonly backUp: () => Promise<void>;
-  /** Reports whether the file is still the one that its path leads to. */
+  /** Reports whether the path still leads to the open file. */
   readonly isInPlace: () => boolean;
-  /** Writes everything to its path again and continues there; the file that is open now is closed. */
+  /** Writes the database to its path again and continues there; closes the open file. */
   readonly moveBack: () => Promise<OpenedFile>;
   readonly close: () => void;
 };
@@ -44,14 +44,14 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
-  /** True where a copy into this directory begins, continues or ends; others refuse what is not whole. */
+  /** True while a copy into this directory is in progress; otherwise an incomplete one is refused. */
   readonly isCopying?: boolean | undefined;
 };
 
 type Paths = { file: string; copy: string; commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
-/** Opens the state in a directory, which then only this process uses; a damaged file is quarantined, and the last copy takes its place. */
+/** Opens the state in a directory and locks it. Quarantines a damaged file and restores the last backup. */
 export function openStateFile(options: FileOptions): OpenedFile {
   const { dir, now, isSound } = options;
   const paths = toPaths(dir);
@@ -93,7 +93,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   const paths = toPaths(options.dir);
   const own = statSync(paths.file);
   const commitFile = openCommitFile(paths.commits);
-  // A copy compares everything, so the next start has to.
+  // A backup checks everything; after a suspicion, the next start must too.
   let isSuspect = false;
   return {
     database,
@@ -121,8 +121,8 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
 }
 
 /**
- * Moves the database to its path; the caller prevents writes meanwhile. A file that another process uses stays untouched; an
- * unused one is quarantined.
+ * Moves the database to its path; the caller prevents writes meanwhile. A file that another process uses stays
+ * untouched; an unused one is quarantined.
  */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
   const half = `${paths.file}.half`;
@@ -142,7 +142,7 @@ async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound 
   });
 }
 
-/** Throws where another process has it open. */
+/** Throws if another process has it open. */
 function lockOnce(file: string): void {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -157,7 +157,7 @@ function lockOnce(file: string): void {
 function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined): Opened {
   const { file, copy } = paths;
   try {
-    // SQLite takes an empty or missing file for a first start; a copy shows that it is not one.
+    // SQLite treats an empty or missing file as new; a backup shows that it is not.
     if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });
@@ -181,7 +181,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // A new database has no commits, although some of its predecessor were noted.
+  // A new database has no commits, although some of its predecessor were recorded.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;
@@ -189,7 +189,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   return { lostCommits: noted.commits - found.commits, isInCopy };
 }
 
-/** The commits of a copy; undefined where it is damaged itself. */
+/** Returns the commits of a backup; undefined if it is damaged. */
 function readSoundCommits(copy: string): CommitCount | undefined {
   const database = new DatabaseSync(copy, { readOnly: true });
   try {
@@ -204,7 +204,7 @@ function readSoundCommits(copy: string): CommitCount | undefined {
 async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void): Promise<void> {
   const half = `${copy}.half`;
   removeDatabase(half);
-  // Created before SQLite writes it, so that other users cannot read even half a copy.
+  // Created before SQLite writes it, so that no other user can read a partial backup.
   writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
   await writeCopy(database, half);
   const damage = await findDamageOfFile(half);
@@ -216,11 +216,11 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     );
   }
   renameSync(half, copy);
-  // Removes the files that the health check left behind.
+  // Removes the files that the health check leaves.
   removeDatabase(half);
 }
 
-/** Copies the database; a commit that is in progress at the first page stops SQLite with status 0, and is over at the next try. */
+/** Copies the database. A commit in progress at the first page stops SQLite with status 0; the next try succeeds. */
 async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

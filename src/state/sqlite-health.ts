@@ -3,12 +3,15 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { toChecksum } from './checksum.ts';
 import { firstChecked, newestVersion, readVersion, toSchemaChecksum } from './migrations.ts';
 
-/** Reports whether the parsed body of a document has the shape that its kind must have. */
+/** Reports whether the parsed body of a document has the shape of its kind. */
 export type IsSound = (kind: string, body: unknown) => boolean;
 
 export type HealthOptions = {
   readonly isSound?: IsSound | undefined;
-  /** Compares even a million entries with their index, which takes most of a second; otherwise only fewer than 200,000. */
+  /**
+   * Compares entries with their index even if there are a million, which takes almost a second; otherwise only up to
+   * 200,000.
+   */
   readonly isThorough: boolean;
 };
 
@@ -20,7 +23,7 @@ export function findDamage(
   const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
   if (found !== 'ok') return String(found);
   const wrong = findWrongSchema(database);
-  // Of what a newer release keeps nothing is known.
+  // The content of a newer release cannot be checked.
   if (wrong !== undefined || readVersion(database) > newestVersion) return wrong;
   const comparesEntries = isThorough || countEntries(database) < manyEntries;
   return (
@@ -39,7 +42,7 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 }
 
 /**
- * The index holds every column of the entries once more, and only this compares both: SQLite's own check takes ten times as long.
+ * The index holds every column of the entries, and only this compares both: SQLite's own check takes ten times as long.
  * Projects are numbered, so that an entry of another project changes the sum.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
@@ -59,7 +62,7 @@ function findWrongEntries(database: DatabaseSync): string | undefined {
         )
         .get(),
     );
-  // The index that a table without rowids is.
+  // The index that represents a table without rowids.
   const isSame = sum('sqlite_autoindex_ledger_entry_1') === sum('ledger_entry_by_end');
   database.exec('DROP TABLE temp.project_number');
   return isSame ? undefined : 'entries differ from their index';
@@ -72,7 +75,7 @@ function countEntries(database: DatabaseSync): number {
   return Number(database.prepare('SELECT count(*) AS entries FROM ledger_entry').get()?.entries);
 }
 
-/** The bytes of traces are compared when they are read: one may be quarantined without the others. */
+/** The bytes of traces are checked when they are read: one may be quarantined alone. */
 function findWrongSpool(database: DatabaseSync): string | undefined {
   if (!hasTable(database, 'spooled_trace')) return undefined;
   const { integrity_check: found } = database.prepare('PRAGMA integrity_check(spooled_trace)').get() ?? {};
@@ -129,7 +132,7 @@ function isMemory(value: unknown): boolean {
 
 const plain = new Set(['string', 'number']);
 
-/** The same for a file that is not in use, on a thread of its own: reading all of it takes a while. */
+/** Checks a file that is not in use, in its own thread, because reading all of it takes long. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
   const data: Task = { fileToCheck: file };
   const worker = new Worker(new URL(import.meta.url), { workerData: data });
@@ -157,5 +160,5 @@ function checkFile(file: string): string | undefined {
   }
 }
 
-// On that thread.
+// In that thread.
 if (!isMainThread && isTask(workerData)) parentPort?.postMessage(checkFile(workerData.fileToCheck));

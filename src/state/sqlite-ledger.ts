@@ -30,7 +30,7 @@ export function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledg
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
   const spool = createSpoolWriter(database);
-  /** Counted once, and then kept up: counting reads the whole table. */
+  /** Counted once and then updated: counting reads the whole table. */
   const sizes = new Map<string, number>();
 
   function sizeOf(server: string): number {
@@ -39,7 +39,7 @@ export function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledg
     return known;
   }
 
-  /** By how many entries the ledger grows. */
+  /** Returns by how many entries the ledger grows. */
   function write(server: string, change: LedgerChange): number {
     let growth = 0;
     for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {

@@ -20,7 +20,7 @@ import { migrate, readVersion, refuseNewer } from './migrations.ts';
 import { findDamage, type HealthOptions, type IsSound } from './sqlite-health.ts';
 import { healSums } from './sqlite-spool.ts';
 
-/** The version is that before the migration: 0 where the database is new. */
+/** Returns the version before the migration: 0 for a new database. */
 export function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -42,7 +42,7 @@ export function openDatabase(file: string, health: HealthOptions): { database: D
   }
 }
 
-/** The last copy in the place of a damaged file; undefined where there is none that can be used. */
+/** Replaces a damaged file by the last backup; undefined if none can be used. */
 export function restore(file: string, copy: string, isSound: IsSound | undefined): DatabaseSync | undefined {
   if (!existsSync(copy)) return undefined;
   copyFileSync(copy, file, constants.COPYFILE_EXCL);
@@ -55,7 +55,7 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
   }
 }
 
-/** Renames a damaged file, so that it can still be examined; returns its new name. */
+/** Renames a damaged file, so that it can be examined; returns its new name. */
 export function quarantine(file: string, nowMs: number): string {
   const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, name + end);
@@ -66,7 +66,7 @@ export function removeDatabase(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
-/** One folder after the other: Node's own recursion never ends where a file system refuses without saying so. */
+/** One folder after the other: Node's recursion never ends if a file system refuses silently. */
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -93,8 +93,8 @@ export function isWritable(file: string): boolean {
 }
 
 /**
- * Finds a way in which another user could have files of this one overwritten: through a directory of theirs, or a link in it.
- * Root may own it, as it does on volumes of Kubernetes.
+ * Finds a way for another user to have files overwritten: a directory of theirs, or a link in it. Root may own it, as
+ * on Kubernetes volumes.
  */
 export function findForeign(dir: string, userId = process.getuid?.()): string | undefined {
   if (userId === undefined) return undefined;
@@ -102,7 +102,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
   const { uid } = statSync(dir);
   if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
-  // A link may be replaced, and what it leads to.
+  // Both the link and its target may be replaced.
   for (const parent of new Set([dirname(resolve(dir)), dirname(realpathSync(dir))])) {
     const danger = findDangerAbove(statSync(parent), { userId, writers: 0o002 });
     if (danger !== undefined) return `${danger}; chmod or chown ${parent}, or choose another \`state.dir\``;

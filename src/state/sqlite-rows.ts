@@ -54,7 +54,7 @@ function toTraceRow({ position, reason, atMs, ...trace }: SpoolRow): TraceRow {
   return { place: position, trace, why: reason === null ? undefined : { reason, atMs: atMs ?? 0 } };
 }
 
-/** Forgets everything, so that another state can take its place. */
+/** Removes everything, so that another state can replace it. */
 export function clearSqlite(database: DatabaseSync): void {
   for (const [table, key, most] of [
     ['ledger_entry', 'server, id, started_at', batchSizes.entries],

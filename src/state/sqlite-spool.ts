@@ -5,7 +5,7 @@ import type { Commit } from './sqlite-commits.ts';
 
 type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 
-/** The spool in the embedded database. Its sums are kept by triggers, so that asking for them never reads the line. */
+/** The spool in the embedded database. Triggers update its sums, so that reading them never reads the queue. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
   const { line, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
 
@@ -25,7 +25,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       dropped.push({ ...first });
     }
   }
-  /** A damaged trace would be refused for ever, or be taken for another one. */
+  /** A damaged trace would be refused for ever, or taken for another one. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
@@ -70,7 +70,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       });
       return dropped;
     },
-    // SQLite reads a negative limit as none.
+    // SQLite treats a negative limit as no limit.
     quarantined: async () => (aside.all(-1) as unknown as QuarantinedTrace[]).map((trace) => ({ ...trace })),
     retry: async (keys) => countChanges(unmark, keys),
     drop: async (keys) => countChanges(drop, keys),
@@ -117,7 +117,7 @@ function toTraceChecksum(trace: SpooledTrace, size: number): number {
   return toChecksum([key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, size, bytes]);
 }
 
-/** Sums follow from the traces, so a wrong one needs no copy. */
+/** Sums are computed from the traces, so a wrong one needs no backup. */
 export function healSums(database: DatabaseSync): void {
   database.exec(
     `UPDATE spool_sums SET (traces, bytes, set_aside, set_aside_bytes) = (sound.traces, sound.bytes, sound.aside, sound.aside_bytes)
@@ -131,7 +131,7 @@ export function healSums(database: DatabaseSync): void {
   );
 }
 
-/** Appends traces to the queue, within the caller's transaction. */
+/** Appends traces to the queue, in the caller's transaction. */
 export function createSpoolWriter(database: DatabaseSync): (traces: readonly SpooledTrace[]) => void {
   const insert = database.prepare(
     `INSERT INTO spooled_trace (key, server, execution, started_at, spooled_at, encoding, spans, size, bytes, checksum)

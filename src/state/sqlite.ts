@@ -12,22 +12,22 @@ import { createSqliteLedger } from './sqlite-ledger.ts';
 import { createSqliteSpool } from './sqlite-spool.ts';
 import { type State, StateError } from './state.ts';
 
-/** A limit of pages stands for a full disk. */
+/** A limit of pages simulates a full disk. */
 export type SqliteOptions = Partial<StateRules> &
   (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {
-  /** Reports whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
+  /** Reports whether the parsed body of a document has the shape of its kind; otherwise the state is damaged. */
   isSound: IsSound;
-  /** Called with what was found damaged while the state is in use, and quarantined. */
+  /** Called with a description of damage found in use and quarantined. */
   onDamage: (what: string) => void;
-  /** Called once when the file turns out to be damaged while it is in use: a restart restores its last copy. */
+  /** Called once if the file turns out to be damaged in use: a restart restores its last backup. */
   onBroken: () => void;
-  /** Called when the state was moved or removed: once it is written again, or with the reason why it cannot be. */
+  /** Called after the state was moved or removed: once it is written again, or with the reason why it cannot be. */
   onMoved: (fault: unknown) => void;
 };
 
-/** State in one embedded SQLite file, locked by its owner for as long as it is open. */
+/** The state in one embedded SQLite file, locked as long as it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
   const opened = 'dir' in options ? openStateFile({ ...options, now: clock.now }) : openMemory();
   if ('dir' in options && options.maxPages !== undefined)
@@ -73,7 +73,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   };
 }
 
-/** Keeps a state file in use: what is committed goes to its place, and the stores follow it when it is written there again. */
+/** Keeps a state file in use: commits go to its path, and the stores follow when it is written there again. */
 function keepFile(
   opened: OpenedFile,
   { onDamage = ignore, onMoved = ignore, onBroken = ignore }: Partial<StateRules>,
@@ -115,7 +115,7 @@ function keepFile(
         onMoved(undefined);
       })
       .catch((fault: unknown) => {
-        // Tried again with each commit, said once.
+        // Tried again with each commit, reported once.
         if (!isLost) onMoved(fault);
         isLost = true;
       })

@@ -2,16 +2,16 @@ import type { LedgerDocument, LedgerEntry } from './ledger.ts';
 import type { QuarantineReason, SpooledTrace } from './spool.ts';
 import type { MemoryKey } from './state.ts';
 
-/** Everything that an engine keeps, in its own order and in batches: for copies from one engine to another. */
+/** All rows of an engine, in its order and in batches: for copies between engines. */
 export type StateRows = {
   /** The servers that have rows. */
   readonly units: () => Promise<readonly string[]>;
   readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
-  /** The memories of a unit and of its members, by server and collector. */
+  /** The memories of a unit and its members, by server and collector. */
   readonly memories: (unit: string) => Promise<readonly MemoryRow[]>;
-  /** The entries after one of them, by id and start. */
+  /** The entries after the given one, by id and start. */
   readonly entries: (unit: string, after: LedgerEntry | undefined) => Promise<readonly LedgerEntry[]>;
-  /** The traces after a place in the queue, quarantined ones too. */
+  /** The traces after a place in the queue, including quarantined ones. */
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
 };
 
@@ -21,9 +21,9 @@ export type MemoryRow = MemoryKey & { readonly memory: string };
 export type TraceRow = {
   readonly place: number;
   readonly trace: SpooledTrace;
-  /** Present where it is quarantined. */
+  /** Set if it is quarantined. */
   readonly why: QuarantineReason | undefined;
 };
 
-/** The most rows that are read, written or deleted at once: a transaction stays small, however large the state is. */
+/** The maximum of rows to read, write or delete at once: transactions stay small, however large the state is. */
 export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;

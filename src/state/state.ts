@@ -2,7 +2,7 @@ import type { Memory } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
 
-/** The data that survive a restart. Asynchronous, so that a database over the network can implement it too. */
+/** The data that survive a restart. Asynchronous, so that a database on the network can implement it too. */
 export type State = {
   readonly origin: StateOrigin;
   readonly ledger: Ledger;
@@ -10,23 +10,23 @@ export type State = {
   /** Returns the last memory of the key; undefined if there is none. */
   readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;
-  /** Writes the copy that is restored where the state is found damaged. */
+  /** Writes the backup that is restored if the state is damaged. */
   readonly backUp: () => Promise<void>;
-  /** Returns the size of the state, which a copy has to write. */
+  /** Returns the size that a backup has to write. */
   readonly bytes: () => number;
   readonly close: () => Promise<void>;
 };
 
 /**
- * The origin of the state: as it was left, from its last copy, or empty because it was damaged. A state that is behind has
- * lost its last commits, and has more of them than the copy.
+ * Where the state comes from: as it was left, from the last backup, or empty because it was damaged. A state that is
+ * behind has lost its last commits, but has more than the backup.
  */
 export type StateOrigin =
   | { readonly kind: 'usual'; readonly isUpgraded?: true }
   | { readonly kind: 'behind'; readonly lostCommits: number }
   | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
 
-/** The server of a member of a cluster is `SERVER/MEMBER`. */
+/** The server of a cluster member is `SERVER/MEMBER`. */
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
 /** Splits the owner of a memory; names of servers have no slash. */
@@ -36,7 +36,7 @@ export function toOwner(server: string): { unit: string; member: string | undefi
   return { unit: server.slice(0, slash), member: server.slice(slash + 1) };
 }
 
-/** State that cannot be opened or written. The message says what to do. */
+/** The state cannot be opened or written. The message says what to do. */
 export class StateError extends Error {
   override readonly name: string = 'StateError';
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { UnfinishedCopyError } from './shared-state.ts';
 
-/** Marks a state file as a target that `migrate` has begun to fill, or as whole again. */
+/** Marks a state file as the target of an unfinished `migrate`, or as complete. */
 export function markCopy(database: DatabaseSync, isUnderWay: boolean): void {
   database.exec(`PRAGMA application_id = ${isUnderWay ? underWay : whole}`);
 }
@@ -10,10 +10,10 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The number in the header of the file that says what it is: it changes in a transaction, as rows do. */
+/** The application id in the file's header: it changes within a transaction, like rows. */
 const [whole, underWay] = [0, 0x68616c66];
 
-/** Refuses to use a part of a state as if it were all of it. */
+/** Refuses to use an incomplete state. */
 export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
   const [where, target, option] =
     place === 'database'

@@ -8,23 +8,22 @@ import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from '.
 
 export type AskInput = {
   readonly nowMs: () => number;
-  /** True if the list of jobs shows that the job was changed: what is known of its times is worth nothing. */
+  /** True if the job changed in the job list: its known times are worthless. */
   readonly isChanged: boolean;
-  /** True if the known times have to be confirmed. */
+  /** True if the known times must be confirmed. */
   readonly isWaiting: boolean;
   /** True while many other jobs wait: its times are listed once, and further at its next turn. */
   readonly isBrief: boolean;
 };
 
-/** What was asked about one job. */
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
-  /** Why it ended early: a fault with the span that was asked for, or an answer without times, because something is off. */
+  /** Why it ended early: an error and the requested span, or an answer without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
 
-/** Asks when the schedule of a job starts it: as little as suffices, and only the next time of a job that is new. */
+/** Requests when a schedule starts its job: as little as suffices, and only the next time of a new job. */
 export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): Promise<Asked> {
   const { nowMs, isChanged, isWaiting, isBrief } = input;
   const answers: Answer[] = [];
@@ -62,7 +61,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // A schedule that was edited may have none of its times in the span, and the next one after it.
+    // An edited schedule may have no time in the span; then the next time comes after it.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length };
@@ -94,9 +93,9 @@ async function ask(
   return { source, askedAtMs, untilMs, timesMs };
 }
 
-/** Why the next time is of no use: the scheduler of the server stands still. */
+/** Why the next time is useless: the server's scheduler stands still. */
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** Clocks of members differ, and a run that is due now may still be the next one. */
+/** The clocks of members differ, and a run that is due now may still be the next one. */
 const maxOverMs = 2 * minuteMs;

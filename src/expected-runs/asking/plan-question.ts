@@ -1,29 +1,29 @@
 import { type Timetable, timesAfter } from '../deciding/timetable.ts';
 
-/** What is asked about a schedule: when it starts the job next, which is cheap, or all its times in a span from now on. */
+/** A request about a schedule: the next start, which is cheap, or all starts in a span from now on. */
 export type Question = { readonly ask: 'next' } | { readonly ask: 'times'; readonly spanMs: number };
 
 export type Situation = {
   readonly nowMs: number;
-  /** False for older servers, which tell only the next time. */
+  /** False for older servers, which report only the next time. */
   readonly hasForecast: boolean;
-  /** No longer span is asked for. */
+  /** The longest span to request. */
   readonly maxSpanMs: number;
-  /** True once an answer of this turn has told the next time. */
+  /** True once this turn has read the next time. */
   readonly isNextSure: boolean;
-  /** True if times are wanted although enough are known: to confirm them, or because they may be others now. */
+  /** True if times are requested although enough are known: to confirm them, or because they may have changed. */
   readonly isListDue: boolean;
-  /** True if nobody has edited the schedule since its times were listed: the list of jobs shows it, or they were listed just now. */
+  /** True if the job list shows no edit since the times were listed, or they were just listed. */
   readonly isUnedited: boolean;
-  /** True if nothing is wanted but to confirm times: then almost all of a stretch is enough. */
+  /** True if times only need confirming: then almost all of a stretch is enough. */
   readonly isConfirming: boolean;
 };
 
 /**
- * Plans the next question about a schedule; undefined where nothing more is to be asked. A server lists all times of a span in
- * memory, so a span begins with what is known to be empty, up to the next time, and what follows it grows with what was listed
- * before. Anyone may have edited the schedule meanwhile: before a long span the next time is asked for, and an hour
- * from there. To confirm times, that hour suffices.
+ * Plans the next request about a schedule; undefined if none is needed. A server lists all times of a span in memory.
+ * So a span starts with the time known to be empty, up to the next start, and grows with the number of times listed
+ * before. The schedule may have been edited meanwhile: before a long span, the next time and an hour from there are
+ * requested. To confirm times, that hour is enough.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -43,12 +43,12 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   return { ask: 'times', spanMs: isUnedited && !isListDue ? spanMs : Math.min(spanMs, quietMs + hourMs) };
 }
 
-/** Reports whether the times that are known need no others for a while. */
+/** Reports whether the known times suffice for a while. */
 export function isEnough(timetable: Timetable, nowMs: number): boolean {
   return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= halfDayMs;
 }
 
-/** Reports whether only the next time is known, although more of them may be asked for by now. */
+/** Reports whether only the next time is known although more may be requested by now. */
 export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
@@ -58,8 +58,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next time on: far enough to ask rarely, with two times where they are rare, and no further than
- * the most times reach if they go on as they were listed.
+ * Chooses how far to list from the next time on: far enough that requests are rare, with two times if starts are rare,
+ * and at most as far as `maxTimes` reach at the present rate.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
@@ -72,13 +72,13 @@ function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: 
   return possible.find((ms) => quietMs + ms >= halfDayMs && ms * least >= fewTimes) ?? possible.at(-1);
 }
 
-/** The most times that are asked for at once. */
+/** The maximum of times in one request. */
 export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const halfDayMs = 12 * hourMs;
-/** A little more than a day and than a week: the same time of the next one belongs to them, also where clocks change. */
+/** A little more than a day and a week, so that they include the same time of the next one when clocks change. */
 const longDayMs = 26 * hourMs;
 const stretches = [
   5 * minuteMs,
@@ -95,16 +95,16 @@ const stretches = [
   4 * longDayMs,
   170 * hourMs,
 ] as const;
-/** From an hour to a day: within a day every hour in which a schedule starts anything is like the others. */
+/** From an hour to a day: within a day, all hours with starts are alike. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** A schedule that somebody has made to start every second lists 3,600 times in it. */
+/** If someone changed the schedule to every second, this lists 3,600 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** What was told as lately as this is taken to hold still: a first contact takes as long. It is less where the list shows no edits. */
+/** An answer this recent counts as current; a first contact takes as long. Shorter if the list shows no edits. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
-/** The server counts the span by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
+/** The server counts the span by its clock, and may cut times to seconds: the last start may be missing. */
 export const edgeMs = 30_000;
-/** Until a time is as near as this it is all that has to be known. */
+/** Until a start is this near, nothing else needs to be known. */
 const maxAheadMs = 7 * 24 * hourMs;

@@ -3,10 +3,10 @@ import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 
-/** What keeps the schedule of a job from starting it now, or the exporter from seeing that it does, and what ends that. */
+/** What keeps a schedule from starting its job now, or hides its runs, and how to fix that. */
 export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: Fact; readonly fix: string };
 
-/** Finds everything that was read last and keeps a job from being started by its schedule. */
+/** Returns the latest findings that keep a schedule from starting its job. */
 export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocker[] {
   const project = lastValue(timelineOf(sources, sourceKeys.project(job.project)));
   return [
@@ -19,7 +19,7 @@ export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocke
   ];
 }
 
-/** Finds what keeps all schedules of a server, or of one of its members, from starting jobs. */
+/** Returns what keeps all schedules of a server, or of one of its members, from starting jobs. */
 export function findServerBlockers(sources: Sources, ownerUuid?: string): readonly Blocker[] {
   const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid));
   return block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);

@@ -16,17 +16,17 @@ export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact
 export type CauseInput = {
   readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & { readonly maySeveral: boolean };
   readonly expectedMs: number;
-  /** That time by the clock of the readings: the member that runs the job may have another. */
+  /** The expected time by the clock of the readings; the member that runs the job may have another. */
   readonly atMs: number;
   readonly marginMs: number;
   readonly runs: readonly SeenRun[];
   readonly sources: Sources;
 };
 
-/** Finds the first cause that held at an expected time at which nothing ran, and the facts that show it. */
+/** Returns the first cause that held at an expected time without a run, with its facts. */
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
-  // Nobody was looking: only what leaves traces can be told.
+  // In an absence, only causes that leave traces can be found.
   const judges = isGap ? [toOverlap, toRestart, toClock] : allJudges;
   for (const judge of judges) {
     const cause = judge(input);
@@ -46,10 +46,10 @@ const allJudges: readonly Judge[] = [
   toOverlap,
   (input) => toSaturated(input, lastSoonBefore),
   toRestart,
-  // Where nothing else held, it became so between the reading before the time and the one after it.
+  // Without another cause, it became passive between the readings before and after the time.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
-  // Everything that is due at one time fills the pool at that time.
+  // Jobs that are due at the same time fill the pool at that time.
   (input) => toSaturated(input, firstSoonAfter),
   toClock,
 ];
@@ -59,7 +59,7 @@ function unwatched({ sources, atMs }: CauseInput): Fact {
   return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? atMs, source: 'exporter' };
 }
 
-/** A request failed between the last answer before the time and the first one after it. */
+/** A request failed between the last answer before the time and the first after it. */
 function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const contact = timelineOf(sources, sourceKeys.contact);
   const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
@@ -92,7 +92,7 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
-/** Reports whether a job was switched off around a time: later it was not expected to run, and earlier it was on. */
+/** Reports whether the job was off at a time, within the margin: afterwards off, before it on. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
   if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;
@@ -100,7 +100,7 @@ export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: numb
   return isBetween || (sinceMs <= expectedMs && expectedMs - sinceMs < marginMs);
 }
 
-/** Reports whether nobody knows if a job was off at a time: it was switched off while nobody looked for long. */
+/** Reports whether the job may have been off at a time: it was switched off during a long absence. */
 export function mayBeOff(period: OffPeriod, expectedMs: number): boolean {
   const { lastOnMs = Infinity, seenAtMs } = period;
   return isUndated(period) && lastOnMs < expectedMs && expectedMs < seenAtMs;
@@ -118,7 +118,7 @@ export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
   };
 }
 
-/** Its owner has answered us before, and not for a while after the time, although others have. */
+/** The owner answered before, but not for a while after the time, although other members did. */
 function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undefined {
   if (job.ownerUuid === undefined) return undefined;
   const member = timelineOf(sources, sourceKeys.member(job.ownerUuid));
@@ -146,7 +146,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: running.startedAtMs, source: 'executions' }] };
 }
 
-/** The reading that is given, and every later one within the margin, found all threads busy. */
+/** The given reading and all later ones within the margin found all threads busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -156,26 +156,26 @@ function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof 
   return { reason: 'saturated', facts: [fact] };
 }
 
-/** The last reading before a time, unless it is old. */
+/** Returns the last reading before a time, unless it is old. */
 function lastSoonBefore(timeline: Timeline, atMs: number): Span | undefined {
   return isUnwatched(timeline, atMs) ? undefined : lastBefore(timeline, atMs);
 }
 
-/** It started after the time, and had started before it already. */
+/** The server started after the time, and had also been started before it. */
 function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
   const before = lastBefore(starts, atMs);
   const after = firstAfter(starts, atMs);
   if (before === undefined || after === undefined || before.value === after.value) return undefined;
   const startedAtMs = Number(after.value);
-  // Each member tells its start by its own clock.
+  // Each member reports its start by its own clock.
   const isOfOwner = starts !== timelineOf(sources, sourceKeys.start());
   if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
   const fact = { fact: 'the server started again', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
 
-/** The clock was ahead of the time, and back before it; the server, which plans its runs anew where it starts, has not since. */
+/** The clock passed the time and was set back; the server plans runs at its start, and has not restarted. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
@@ -185,13 +185,13 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
-/** The readings of the member that runs a job, where it is asked by itself; else those of the common address. */
+/** Returns the readings of the member that runs a job, if it is asked directly; else those of the common address. */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());
 }
 
-/** Reports whether a reading after a time has come of every source that was read before it. */
+/** Reports whether every source read before a time has been read after it. */
 export function areReadAfter(
   sources: Sources,
   { project, ownerUuid }: Pick<WatchedJob, 'project' | 'ownerUuid'>,

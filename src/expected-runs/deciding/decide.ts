@@ -20,27 +20,26 @@ export type DecideInput = {
   readonly nowMs: number;
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** Every run of the job's project that started up to here is known, whether it has ended or not. */
+  /** Every run of the project that started before this time is known, finished or not. */
   readonly clearMs: number;
-  /** How far the clock of the member that runs the job is ahead of `nowMs`, and of the readings of the sources. */
+  /** How far the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
   readonly aheadMs?: number;
   /** How far it may be behind the clock of any other member. */
   readonly behindMs?: number;
-  /** Runs that ended before this time are not known. */
+  /** Runs that ended before this time are unknown. */
   readonly countedFromMs: number;
-  /** The runs of the job that are under way. */
   readonly running: readonly SeenRun[];
   readonly sources: Sources;
 };
 
 export type Decided = Judged & {
-  /** True if a miss waits for an answer about the schedule that is asked after it. */
+  /** True if a miss needs an answer about the schedule that was requested after it. */
   readonly needsAnswer: boolean;
-  /** What a miss waits for besides. */
+  /** What else a miss waits for. */
   readonly doubt: Doubt | undefined;
 };
 
-/** Decides the expected times of a job one after the other, as far as what is known goes. */
+/** Decides the expected times of a job in order, as far as enough is known. */
 export function decide(before: WatchedJob, input: DecideInput): Decided {
   const job = takeBack(before, input);
   const times = job.timetable?.timesMs ?? [];
@@ -56,7 +55,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   let doubt: Doubt | undefined;
   let isWaiting = false;
   for (const time of openTimes(job)) {
-    // What a gap hides is decided first.
+    // Times in a gap are decided first.
     if (gap !== undefined && time > gap.afterMs) break;
     const free = runs.filter(({ id }) => !used.has(id));
     const step = decideOne(
@@ -81,7 +80,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides the misses that are held, as far as an answer has come, or none is to be waited for. */
+/** Decides the misses on hold for which an answer has come, or none is needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,
@@ -122,7 +121,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   if (run !== undefined) {
     return { is: 'ran', expectedMs, delayMs: Math.max(0, run.startedAtMs - expectedMs), runId: run.id };
   }
-  // The next time may not be known, and then neither is how far the window reaches.
+  // If the next time is unknown, so is the end of the window.
   if (expectedMs > nowMs) return wait;
   if (job.hiddenMs !== undefined) {
     return expectedMs > job.hiddenMs ? { is: 'skipped' } : { is: 'undecided', expectedMs, why: 'hidden' };
@@ -147,7 +146,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'edited' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  // What it ran may bear times that were believed to be read.
+  // The run may be dated in a window that counts as read.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
@@ -160,13 +159,13 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // Nothing answers while it is off, which may be for ever: the times after this one are not to wait for that.
+    // There is no answer while the job is off, perhaps for ever: later times must not wait for it.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
   }
   if (doubt !== undefined) return { is: 'wait', doubt };
-  // A member that has stopped responding gives no readings to wait for.
+  // Do not wait for readings of a member that stopped responding.
   const { project } = job;
   const isRead = areReadAfter(sources, cause.reason === 'orphaned' ? { project } : job, given.atMs);
   if (!isLate && !(isRead && job.listedAtMs > given.atMs)) return wait;
@@ -175,14 +174,14 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
 
 const wait: Wait = { is: 'wait' };
 
-/** As late as ends become visible anyway. */
+/** As late as executions may become visible. */
 const maxBehindMs = 60_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
- * Reports whether an answer that was asked after a time still had it before. Of a job, or a project, that is off now, there
- * is none: what was known when it was switched off is all there is.
+ * Reports whether an answer requested after a time still had it. There is none for a job or project that is off: then
+ * the last answer before counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;
@@ -191,14 +190,14 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   if (!isProjectOff(sources, job.project)) return false;
-  // Before it was off, the schedule may have been edited, and nobody has asked since.
+  // The schedule may have been edited before it was switched off, after the last answer.
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
   // The list shows every edit, and there was none.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
-/** A source that is not read any longer does not hold a decision up for ever. */
+/** A source that is no longer read must not delay decisions for ever. */
 const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
@@ -216,10 +215,9 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const { held: _before, ...job } = before;
   const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
   const { timetable } = job;
-  // The last time that is decided shows how far the window of the next one reaches back.
-  // Those after the question are the pattern that continues beyond the answer.
+  // The last decided time limits the next window. Times after the request are the pattern that continues.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // What satisfied a time satisfies no other, and still takes up time.
+  // A run satisfies only one time, and stays until its window is over.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,
@@ -238,13 +236,13 @@ function byTime(one: Verdict, other: Verdict): number {
 
 const maxVerdicts = 20;
 
-/** The starts that satisfy an expected time; both ends belong to it. */
+/** Starts that satisfy an expected time; both ends are included. */
 type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 
-/** Clocks of members run apart by a little. */
+/** The clocks of members differ a little. */
 const earliestMs = 5000;
 
-/** The window of one of the times, which never reaches more than half way to its neighbours. */
+/** Returns the start window of a time: at most half way to its neighbours. */
 export function toStartWindow(
   { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
   index: number,
@@ -257,7 +255,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // Beyond the end of what is known the next time is taken to be as far away as the previous one.
+  // Beyond the known times, the next one counts as far away as the previous one.
   const guessed = before === undefined || knownMs > time + 2 * marginMs ? undefined : 2 * time - before;
   const next = isBeforeGap ? Math.min(told ?? Infinity, guessed ?? Infinity) : (told ?? guessed);
   const earlyMs = before === undefined ? earliestMs : Math.min(earliestMs, (time - before) / 2);
@@ -267,7 +265,7 @@ export function toStartWindow(
 
 type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gap' | 'withdrawnMs'>;
 
-/** The nearest run of a kind whose start lies in the window. */
+/** Returns the nearest run of a kind that started in the window. */
 function findNearest(
   runs: readonly SeenRun[],
   kind: SeenRun['kind'],

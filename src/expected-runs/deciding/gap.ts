@@ -4,8 +4,8 @@ import { type Gap, type Timetable, toMostPerHour } from './timetable.ts';
 import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
- * Reports whether the server may be asked for the times of a gap: it tells them by the schedule of today. `wait` where the list of
- * jobs has to show first that nobody has edited it, `lost` where nobody knows that, or where it would have to list too many.
+ * Decides whether to request the times of a gap, which the server computes from the present schedule. `wait` if the job
+ * list must first show that it was not edited, `lost` if that cannot be known, or if there are too many times.
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
   if (gap.isLost === true || job.goneAtMs !== undefined || !isUneditedSince(job, gap.askedAtMs)) return 'lost';
@@ -16,15 +16,15 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   return nowMs - gap.throughMs > maxListGapMs ? 'lost' : 'wait';
 }
 
-/** Reports whether the last list of jobs shows that nobody has edited a schedule since an answer. */
+/** Reports whether the last job list shows no edit since an answer. */
 export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: number): boolean {
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** Times up to now that an answer has told; if there were more of them than it may have, the oldest. */
+/** The past times in an answer; the oldest ones if there are too many. */
 export type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
-/** Puts the past times that an answer tells into a gap. */
+/** Adds the past times of an answer to a gap. */
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
   const { timetable } = job;
   const { gap } = timetable ?? {};
@@ -41,14 +41,14 @@ export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, s
   return { ...job, timetable: { ...timetable, timesMs, gap: { ...gap, afterMs: lastMs, likely } } };
 }
 
-/** Notes that the server does not tell the times of a gap. */
+/** Marks a gap as lost: the server cannot list its times. */
 export function loseGap(job: WatchedJob): WatchedJob {
   const { timetable } = job;
   if (timetable?.gap === undefined) return job;
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided: as many as it has if they continue as before. */
+/** Counts the times of a gap as undecided: as many as there are if the pattern continues. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
@@ -63,12 +63,12 @@ function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
   return rest;
 }
 
-/** While a job or its project is off, nothing is expected but what was known before. */
+/** While a job or its project is off, only times known before are expected. */
 function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
   const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
   return !isOff && !isProjectOffAt(sources, project, atMs);
 }
 
-/** An hour of every second. */
+/** A start every second for an hour. */
 const maxListed = 3600;
 const hourMs = 3_600_000;

@@ -2,35 +2,31 @@ import type { JobNames } from '../../domain/job-path.ts';
 import { noPause, type Pause } from '../../domain/pause.ts';
 import { hourMs, toHour } from './hours.ts';
 
-/** A start that is expected, and the job that it is of. */
 export type JobStart = ExpectedStart & { readonly job: JobNames };
 
-/** A run under way, and when it is expected to end. */
 export type RunUnderWay = { readonly endMs: number; readonly job: JobNames };
 
-/** One hour to come. */
 export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
-  /** The most runs at once within it. */
+  /** The maximum of simultaneous runs. */
   readonly most: number;
-  /** If that exceeds the threads: when it first does, and the jobs that run then. */
+  /** Set if that exceeds the threads: when it first does, and the jobs that run then. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;
 };
 
-/** What is ahead: hour by hour, and over all. */
 export type PlannedAhead = {
-  /** The 24 hours from the one under way on. */
+  /** 24 hours, starting with the present one. */
   readonly hours: readonly HourAhead[];
-  /** The next sixty minutes, and the next 24 hours to the minute. */
+  /** The next sixty minutes, and the next 24 hours, from this minute on. */
   readonly hour: Contention;
   readonly day: Contention;
 };
 
 type AheadInput = {
-  /** Returns the starts that are expected in a window; the first moment does not belong to it, the last one does. */
+  /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly JobStart[];
   readonly underWay: readonly RunUnderWay[];
   readonly fromMs: number;
@@ -39,18 +35,18 @@ type AheadInput = {
 };
 
 /**
- * Plans the next 24 hours: how much starts, how many runs there are at once, and what collides. The starts of one hour are there at
- * a time, and of the earlier ones those that last: there may be hundreds of thousands in a day.
+ * Plans the next 24 hours: starts, simultaneous runs and collisions. Keeps only the starts of one hour and earlier runs
+ * that last: a day may have hundreds of thousands.
  */
 export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;
   const dayMs = 24 * hourMs;
-  // What is overdue runs still, and is expected to end at any moment.
+  // An overdue run is expected to end at any moment.
   const now = underWay.map((run) => ({ ...run, endMs: Math.max(run.endMs, fromMs + 1) }));
   const hours: HourAhead[] = [];
   let lasting: readonly RunUnderWay[] = now;
   let day: Contention = { most: now.length, exceededMs: undefined };
-  // The last piece is the part of the day that lies beyond 24 full hours of the clock.
+  // The last piece is the rest of the day after 24 full hours.
   for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
     const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
     const throughMs = Math.min(startMs + hourMs - 1, fromMs + dayMs);
@@ -76,7 +72,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day };
 }
 
-/** What runs at the beginning exceeds the threads from then on, and not from the moment before. */
+/** Runs under way exceed the threads from the beginning of the hour. */
 function within({ most, exceededMs }: Contention, beginMs: number): Contention {
   return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }
@@ -102,20 +98,19 @@ function toExceeded(
   return { atMs: exceededMs, jobs: [...jobs.values()].slice(0, maxNamed), jobCount: jobs.size };
 }
 
-/** The most jobs of an hour that a page names. */
+/** The maximum of jobs that a page names for an hour. */
 const maxNamed = 20;
 
-/** One start that the timetable expects. */
 type ExpectedStart = { readonly atMs: number; readonly durationMs: number };
 
 export type Contention = {
-  /** The most runs at once. */
+  /** The maximum of simultaneous runs. */
   readonly most: number;
-  /** The first time at which there are more than there are threads; undefined if that does not happen. */
+  /** When there are first more runs than threads; undefined if never. */
   readonly exceededMs: number | undefined;
 };
 
-/** Computes how many runs the timetable expects at once in a window, those under way included until they are over. */
+/** Computes the maximum of simultaneous expected runs in a window, including those under way. */
 function findContention(starts: readonly ExpectedStart[], { running, fromMs, toMs, threads }: Window): Contention {
   const own = starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
   const begins = Float64Array.from(own, ({ atMs }) => atMs).sort();
@@ -129,7 +124,7 @@ function findContention(starts: readonly ExpectedStart[], { running, fromMs, toM
   let most = now;
   let exceededMs = threads !== undefined && now > threads ? fromMs : undefined;
   for (const atMs of begins) {
-    // What ends makes room for what starts at the same moment.
+    // A run that ends makes room for one that starts at the same moment.
     while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
     now += 1;
     most = Math.max(most, now - ended);
@@ -139,7 +134,7 @@ function findContention(starts: readonly ExpectedStart[], { running, fromMs, toM
 }
 
 type Window = {
-  /** When each of the runs under way is expected to end. */
+  /** The expected ends of the runs under way. */
   readonly running: readonly number[];
   readonly fromMs: number;
   readonly toMs: number;

@@ -1,6 +1,6 @@
 import type { Judged, MissReason, Verdict } from './watched-job.ts';
 
-/** What became of the expected times of one hour, over all jobs: dense jobs have more times than are kept of each. */
+/** The decisions on the expected times of one hour, over all jobs. */
 export type HourOfTimes = {
   readonly startMs: number;
   /** Runs that started in time, and those that started late. */
@@ -11,14 +11,14 @@ export type HourOfTimes = {
   readonly missed: Readonly<Partial<Record<MissReason, number>>>;
 };
 
-/** A run that starts by more than this after its time is late, as the alert about late runs takes it. */
+/** A run that starts later than this is late, as in the alert about late runs. */
 export const lateMs = 300_000;
 
 export function isLate(verdict: Verdict): boolean {
   return verdict.is === 'ran' && verdict.delayMs > lateMs;
 }
 
-/** Adds verdicts to the hours of their times, ascending; hours without a time are there too, from the first one on. */
+/** Adds verdicts to their hours, ascending; from the first hour on, hours without times are included. */
 export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judged[]): readonly HourOfTimes[] {
   const byStart = new Map(hours.map((hour) => [hour.startMs, hour]));
   for (const { verdicts } of judged) {
@@ -32,7 +32,7 @@ export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judge
   return kept.sort((one, other) => one.startMs - other.startMs);
 }
 
-/** The hours up to now, the oldest first; undefined for those before the first one that is known. */
+/** Returns the hours up to now, oldest first; undefined before the first known one. */
 export function lastHours(
   hours: readonly HourOfTimes[],
   nowMs: number,
@@ -52,7 +52,7 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** A day and an hour: times are decided after they are over. */
+/** A day and an hour, because times are decided after they are over. */
 const maxHours = 25;
 
 function toEmpty(startMs: number): HourOfTimes {

@@ -15,10 +15,10 @@ import type { WatchedJob } from './watched-job.ts';
  */
 type Leap = Span;
 
-/** By how far a clock differs from what it showed before: `fromMs` is what it would show, `toMs` what it shows. */
+/** A change of a clock: from the time it would show without the step, to the time it shows. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
-/** Notes that a clock was set. Without a name, any clock may be the one that was set back. */
+/** Records a clock step. Without a name, any clock may have been set back. */
 export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: string): Timeline {
   if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-maxLeaps);
   const isUndone = ({ value, throughMs }: Leap): boolean =>
@@ -38,13 +38,13 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
   ].slice(-maxLeaps);
 }
 
-/** Reports whether no run can show that it belongs to a time of a window. */
+/** Reports whether no run can be matched to a time in this window. */
 export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 'value'>): boolean {
   const isOver = (leap: Leap): boolean => leap.fromMs <= throughMs && leap.throughMs >= fromMs;
   return leapsOf(sources).some((leap) => leap.value !== 'undone' && isOver(leap));
 }
 
-/** The stretch around a time before which the clock was set back after it had been ahead of it. */
+/** Returns the span around a time that a clock skipped and was then set back before. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,
@@ -52,8 +52,8 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 }
 
 /**
- * Takes back what was asked and decided about a job while the clock was ahead of times that are still to come. Those that
- * were leapt over are decided once more, now as what they are; those that the clock has shown stay decided.
+ * Withdraws requests and decisions made while the clock was ahead, for times now in the future. Skipped times are
+ * decided again; times that the clock has shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {
   const undone = findUndone(sources, nowMs);
@@ -76,7 +76,7 @@ type Now = { readonly nowMs: number; readonly aheadMs?: number; readonly sources
 
 function toKnownBefore(timetable: Timetable, nowMs: number, isDecided: boolean): Timetable {
   const { source, askedAtMs, gap } = timetable;
-  // What is decided is not kept, and has to be asked for again.
+  // Decided times are not kept and must be requested again.
   const untilMs = isDecided ? nowMs : (gap?.afterMs ?? timetable.untilMs);
   return {
     source,
@@ -95,6 +95,6 @@ function leapsOf(sources: Sources): Timeline {
   return timelineOf(sources, sourceKeys.leaps);
 }
 
-/** Larger than the duration of an answer, and than rounding to whole seconds. */
+/** Larger than the duration of a response plus rounding to seconds. */
 export const stepMs = 30_000;
 const maxLeaps = 100;

@@ -10,10 +10,10 @@ type Listed = {
   readonly maxJobs: number;
 };
 
-/** The most characters in the names of jobs that are watched: a few thousand jobs with names of a usual length. */
+/** The maximum of characters in the names of watched jobs: a few thousand usual names. */
 const maxNameChars = 1_000_000;
 
-/** Plans what the list of a project changes: jobs that it shows, and those that it lacks. */
+/** Plans the changes for a new list of a project: its jobs, and the missing ones. */
 export function planListed(
   all: ReadonlyMap<string, WatchedJob>,
   { project, listed, atMs, maxJobs }: Listed,
@@ -44,7 +44,7 @@ function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
   return group.length + name.length;
 }
 
-/** What was to come of a job that is gone is not expected any longer. */
+/** The future times of a deleted job are no longer expected. */
 export function toGone(job: WatchedJob, atMs: number): Judged[] {
   if (job.goneAtMs !== undefined) return [];
   const { timetable } = job;
@@ -62,8 +62,8 @@ type Gone = {
 };
 
 /**
- * Finds the jobs that have been gone for long, or for longest where more are gone than may be watched, and what was counted under
- * names that no other job has.
+ * Returns the jobs that were deleted long ago, the oldest ones if there are more than may be watched, and the tallies
+ * whose names no other job has.
  */
 export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));

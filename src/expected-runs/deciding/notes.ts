@@ -13,7 +13,7 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** Notes what the list of a project shows of a job. */
+/** Updates a job from the list of its project. */
 export function noteListed(before: WatchedJob | undefined, listed: Job, { project, atMs }: At): Judged {
   const { id, group, name, lastModifiedMs, ownerUuid } = listed;
   const job: WatchedJob = {
@@ -30,14 +30,14 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   const { goneAtMs: _gone, ...there } = job;
   const isEdited =
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
-  // A switch that was turned is a change, too, and explains it.
+  // A turned switch is an edit as well, and explains it.
   if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
-  // Of several changes in a long absence the list shows the last one.
+  // After a long absence, the list shows only the last of several edits.
   const isAfterAbsence = atMs - before.listedAtMs > maxListGapMs;
   return withdrawSince(withGap(there, atMs), isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
 }
 
-/** Nothing tells the times between the last answer and an edit any longer: they are counted by what is known still. */
+/** The times between the last answer and an edit are lost: they are counted from what is known. */
 function withGap(job: WatchedJob, atMs: number): WatchedJob {
   const { timetable } = job;
   if (timetable === undefined || timetable.untilMs >= atMs) return job;
@@ -45,7 +45,7 @@ function withGap(job: WatchedJob, atMs: number): WatchedJob {
   return { ...job, timetable: { ...timetable, untilMs: atMs, ...(gap === undefined ? {} : { gap }) } };
 }
 
-/** Keeps the members that ran a job at times which are not decided. */
+/** Keeps the members that ran a job at undecided times. */
 function toFormerOwners(
   before: WatchedJob | undefined,
   ownerUuid: string | undefined,
@@ -63,7 +63,7 @@ const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
-/** The schedule may be another one since: what was expected after that, and is over, cannot be judged. */
+/** The schedule may have changed: past times that were expected after it cannot be decided. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
   const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');
@@ -92,7 +92,7 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     { what: 'job', isOn: isEnabled },
     { what: 'schedule', isOn: isScheduleEnabled },
   ] as const;
-  // What ended before anything that is open says nothing any more.
+  // What ended before every undecided time no longer matters.
   const fromMs = before === undefined ? atMs : (firstOpenMs(before) ?? atMs);
   const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
   let off = periods;
@@ -112,12 +112,12 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
   return off.length === known.length && off.every((period, index) => period === known[index]) ? known : off;
 }
 
-/** Notes an answer about the schedule. Of a job that is off there is none, and what is kept stays as it is. */
+/** Updates a job from an answer about its schedule. Without an answer, as for a job that is off, nothing changes. */
 export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged {
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // By the clock of the member that runs it, the first of them may be over.
+  // By the clock of the member that runs the job, the first of them may be over.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
@@ -130,12 +130,12 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   };
 }
 
-/** Notes that the list of the project lacks a job. */
+/** Marks a job as missing in the list of its project. */
 export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
   return job.goneAtMs === undefined ? { ...job, goneAtMs: atMs } : job;
 }
 
-/** Notes runs of a job that have ended, as far as they may matter for a time that is open. */
+/** Adds finished runs that may matter for an undecided time. */
 export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob {
   const fromMs = firstOpenMs(job) ?? job.decidedMs;
   const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
@@ -155,7 +155,7 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   };
 }
 
-/** Reports whether two runs ran at the same time, by more than clocks run apart. */
+/** Reports whether two runs overlapped by more than clocks differ. */
 export function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')

@@ -1,13 +1,13 @@
 import { lastBefore, type Timeline } from './timeline.ts';
 
-/** Everything that was read of a server, by the key of its source. */
+/** All readings of a server, by the key of their source. */
 export type Sources = ReadonlyMap<string, Timeline>;
 
-/** The keys of the sources. Those of a member have its UUID; those of the common address have none. */
+/** The keys of the sources: with the UUID for a member, without one for the common address. */
 export const sourceKeys = {
   /** Whether the server answers: `answered` or `failed`. */
   contact: 'contact',
-  /** That a member of this name answered. */
+  /** That the member of this name answered. */
   contactOf: (member: string) => `contact ${member}`,
   mode: (uuid = '') => `mode ${uuid}`,
   /** Whether all threads of the scheduler are busy: `full` or `free`. */
@@ -16,15 +16,15 @@ export const sourceKeys = {
   start: (uuid = '') => `start ${uuid}`,
   /** That this member answered. */
   member: (uuid: string) => `member ${uuid}`,
-  /** Times over which the clock of a member was set ahead, and whether it has shown them since. */
+  /** The spans that the clock of a member skipped, and whether it has shown them since. */
   leaps: 'leaps',
-  /** How far the server's clock is ahead of ours, in ms: the same as long as none of the two is set. */
+  /** How far the server clock is ahead of the exporter's, in ms: constant unless one of them is set. */
   skew: 'skew',
   /** The switches of a project, as `automation_project_execution_mode` names them. */
   project: (project: string) => `project ${project}`,
 } as const;
 
-/** Reports whether a switch of a project is off, as far as was read. */
+/** Reports whether a switch of a project is off, by the last reading. */
 export function isProjectOff(sources: Sources, project: string): boolean {
   const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
   return mode !== undefined && mode !== 'active';

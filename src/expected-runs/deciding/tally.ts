@@ -1,14 +1,14 @@
 import type { Judged, WatchedJob } from './watched-job.ts';
 
-/** What verdicts have come to: one label set of a family that adds up. */
+/** Counted verdicts: one label set of a counter or histogram. */
 export type Tally = {
   readonly kind: 'missed' | 'delay' | 'undecided';
   readonly labels: readonly string[];
   readonly count: number;
-  /** Of delays: their sum, and how many fell into each bucket, the last one open. */
+  /** For delays: their sum, and the count of each bucket; the last one has no upper bound. */
   readonly sumSeconds?: number;
   readonly buckets?: readonly number[];
-  /** True if its value has been shown: until then it is shown as 0, so that its first step can be seen. */
+  /** True once its value has been shown. Until then it is shown as 0, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 
@@ -18,7 +18,7 @@ export function toTallyKey({ kind, labels }: Pick<Tally, 'kind' | 'labels'>): st
   return JSON.stringify([kind, ...labels]);
 }
 
-/** The tallies that are there from the start of watching a job. */
+/** The tallies that exist as soon as a job is watched. */
 export function toFirstTallies(tallies: Tallies, { project, group, name }: WatchedJob): readonly Tally[] {
   const first: readonly Tally[] = [
     { kind: 'missed', labels: [project, group, name, 'unknown'], count: 0, isReleased: false },
@@ -27,7 +27,7 @@ export function toFirstTallies(tallies: Tallies, { project, group, name }: Watch
   return first.filter((tally) => !tallies.has(toTallyKey(tally)));
 }
 
-/** Adds verdicts about jobs to the tallies; returns those that change. */
+/** Adds verdicts to the tallies; returns those that change. */
 export function addVerdicts(tallies: Tallies, judged: readonly Judged[], bounds: readonly number[]): readonly Tally[] {
   const changed = new Map<string, Tally>();
   const change = (kind: Tally['kind'], labels: readonly string[], to: (tally: Tally) => Tally): void => {
@@ -51,7 +51,7 @@ function addOne(tally: Tally): Tally {
   return { ...tally, count: tally.count + 1 };
 }
 
-/** Buckets that were counted by other bounds start again from 0; count and sum go on. */
+/** If the bounds changed, buckets start again at 0; count and sum continue. */
 function addDelay(tally: Tally, seconds: number, bounds: readonly number[]): Tally {
   const { count, sumSeconds = 0, buckets = [] } = tally;
   const counts =

@@ -1,9 +1,9 @@
-/** One source of readings: which value it had when. Readings of the same value in a row are one span. */
+/** The values of one source over time. Consecutive readings of the same value are one span. */
 export type Timeline = readonly Span[];
 
 export type Span = { readonly value: string; readonly fromMs: number; readonly throughMs: number };
 
-/** Adds a reading. Times are the server's: a clock that was set back lives through what follows once more. */
+/** Adds a reading. Times are the server's: after its clock was set back, later spans are replaced. */
 export function noteReading(timeline: Timeline, value: string, atMs: number): Timeline {
   const before = timeline
     .filter(({ fromMs }) => fromMs <= atMs)
@@ -15,41 +15,41 @@ export function noteReading(timeline: Timeline, value: string, atMs: number): Ti
   return [...before, { value, fromMs: atMs, throughMs: atMs }].slice(-maxSpans);
 }
 
-/** Forgets what ended before a time, except for the last value. */
+/** Removes spans that ended before a time, except the last one. */
 export function forgetBefore(timeline: Timeline, beforeMs: number): Timeline {
   const kept = timeline.filter(({ throughMs }, index) => throughMs >= beforeMs || index === timeline.length - 1);
   return kept.length === timeline.length ? timeline : kept;
 }
 
-/** The last reading at a time or before it. */
+/** Returns the last reading at or before a time. */
 export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
 
-/** The value that was read last, from its first reading after any other: gaps in between do not count. */
+/** Returns the latest value, from its first reading since any other value; gaps are ignored. */
 export function lastValue(timeline: Timeline): Span | undefined {
   const last = timeline.at(-1);
   const other = timeline.findLastIndex(({ value }) => value !== last?.value);
   return last && { ...last, fromMs: timeline[other + 1]?.fromMs ?? last.fromMs };
 }
 
-/** The span of the first reading after a time. */
+/** Returns the span of the first reading after a time. */
 export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.find(({ throughMs }) => throughMs > atMs);
 }
 
-/** The span of the first reading after a time, where it follows without a gap. */
+/** Returns the span of the first reading after a time, if there is no gap before it. */
 export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefined {
   const span = firstAfter(timeline, atMs);
   return span !== undefined && span.fromMs - atMs <= maxGapMs ? span : undefined;
 }
 
-/** Reports whether the last reading before a time is so old that nobody was looking. */
+/** Reports whether the last reading before a time is too old to cover it. */
 export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   const span = lastBefore(timeline, atMs);
   return span === undefined || atMs - span.throughMs > maxGapMs;
 }
 
-/** Vital polls come every 15 s, and what they read is kept once a minute. */
+/** Vital polls come every 15 s, and their readings are stored once a minute. */
 const maxGapMs = 120_000;
 const maxSpans = 500;

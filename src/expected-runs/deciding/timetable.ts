@@ -1,46 +1,46 @@
-/** The expected times of one job, as the server's answers had them. Times are the server's. */
+/** The expected times of one job, from the server's answers. Times are the server's. */
 export type Timetable = {
-  /** What the server has: forecasts of many times, or only the next run, as older ones. */
+  /** What the server offers: forecasts of many times, or, if older, only the next run. */
   readonly source: 'forecast' | 'next-run';
   readonly askedAtMs: number;
-  /** Every time up to here is known. */
+  /** All times up to here are known. */
   readonly untilMs: number;
-  /** Ascending: those before the answer are kept until they are decided. */
+  /** Ascending. Past times are kept until they are decided. */
   readonly timesMs: readonly number[];
-  /** Up to here an answer that was asked later has confirmed the times. */
+  /** Times up to here were confirmed by a later answer. */
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first time that an edit took away: what started around it did not start for the time before it. */
+  /** The first time that an edit removed; a start near it was not for an earlier time. */
   readonly withdrawnMs?: number;
 };
 
-/** An answer about the times to come. */
+/** An answer about future times. */
 export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
-  /** True if the list of jobs has shown an edit: what is known beyond the answer is of before. */
+  /** True if the job list has shown an edit: times beyond the answer are outdated. */
   readonly isAfterEdit?: boolean;
 };
 
-/** Times that may be those of another schedule: a run satisfies one of them, and none counts as missed. */
+/** Times that may be of another schedule: a run satisfies one of them, and none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
 
-/** A stretch whose times no answer tells: the next question came too late. */
+/** A span without known times, because the next request came too late. */
 export type Gap = {
   readonly afterMs: number;
   readonly throughMs: number;
-  /** When the last answer before it was asked. */
+  /** When the last answer before it was requested. */
   readonly askedAtMs: number;
-  /** The most times in an hour before it; undefined where too little was listed. */
+  /** The maximum of times in an hour before it; undefined if too few were listed. */
   readonly maxPerHour?: number;
-  /** How many times it has if they continue as before, by their hours. */
+  /** The number of times in each hour if the pattern continues. */
   readonly likely: readonly LikelyTimes[];
-  /** True once the server cannot tell them. */
+  /** True once the server cannot list them. */
   readonly isLost?: true;
 };
 
 export type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns the most times in an hour, of those to come when it was asked; undefined where too little was listed. */
+/** Returns the maximum of future times in an hour; undefined if too few were listed. */
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
   const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
@@ -54,7 +54,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts the times of a stretch beyond an answer, by their hours, if its pattern continues: of a long stretch the newest. */
+/** Counts, by hour, the times in a span beyond an answer if its pattern continues; of a long span, the newest. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -71,8 +71,8 @@ const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
 /**
- * Returns the time of the next question: when half of what is known ahead is used, or all known times are over, at the latest after
- * six hours.
+ * Returns the time of the next request: when half of the known future is used, or all known times are over, at most
+ * after six hours.
  */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
   if (source === 'next-run') return untilMs + 1;
@@ -83,7 +83,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** The times of a window ahead; beyond the answer its pattern is repeated. */
+/** Returns the times in a future window; beyond the answer, its pattern is repeated. */
 export function timesWithin(
   { timesMs, askedAtMs, untilMs }: Timetable,
   fromMs: number,
@@ -94,7 +94,7 @@ export function timesWithin(
   const first = placeAfter(timesMs, askedAtMs);
   if (toMs <= untilMs || periodMs <= 0 || timesMs.length - first < 2) return times;
   const afterMs = Math.max(fromMs, untilMs);
-  // Earlier repetitions are over before the window begins.
+  // Earlier repetitions end before the window begins.
   const firstShiftMs = Math.max(1, Math.floor((fromMs - untilMs) / periodMs)) * periodMs;
   for (let shiftMs = firstShiftMs; askedAtMs + shiftMs < toMs; shiftMs += periodMs) {
     const end = placeAfter(timesMs, toMs - shiftMs);
@@ -105,12 +105,12 @@ export function timesWithin(
   return times;
 }
 
-/** The times that are to come, as of the last question or later. */
+/** Returns the future times, as of the last request or later. */
 export function timesAfter({ timesMs }: Pick<Timetable, 'timesMs'>, atMs: number): readonly number[] {
   return timesMs.slice(placeAfter(timesMs, atMs));
 }
 
-/** Finds the place of the first of ascending times that is after another one. */
+/** Returns the index of the first time after another one. */
 function placeAfter(timesMs: readonly number[], atMs: number): number {
   let low = 0;
   let high = timesMs.length;

@@ -12,7 +12,7 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** Why a job ran, or did not, at the last time that is decided; times as text, as JSON has them. */
+/** Why a job ran, or did not, at its last decided time; times are text, as in JSON. */
 export type Why = {
   readonly server: string;
   readonly id: string;
@@ -25,7 +25,7 @@ export type Why = {
   readonly facts: readonly { readonly fact: string; readonly at: string; readonly source: string }[];
   readonly last_run: LastRun | undefined;
   readonly next_run: string | undefined;
-  /** All of that as a person would say it. */
+  /** All of it as one sentence. */
   readonly sentence: string;
 };
 
@@ -44,7 +44,7 @@ export type WhyInput = {
   readonly asked: AskedSchedules;
 };
 
-/** Of how many schedules the times are known, and how long the questions about the others take. */
+/** The number of schedules with known times, and how long requests about the others will take. */
 export type AskedSchedules = { readonly known: number; readonly all: number; readonly leftMs: number };
 
 /** Explains the last decision about a job, and what keeps it from running now. */
@@ -53,7 +53,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
   const blockers = findBlockers(job, sources);
-  // What held then and still does is said once.
+  // A cause that still holds is mentioned once.
   const isSaid = ({ reason, fact }: Blocker): boolean =>
     reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
   const now = blockers.filter((blocker) => !isSaid(blocker)).map(({ fact }) => fact);
@@ -150,13 +150,13 @@ function toNext(job: WatchedJob, nowMs: number): string {
   return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;
 }
 
-/** What a person can do about a cause that is over; nothing is offered to be done from here. */
+/** What a person can do about a past cause. */
 function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly string[] {
   const fix = verdict?.is === 'missed' && !isBlocked ? fixes[verdict.reason] : undefined;
   return fix === undefined ? [] : [fix];
 }
 
-/** Switches that are on again need no fix. */
+/** A switch that is on again needs no fix. */
 const fixes: { readonly [Reason in MissReason]?: string } = {
   down: 'find out why the server did not answer',
   orphaned: 'start the member again, or take over its jobs on another member',

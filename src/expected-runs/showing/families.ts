@@ -2,7 +2,6 @@ import { counter, earliestGauge, gauge, histogram, newestGauge } from '../../met
 
 const job = ['project', 'job_group', 'job_name'] as const;
 
-/** The families of the schedule watch. */
 export const scheduleFamilies = {
   nextRun: earliestGauge(
     'automation_job_next_run_timestamp_seconds',

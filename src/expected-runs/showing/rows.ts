@@ -10,13 +10,12 @@ export type RowsInput = {
   readonly tallies: Iterable<Tally>;
   readonly nowMs: number;
   readonly isCritical: (job: WatchedJob) => boolean;
-  /** Upper bounds of the buckets of delays, in seconds. */
   readonly buckets: readonly number[];
   readonly hour: Contention;
   readonly day: Contention;
 };
 
-/** Builds the series of the schedule watch. A tally that was never shown is shown as 0 first. */
+/** Builds the series of the schedule watch. A tally not shown before is shown as 0 first. */
 export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day, isCritical }: RowsInput): Row[] {
   const there = new Set<string>();
   const rows: Row[] = [];
@@ -47,7 +46,7 @@ function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowM
   ];
 }
 
-/** Series of a job that is gone end; those of a project end with its last job. */
+/** The series of a deleted job end; those of a project end with its last job. */
 function isThere({ kind, labels }: Tally, there: ReadonlySet<string>): boolean {
   return there.has(kind === 'missed' ? toKey(labels.slice(0, 3)) : (labels[0] ?? ''));
 }
@@ -73,7 +72,7 @@ function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** Finds the tallies that have been shown as 0 for long enough. */
+/** Returns the tallies that have been shown as 0 for long enough. */
 export function createTallyHold(holdMs: number, clock: Pick<Clock, 'ticks'>): (tallies: Tallies) => readonly string[] {
   const shownSince = new Map<string, number>();
   return (tallies) => {

@@ -3,13 +3,12 @@ import { type Blocker, findBlockers } from '../deciding/blockers.ts';
 import type { Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, quietUntil, undecidedTimes, type WatchedJob } from '../deciding/watched-job.ts';
 
-/** A scheduled job as the list of jobs shows it. Times are the server's. */
+/** A scheduled job from the job list. Times are the server's. */
 export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
   readonly server: string;
-  /** The server's time. */
   readonly nowMs: number;
   readonly nextMs: number | undefined;
-  /** The time up to which nothing is expected; undefined where that is not known, or something is. */
+  /** Until when nothing is expected; undefined if unknown, or if something is. */
   readonly quietUntilMs: number | undefined;
   /** What keeps its schedule from starting it now. */
   readonly blockers: readonly Blocker[];
@@ -19,7 +18,7 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
 
 export type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
 
-/** The times of a job that are not decided: those that are over, and those to come. */
+/** The undecided times of a job, past and future. */
 export type TimesOfJob = { readonly openMs: readonly number[]; readonly comingMs: readonly number[] };
 
 type About = {

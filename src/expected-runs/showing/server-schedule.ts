@@ -6,41 +6,41 @@ import type { HourAhead } from '../deciding/hours-ahead.ts';
 import type { Sources } from '../deciding/sources.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
 
-/** The next 24 hours as they were computed last. */
+/** The last computed plan of the next 24 hours. */
 export type Ahead = {
   readonly atMs: number;
   readonly threads: number | undefined;
   readonly hours: readonly HourAhead[];
 };
 
-/** The timetable of one server as its page shows it. Times are the server's. */
+/** The timetable of one server, for its page. Times are the server's. */
 export type ServerSchedule = {
   readonly server: string;
   readonly nowMs: number;
   /** What keeps all schedules of the server from starting jobs now. */
   readonly blockers: readonly Blocker[];
-  /** The jobs that are watched, and those of them that are off. */
+  /** The number of watched jobs, and of those that are off. */
   readonly jobCount: number;
   readonly offCount: number;
-  /** The last twelve hours and the one under way; undefined where nothing is known of an hour. */
+  /** The last twelve hours and the present one; undefined for an unknown hour. */
   readonly hours: readonly {
     readonly startMs: number;
     readonly known: HourOfTimes | undefined;
-    /** Times of this hour that are over and not decided yet. */
+    /** Past undecided times of this hour. */
     readonly openCount: number;
   }[];
-  /** Times that are over and not decided yet. */
+  /** Past undecided times. */
   readonly openCount: number;
-  /** The newest decisions of these hours that are not runs in time, the newest first, and the number of all that are kept. */
+  /** The newest decisions that are not runs in time, newest first, and their total number. */
   readonly notable: readonly TimeOfJob[];
   readonly notableCount: number;
-  /** What starts next, one time a job. */
+  /** The next starts, one for each job. */
   readonly next: readonly NextStart[];
   readonly ahead: Ahead | undefined;
 };
 
 export type TimeOfJob = { readonly job: JobNames; readonly verdict: Verdict };
-/** A start to come, and what keeps the schedule of its job from starting it now. */
+/** A future start, and what keeps the schedule of its job from starting it now. */
 export type NextStart = { readonly job: JobNames; readonly atMs: number; readonly blockers: readonly Blocker[] };
 
 type Input = {
@@ -52,7 +52,7 @@ type Input = {
   readonly sources: Sources;
 };
 
-/** Collects what the page of a server's timetable shows: no more than a person reads, however many jobs there are. */
+/** Collects the content of a server's timetable page; bounded, however many jobs there are. */
 export async function toServerSchedule(
   { server, jobs, hours, nowMs, ahead, sources }: Input,
   pause: Pause,
@@ -106,7 +106,7 @@ function byStart(one: Start, other: Start): number {
   return one.atMs - other.atMs;
 }
 
-/** Leaves out all but the first from time to time, so that a list stays short. */
+/** Drops all but the first items now and then, so that the list stays short. */
 function addTo<Item>(
   list: Item[],
   items: readonly Item[],
@@ -123,7 +123,7 @@ function isNotable(verdict: Verdict): boolean {
   return verdict.is !== 'ran' || isLate(verdict);
 }
 
-/** Counts the open times of each hour, in place: dense jobs have hundreds of times each. */
+/** Counts the undecided times of each hour in place: frequent jobs have hundreds of them. */
 function countOpen(
   { timetable, decidedMs, sinceMs, held = [] }: WatchedJob,
   nowMs: number,

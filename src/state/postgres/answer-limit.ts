@@ -2,17 +2,17 @@ import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { ClientBase } from 'pg';
 
-/** The connection below a client, as far as it is used here: the types of pg leave it out. */
+/** The parts of a client's connection that are used here; pg's types omit them. */
 type Wire = EventEmitter & { stream: Duplex };
 
-/** More than any state is read with; a database that is disturbed would fill the memory with its rows or messages. */
+/** More than any state needs; a faulty database would fill the memory with rows or messages. */
 const maxAnswerBytes = 256 * 2 ** 20;
-/** What a message takes beside its bytes once it is a row or a result. */
+/** The memory for a row or result, in addition to its bytes. */
 const bytesOfMessage = 400;
 
 const counts = new WeakMap<ClientBase, { bytes: number }>();
 
-/** Ends the connection of a client when one answer is larger than memory may be. */
+/** Ends the connection of a client if one answer exceeds the limit. */
 export function limitAnswers<Client extends ClientBase>(client: Client): Client {
   const { connection } = client as unknown as { connection: Wire };
   const count = { bytes: 0 };
@@ -23,7 +23,7 @@ export function limitAnswers<Client extends ClientBase>(client: Client): Client 
   };
   const watch = (): void => void connection.stream.on('data', ({ length }: Buffer) => add(length));
   watch();
-  // From then on it is another stream.
+  // After this event, the connection has another stream.
   connection.on('sslconnect', watch);
   connection.on('message', () => add(bytesOfMessage));
   return client;
@@ -31,7 +31,7 @@ export function limitAnswers<Client extends ClientBase>(client: Client): Client 
 
 const says = `its answer is larger than ${maxAnswerBytes / 2 ** 20} MB; see whether it is the right database`;
 
-/** Called before each statement. */
+/** Call before each statement. */
 export function beginAnswer(client: ClientBase): void {
   const count = counts.get(client);
   if (count !== undefined) count.bytes = 0;

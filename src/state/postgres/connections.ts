@@ -7,29 +7,28 @@ import { beginAnswer, limitAnswers } from './answer-limit.ts';
 import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from './explain-postgres-fault.ts';
 
 export type PostgresSettings = {
-  /** Asked at each new connection, so that a rotated password works without a restart. */
+  /** Called for each new connection, so that a rotated password works without a restart. */
   readonly login: () => Promise<Login>;
-  /** The same for certificates; undefined: the connection to this host is not encrypted. */
+  /** The same for certificates; undefined if the connection to this host is not encrypted. */
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
-  /** The tables lie in a schema of this name, which is created if it is missing. */
+  /** The schema of the tables; it is created if missing. */
   readonly schema: string;
-  /** The most connections of this process. */
+  /** The maximum of connections of this process. */
   readonly connections: number;
   readonly statementTimeoutMs: number;
 };
 
-/** The address of a database, and the user of it. */
 export type Login = Place & { readonly user: string; readonly password: string | undefined };
 
-/** Runs one statement of plain SQL; returns its rows. */
+/** Runs one SQL statement; returns its rows. */
 export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export type Connections = {
-  /** Runs one statement on its own. */
+  /** Runs one statement in its own transaction. */
   readonly sql: Sql;
   /**
-   * Runs some work as one transaction: all of it, or nothing. A conflict with another transaction is tried again, so the work
-   * may run several times.
+   * Runs work as one transaction. After a conflict with another transaction it is tried again, so the work may run
+   * several times.
    */
   readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
@@ -37,7 +36,7 @@ export type Connections = {
 
 type Timing = Pick<Clock, 'after' | 'random'>;
 
-/** Counts the broken connections of several pools to one database: those that were opened before the last one are closed. */
+/** Counts broken connections over all pools to one database: connections opened before the last break are closed. */
 export type Breaks = { count: number };
 
 /** A bounded pool of connections to one database. */
@@ -65,7 +64,7 @@ export function createConnections(
       throw explain('the database cannot be used', error);
     });
 
-  /** Lends a connection; one that may be of no use any longer is closed afterwards. */
+  /** Lends a connection; closes it afterwards if it may be unusable. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
     const client = await connect();
     let isUsable = false;
@@ -76,7 +75,7 @@ export function createConnections(
       isUsable = true;
       return answer;
     } catch (error) {
-      // Only a complaint of the server that leaves the session as it was.
+      // Only an error of a statement leaves the session usable.
       isUsable = keepsConnection(error);
       if (!isUsable) generations.noteBreak(client);
       throw error;
@@ -126,7 +125,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // Before the connection, which would wait for a password that cannot be read.
+    // Before connecting, which would wait for a password that cannot be read.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;
@@ -136,9 +135,9 @@ async function openConnection(
 
 type Generations = ReturnType<typeof createGenerations>;
 
-/** A connection that is older than a break may lead to a server that is gone without a word: a statement would wait for its answer. */
+/** A connection older than a break may lead to a server that is gone: a statement would wait for its answer. */
 function createGenerations(breaks: Breaks) {
-  /** The breaks that were known when a connection was opened. */
+  /** The number of breaks when a connection was opened. */
   const known = new WeakMap<ClientBase, number>();
   return {
     isPresent: (client: ClientBase): boolean => {
@@ -151,7 +150,7 @@ function createGenerations(breaks: Breaks) {
   };
 }
 
-/** Conflicts follow from others that write at the same time; each of them gets on. */
+/** Conflicts come from concurrent writes, each of which makes progress. */
 const maxTries = 6;
 
 async function commit(client: ClientBase): Promise<void> {
@@ -173,13 +172,13 @@ function toSql(client: ClientBase): Sql {
   };
 }
 
-/** After a fault of a statement the session can be used; after any other the connection is in no known condition. */
+/** After an error of a statement the session is usable; after any other its state is unknown. */
 function keepsConnection(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   if (error instanceof StateError) return error.cause === undefined || keepsConnection(error.cause);
   if (!(error instanceof DatabaseError)) return false;
   const code = error.code ?? '';
-  // The server ends, or it only reads: another connection may lead to another server.
+  // The server is stopping or read-only: another connection may lead to another server.
   return !code.startsWith('57P') && !code.startsWith('08') && code !== '25006' && code !== '25P03';
 }
 
@@ -190,39 +189,39 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // Longer than the server's own limit, which says more.
+    // Longer than the server's own limit, whose error says more.
     query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
-    // The type knows no arguments, and the pool hands its options over.
+    // The type has no arguments, but the pool passes its options.
     Client: createClientWith(credentials) as unknown as new () => ClientBase,
   });
-  // An idle connection that ends is replaced when one is needed.
+  // An idle connection that ends is replaced when needed.
   pool.on('error', ignore);
-  // One that breaks tells its statement. It may break before the first one, in the moment in which it is lent.
+  // A broken connection rejects its statement. It may break before the first one, just when it is lent.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
 const connectMs = 5000;
-/** A stopped process holds no rows for longer than this, which is shorter than the time between two renewals. */
+/** How long a stopped process may hold locks: less than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
 type Credentials = { login: Login; tls: ConnectionOptions | undefined };
 
-/** What a message names as long as no address could be read. */
+/** The place in messages until an address was read. */
 const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };
 
-/** The pool makes each connection from the same options; this one adds what may have changed. */
+/** The pool uses the same options for every connection; this adds what may have changed. */
 function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
     const { login, tls = false } = credentials() ?? {};
-    // Without a password the library would look for one in files and variables of its own.
+    // Without a password, the library would search in its own files and variables.
     return limitAnswers(new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) }));
   };
 }
 
-/** The library asks for the certificate of the host, whatever name is configured; so the name is compared here. */
+/** The library checks the certificate for the host, whatever name is configured; so the name is compared here. */
 function toSsl(tls: ConnectionOptions): ConnectionOptions {
   const { servername } = tls;
   if (servername === undefined) return tls;
@@ -236,12 +235,12 @@ async function prepareSession(client: ClientBase, { schema, statementTimeoutMs }
   );
 }
 
-/** Writes a name as SQL. */
+/** Quotes a name for SQL. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Numbers of 64 bits are read as numbers: ids and times fit into 53. */
+/** Reads 64-bit numbers as numbers: ids and times fit into 53 bits. */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === bigint) return Number;
   return types.getTypeParser(oid, format) as (value: string) => unknown;
@@ -249,7 +248,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
 
 const bigint = 20;
 
-/** A server that does not answer does not hold up the end of the process. */
+/** A server that does not answer must not delay the end of the process. */
 async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void> {
   let cancel: Cancel = ignore;
   const limit = new Promise<void>((resolve) => {

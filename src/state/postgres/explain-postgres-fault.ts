@@ -1,13 +1,13 @@
-/** The part of the settings that a message names; nothing of it is secret. */
+/** The settings that a message may name; none of them is secret. */
 export type Place = {
   readonly host: string;
   readonly port: number;
   readonly database: string;
-  /** The option that the password comes from. */
+  /** The option for the password. */
   readonly passwordOption?: string;
 };
 
-/** Explains a fault of the database, or of the way to it, to people, with a remedy. The text of values never enters. */
+/** Explains an error of the database or the connection, with a remedy. Values never appear in it. */
 export function explainPostgresFault(
   error: unknown,
   { host, port, database, passwordOption = 'state.postgres.password_file' }: Place,
@@ -72,13 +72,13 @@ function isLostConnection(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(code) || /^(?:Connection terminated|Client has encountered)/.test(message);
 }
 
-/** Reports whether a transaction failed only because of others at the same time. */
+/** Reports whether a transaction failed only because of concurrent ones. */
 export function isRetryable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return code === '40001' || code === '40P01';
 }
 
-/** Reports whether a commit that failed in this way may have happened: the database did not say that it did not. */
+/** Reports whether a failed commit may still have happened. */
 export function leavesCommitOpen(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   if (code === '40003' || code.startsWith('08') || code.startsWith('57')) return true;

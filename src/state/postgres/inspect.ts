@@ -1,19 +1,19 @@
 import type { Clock } from '../../domain/clock.ts';
 import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
 
-/** The answers of a database about itself, as far as the state depends on them. */
+/** The properties of a database that matter for the state. */
 export type PostgresFacts = {
   readonly version: string;
-  /** The median time of an answer. */
+  /** The median response time. */
   readonly latencyMs: number;
-  /** Settings that are off, although without them a commit may not survive a crash. */
+  /** Settings that are off, although a commit may then not survive a crash. */
   readonly unsafe: readonly string[];
   readonly isReadOnly: boolean;
-  /** True if tables may be created in the schema, and the schema itself where it is missing. */
+  /** True if tables may be created in the schema, and the schema itself if missing. */
   readonly mayCreate: boolean;
 };
 
-/** Asks a database; writes nothing. Throws a `StateError` where it cannot be used. */
+/** Inspects a database without writing. Throws a `StateError` if it cannot be used. */
 export async function inspectPostgres(
   settings: PostgresSettings,
   clock: Pick<Clock, 'after' | 'random' | 'ticks'>,

@@ -18,17 +18,17 @@ export type Move = {
   readonly to: 'postgres' | 'directory';
   readonly dir: string;
   readonly settings: PostgresSettings;
-  /** Forgets what the target has; otherwise a target that has anything is refused. */
+  /** Replaces the content of the target; otherwise a target with content is refused. */
   readonly overwrite: boolean;
-  /** The name of this process among the owners of leases. */
+  /** The name of this process as owner of leases. */
   readonly owner: string;
   readonly clock: Pick<Clock, 'after' | 'random' | 'now'>;
 };
 
 /**
- * Copies the state of every server from the state directory into the database, or back, and compares both. The source stays as
- * it is. No daemon may use either of them: the directory is locked, and the servers are owned meanwhile. Until the copy is whole,
- * its target has a mark with which no daemon opens it.
+ * Copies the state of every server from the state directory to the database, or back, and compares both. The source is
+ * not changed. No daemon may use either meanwhile: the directory is locked, and this process owns the servers. Until
+ * the copy is complete, the target has a mark, and no daemon opens it.
  */
 export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
   const connections = createConnections(move.settings, move.clock);
@@ -47,7 +47,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
     const to = createPostgresRows(connections.sql);
     const units = await from.units();
     const unfinished = await readUnfinished(connections.sql);
-    // What an earlier try has left is not worth keeping.
+    // Rows of an earlier, unfinished copy are replaced.
     const whole = (await to.units()).filter((unit) => !unfinished.includes(unit));
     if (!move.overwrite) refuseRows(whole, units, 'the database');
     const all = [...new Set([...unfinished, ...units])];
@@ -62,7 +62,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
         await copyUnit({ from, unit: each.unit, to: toState(each) });
         summaries.push(await compare(each.unit, from, to));
       }
-      // The last write: of a copy that ends before it nothing is used.
+      // The last write: an unfinished copy is never used.
       await connections.transact(async (sql) => {
         for (const { lease } of owned) await requireLease(sql, lease);
         await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);
@@ -107,7 +107,7 @@ async function emptyDirectory(move: Move): Promise<void> {
   }
 }
 
-/** Takes the mark away from a copy that equals its source, and makes the copy that a damaged file is restored from. */
+/** Removes the mark from a copy that equals its source, and writes the backup that a damaged file is restored from. */
 async function finishDirectory(move: Move, from: StateRows, units: readonly string[]): Promise<readonly UnitSummary[]> {
   const file = openFile(move, true);
   try {
@@ -129,7 +129,7 @@ function refuseRows(found: readonly string[], wanted: readonly string[], place: 
 
 type Held = OwnedUnit & { lease: Lease };
 
-/** Works as the owner of all units. */
+/** Runs work as the owner of all units. */
 async function withUnits(
   { settings, owner, clock }: Move,
   connections: Connections,
@@ -141,7 +141,7 @@ async function withUnits(
   const held = new Map<string, Lease>();
   const renew = (): void => {
     cancel = clock.after(ttlMs / 3, renew);
-    // A lease that is lost fences the next write.
+    // If a lease is lost, the next write is fenced.
     for (const [unit, { epoch }] of held) leases.renew(unit, epoch, ttlMs).catch(() => false);
   };
   let cancel = clock.after(ttlMs / 3, renew);

@@ -14,16 +14,16 @@ export type PostgresOptions = {
   readonly settings: PostgresSettings;
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'after' | 'random'>;
-  /** The units that this replica may own: while one of them is being copied, the database is not opened. */
+  /** The units that this replica may own: the database is not opened while one of them is being copied. */
   readonly units: readonly string[];
 };
 
-/** Opens the state that replicas share in one database, whose tables are created or brought up to date. */
+/** Opens the state that replicas share in one database; creates or updates its tables. */
 export async function openPostgresState({ settings, replica, clock, units }: PostgresOptions): Promise<SharedState> {
   const breaks = { count: 0 };
   const connections = createConnections(settings, clock, breaks);
   const forLeases = createConnections({ ...settings, connections: 2 }, clock, breaks);
-  // Of their own: a lease must be renewed however much there is to write, and while others wait to be acquired.
+  // Separate connections: renewals must not wait for writes, nor for others to acquire leases.
   const forRenewals = createConnections({ ...settings, connections: 2 }, clock, breaks);
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
@@ -52,26 +52,26 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   };
 }
 
-/** Refuses a database in which `migrate` has begun to fill one of these units; by default, any unit. */
+/** Throws if `migrate` has begun to fill one of these units and has not finished; by default, any unit. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
   const unfinished = await readUnfinished(sql);
   if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');
 }
 
-/** Reads the units that `migrate` has begun to fill. */
+/** Returns the units that `migrate` has begun to fill. */
 export async function readUnfinished(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ unit: string }>('SELECT unit FROM unfinished_copy ORDER BY unit');
   return rows.map(({ unit }) => unit);
 }
 
-/** The state of a unit, as its owner uses it. */
+/** Returns the state of a unit for its owner. */
 export function toState(owned: OwnedUnit): State {
   return {
     origin: { kind: 'usual' },
     ledger: createPostgresLedger(owned),
     spool: createPostgresSpool(owned),
     ...createPostgresMemories(owned),
-    // Copies, and what they cost, are the business of the database.
+    // Backups, and the size on disk, are up to the database.
     backUp: async () => undefined,
     bytes: () => 0,
     close: async () => undefined,

@@ -1,7 +1,7 @@
 import { FencedError, type Lease } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** Writes into one unit as the owner of one epoch: one transaction at a time, each of them fenced. */
+/** Writes one unit as the owner of one epoch: one transaction at a time, each fenced. */
 export type OwnedUnit = {
   readonly unit: string;
   readonly sql: Sql;
@@ -11,8 +11,8 @@ export type OwnedUnit = {
 export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 
 /**
- * A write locks the lease against a takeover, and counts itself. The count shows what the lease cannot: a database that lost its
- * last transactions, and with them some that this process builds upon.
+ * A write locks the lease against a takeover and counts itself. The count shows what the lease cannot: that a database
+ * lost its last transactions, on which this process relies.
  */
 export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership): OwnedUnit {
   const { unit } = ownership;
@@ -34,14 +34,14 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
     sql,
     write: (work) => {
       const next = last.then(() => transactFenced(work));
-      // A failed write has written nothing; the next one is fenced by itself.
+      // A failed write has no effect; the next one is fenced again.
       last = next.catch(() => undefined);
       return next;
     },
   };
 }
 
-/** Throws unless this epoch owns the unit; until the transaction ends, nobody else can take it. */
+/** Throws unless this epoch owns the unit; no other replica can take it until the transaction ends. */
 export async function requireLease(sql: Sql, { unit, owner, epoch }: Omit<Ownership, 'commits'>): Promise<void> {
   const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR KEY SHARE', [
     unit,
@@ -65,7 +65,7 @@ async function countCommit(sql: Sql, unit: string, expected: number): Promise<vo
   );
 }
 
-/** PostgreSQL keeps every character but the null character; the mark for an unknown one takes its place. */
+/** PostgreSQL cannot store the null character; the replacement character is stored instead. */
 export function toText(text: string): string {
   return text.replaceAll('\0', '\u{fffd}');
 }

@@ -1,7 +1,7 @@
 import type { Acquired, Lease, Leases, Replica } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** The leases of all units, by the clock of the database; a unit is acquired only where its check passes. */
+/** The leases of all units, by the clock of the database; a unit is acquired only if its check passes. */
 export function createPostgresLeases(
   { sql, transact }: Connections,
   replica: Replica,
@@ -41,7 +41,7 @@ export function createPostgresLeases(
 
 type LeaseRow = Omit<Lease, 'configuration'> & { described: string | null };
 
-/** An older release that acquires a lease leaves what the last owner has said of its configuration. */
+/** An older release that acquires a lease does not update the previous owner's configuration. */
 function toLease({ described, ...lease }: LeaseRow): Lease {
   const name = `${lease.owner} `;
   return { ...lease, configuration: described?.startsWith(name) === true ? described.slice(name.length) : undefined };
@@ -54,8 +54,8 @@ const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, leas
 type Wanted = Replica & { unit: string; ttlMs: number; knownEpoch: number; configuration: string | undefined };
 
 /**
- * Waits for the writes that are under way: each holds the lease until it has ended, against its taking and not against its renewal.
- * An epoch is never given twice, even after somebody deleted the lease.
+ * Waits for writes in progress: each locks the lease against a takeover, not against its renewal. An epoch is never
+ * given twice, even if the lease was deleted.
  */
 async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {
   const { unit, ttlMs, knownEpoch, configuration, owner, address } = wanted;

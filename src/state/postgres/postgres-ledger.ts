@@ -6,7 +6,7 @@ import { spoolTraces } from './postgres-spool.ts';
 
 /** The ledger of one unit. */
 export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
-  /** Counted once, and then kept up: counting reads the whole table. */
+  /** Counted once and then updated: counting reads the whole table. */
   let size: number | undefined;
 
   async function count(): Promise<number> {
@@ -58,7 +58,7 @@ export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
   };
 }
 
-/** Writes a change within the caller's transaction; returns by how many entries the ledger grows. */
+/** Writes a change in the caller's transaction; returns by how many entries the ledger grows. */
 async function writeChange(sql: Sql, unit: string, change: LedgerChange): Promise<number> {
   const { entries = [], documents = [], spooled = [], prune } = change;
   let growth = 0;
@@ -92,7 +92,7 @@ async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEnt
   return inserted[0]?.count ?? 0;
 }
 
-/** The last of several documents of one name counts, as if they were written one after the other. */
+/** The last of several documents with one name wins. */
 async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDocument[]): Promise<void> {
   const byName = new Map(
     documents.map(({ kind, key, body }) => [JSON.stringify([kind, key]), { kind, key: toText(key), body }]),
@@ -122,7 +122,7 @@ async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDo
   );
 }
 
-/** Stands for a key in the index, which refuses keys of more than about 2,700 bytes: names of jobs may be longer. */
+/** The index has digests, because it refuses keys of more than about 2,700 bytes, and job names may be longer. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }

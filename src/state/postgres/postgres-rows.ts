@@ -58,12 +58,12 @@ export function createPostgresRows(sql: Sql): StateRows {
 
 const lowest = Number.MIN_SAFE_INTEGER;
 
-/** Compares as both databases do: by bytes, which for names of servers and collectors are those of their characters. */
+/** Compares texts by bytes, as both databases do for names of servers and collectors. */
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** Forgets everything of a unit but its lease: a part in each transaction, so that none of them grows with the state. */
+/** Removes everything of a unit except its lease, in several transactions, so that none grows with the state. */
 export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
   for (const [table, key, most] of [
     ['ledger_entry', 'unit, id, started_at', batchSizes.entries],
@@ -78,7 +78,7 @@ export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
   }
 }
 
-/** The memories of one unit and of its members. */
+/** The memories of one unit and its members. */
 export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<State, 'recall' | 'remember'> {
   return {
     recall: async (key) => {
@@ -101,13 +101,13 @@ export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<St
   };
 }
 
-/** The memory of a member is kept with its server: names of collectors have no space. */
+/** A member's memory is stored with its server: names of collectors have no space. */
 function toColumn({ server, collector }: MemoryKey): string {
   const { member } = toOwner(server);
   return member === undefined ? collector : `${collector} ${member}`;
 }
 
-/** Reads the key of a memory from its row. */
+/** Returns the key of a memory from its row. */
 function toMemoryKey(unit: string, column: string): MemoryKey {
   const space = column.indexOf(' ');
   if (space < 0) return { server: unit, collector: column };

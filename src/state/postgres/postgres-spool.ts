@@ -2,7 +2,7 @@ import type { QuarantinedTrace, Spool, SpoolBounds, SpooledTrace, SpoolSize, Tra
 import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 
-/** The spool of one unit. Its sums are changed with its traces, so that asking for them never reads the line. */
+/** The spool of one unit. Sums are updated with its traces, so that reading them never reads the queue. */
 export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   const readSize = async (): Promise<SpoolSize> => toSize(await sql<SumsRow>(sumsAndOldest, [unit]));
 
@@ -101,7 +101,7 @@ function toBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
-/** Appends traces to the queue, within the caller's transaction. */
+/** Appends traces to the queue, in the caller's transaction. */
 export async function spoolTraces(sql: Sql, unit: string, traces: readonly SpooledTrace[]): Promise<void> {
   const added = { ...nothing };
   for (const trace of traces) {
@@ -129,7 +129,7 @@ export async function spoolTraces(sql: Sql, unit: string, traces: readonly Spool
   await addToSums(sql, unit, added);
 }
 
-/** Removes traces and takes them from the sums; returns how many there were. */
+/** Removes traces and subtracts them from the sums; returns how many there were. */
 async function removeTraces(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<number> {
   const found = await sumOf(sql, unit, keys, which);
   await sql(`DELETE FROM spooled_trace WHERE unit = $1 AND key = ANY ($2::text[]) ${which}`, [unit, keys]);
@@ -137,7 +137,7 @@ async function removeTraces(sql: Sql, unit: string, keys: readonly string[], whi
   return found.traces + found.set_aside;
 }
 
-/** The sums of some traces; the owner of a unit writes one transaction at a time, so they stay what they are. */
+/** Returns the sums of some traces. They cannot change: the owner of a unit writes one transaction at a time. */
 async function sumOf(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<Sums> {
   const [row] = await sql<Sums>(
     `SELECT count(*) FILTER (WHERE reason IS NULL) AS traces, count(reason) AS set_aside,
@@ -169,7 +169,7 @@ async function addToSums(sql: Sql, unit: string, sums: Sums): Promise<void> {
   );
 }
 
-/** Drops the traces that were quarantined first, until the rest is within the bounds; returns those. */
+/** Drops the oldest traces in quarantine until the rest is within the bounds; returns the dropped ones. */
 async function dropBeyond(sql: Sql, unit: string, bounds: SpoolBounds): Promise<readonly QuarantinedTrace[]> {
   const dropped: QuarantinedTrace[] = [];
   for (;;) {

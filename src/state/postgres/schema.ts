@@ -2,8 +2,8 @@ import { StateError } from '../state.ts';
 import { type Connections, quote, type Sql } from './connections.ts';
 
 /**
- * The tables, one list of statements a version; versions that have shipped never change. Names sort by their bytes: an upgrade of
- * the machine's language data cannot damage an index. Rows that change all the time leave room for their next version.
+ * The tables: one list of statements for each version; published versions never change. Names sort by bytes, so that
+ * new language data of the machine cannot damage an index. Rows that change often leave space for their next version.
  */
 const versions: readonly (readonly string[])[] = [
   [
@@ -77,21 +77,21 @@ const versions: readonly (readonly string[])[] = [
        PRIMARY KEY (unit, family)
      ) WITH (fillfactor = 70)`,
   ],
-  // The units that `migrate` has begun to fill, until all of them are whole.
+  // The units that `migrate` has begun to fill, until all are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
-  // An owner's name and the digest of its configuration; a release that does not know the column leaves another owner's.
+  // The owner's name and the digest of its configuration; an older release keeps the previous owner's.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
   // The timeline on which the segments were last written.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
-  // Nothing is kept of what owners show. Earlier releases, which may still run, name the columns of `unit` with every lease.
+  // Segments are no longer stored. Earlier releases may still run, and name the columns of `unit` with every lease.
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
 export const newestSchema = versions.length;
 
 /**
- * Creates the tables, or brings them to the newest version, forwards only. The row that says the version is locked meanwhile:
- * of several replicas that start at once, one works, and the others find its work done.
+ * Creates the tables, or updates them to the newest version. The row with the version is locked: of several replicas
+ * that start at once, one works, and the others find it done.
  */
 export async function prepareSchema(connections: Connections, schema: string): Promise<void> {
   await refuseOtherEncodings(connections);
@@ -114,7 +114,9 @@ async function readVersion(sql: Sql, lock = ''): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Creates the schema and the table that says its version, unless they are there: a user may own a schema and create none. */
+/**
+ * Creates the schema and the version table if they are missing: a user may own a schema and be unable to create one.
+ */
 async function createVersion(connections: Connections, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await hasVersion(connections, schema)) return;
@@ -126,7 +128,7 @@ async function createVersion(connections: Connections, schema: string): Promise<
         await sql('INSERT INTO schema_version VALUES (true, 0)');
       });
     } catch (error) {
-      // Another replica may have created them just now.
+      // Another replica may have just created them.
       if (tries === maxTries) throw error;
     }
   }
@@ -149,7 +151,7 @@ function refuseNewer(version: number): void {
   );
 }
 
-/** Names of projects may hold any character. */
+/** Names of projects may have any character. */
 async function refuseOtherEncodings({ sql }: Connections): Promise<void> {
   const [row] = await sql<{ server_encoding: string }>('SHOW server_encoding');
   const encoding = row?.server_encoding ?? 'UTF8';

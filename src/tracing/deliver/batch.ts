@@ -1,9 +1,8 @@
 import type { SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 
-/** The body of one request. */
 export type Content = { readonly encoding: TraceEncoding; readonly bytes: Uint8Array };
 
-/** The first traces that can travel in one request: all in the encoding of the first. */
+/** Returns the first traces that fit into one request: all in the encoding of the first one. */
 export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrace[] {
   const [first] = traces;
   if (first === undefined || !isJoinable(first)) return traces.slice(0, 1);
@@ -11,7 +10,7 @@ export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrac
   return end === -1 ? traces : traces.slice(0, end);
 }
 
-/** Several requests as one: messages of protobuf merge by being written one after the other. */
+/** Joins several requests into one: protobuf messages are merged by concatenation. */
 export function toContent(traces: readonly SpooledTrace[]): Content {
   const encoding = traces[0]?.encoding ?? 'protobuf';
   const [only] = traces;
@@ -24,7 +23,7 @@ export function toContent(traces: readonly SpooledTrace[]): Content {
   return { encoding, bytes: Buffer.concat([jsonHead, ...lists, jsonTail]) };
 }
 
-/** Two parts, the first no smaller than the second. */
+/** Splits traces into two parts; the first is not smaller than the second. */
 export function halve(traces: readonly SpooledTrace[]): readonly (readonly SpooledTrace[])[] {
   const middle = Math.ceil(traces.length / 2);
   return [traces.slice(0, middle), traces.slice(middle)];
@@ -46,7 +45,7 @@ const jsonHead = Buffer.from('{"resourceSpans":[');
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 
-/** Reports whether a request can be joined by its bytes: JSON with an unexpected frame is sent by itself. */
+/** Reports whether requests can be joined byte by byte; JSON with an unexpected frame cannot. */
 function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
   if (encoding === 'protobuf') return true;
   const { length } = bytes;

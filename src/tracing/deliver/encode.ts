@@ -3,7 +3,7 @@ import { schemaUrl } from '../plan/attribute-names.ts';
 import type { TraceFormat } from '../plan/estimate.ts';
 import type { Span, SpanLink, Trace } from '../plan/span.ts';
 
-/** One OTLP request with one resource, as OpenTelemetry's own serializer writes it. */
+/** Encodes one OTLP request with one resource, using OpenTelemetry's serializer. */
 export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
   const serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
   const bytes = serializer.serializeRequest(toReadable(trace));
@@ -14,7 +14,7 @@ export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
 type ReadableSpans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type ReadableSpan = ReadableSpans[number];
 
-/** The serializer takes spans by their shape; those that share a resource by identity go together. */
+/** The serializer groups spans by the identity of their resource. */
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
   const ofAll: ReadableSpan['resource'] = {
     attributes: resource,
@@ -49,7 +49,7 @@ function toReadableSpan(span: Span, { traceId, resource, instrumentationScope }:
     droppedLinksCount: 0,
   };
   if (span.parentId !== undefined) {
-    // Only a root has a parent from elsewhere.
+    // Only the parent of a root is from elsewhere.
     const isRemote = span.kind === 'server';
     readable.parentSpanContext = { traceId, spanId: span.parentId, traceFlags: sampled, isRemote };
   }

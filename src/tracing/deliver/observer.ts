@@ -1,16 +1,16 @@
 import { type Peer, toConnectionFault, toFaultCode } from '../../api/wire/connection-fault.ts';
 import type { QuarantinedTrace, SpooledTrace, SpoolSize } from '../../state/spool.ts';
 
-/** The reasons for which spans did not reach the backend. */
+/** Why spans did not reach the backend. */
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
-/** The ways a request ends: with an answer, or with the fault in place of one. */
+/** How a request ended: with an answer, or with an error instead of one. */
 export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
-/** Notified of events of the sender, for metrics and the log; each callback reports one event. */
+/** Is notified of events of the sender, for metrics and the log. */
 export type SenderObserver = {
   readonly exported: (spans: number) => void;
-  /** Refused and unanswered traces are quarantined and may be sent again; dropped ones were quarantined and are gone. */
+  /** Refused and unanswered traces are quarantined and may be retried; dropped ones were removed from quarantine. */
   readonly rejected: (reason: RejectReason, spans: number) => void;
   /** Called when the trace backend accepted the request with a warning. */
   readonly warned: (message: string) => void;
@@ -21,20 +21,20 @@ export type SenderObserver = {
   ) => void;
   readonly dropped: (trace: QuarantinedTrace) => void;
   readonly request: (outcome: RequestOutcome, seconds: number) => void;
-  /** Once when deliveries begin to fail, once when they work again. */
+  /** Called once when deliveries begin to fail, and once when they work again. */
   readonly failing: (reason: string) => void;
   readonly recovered: () => void;
   readonly size: (size: SpoolSize) => void;
 };
 
-/** Why a request brought no answer. */
+/** Why a request got no answer. */
 type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 
-/** A request without an answer; the message names the trace backend's host and never a path, a query or a header. */
+/** A request without an answer. The message has the trace backend's host, and no path, query or header. */
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
-  /** True if it may have got lost on its way: there was a connection, or nothing shows that there was none. */
+  /** True if the request may have been sent and lost. */
   readonly isLost: boolean;
 
   constructor(message: string, { kind, cause, isLost = kind === 'timeout' }: About) {
@@ -46,7 +46,7 @@ export class PostFault extends Error {
 
 type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 
-/** The fault of a file, a socket, a name or a handshake, with what to look at. */
+/** Converts the error of a file, socket, name or handshake, and adds what to check. */
 export function toPostFault(error: unknown, host: string): PostFault {
   const fileSays = fileFaults.find(({ codes }) => codes.test(toFaultCode(error)))?.says;
   const { kind, says, code } = toConnectionFault(error, traceBackend);
@@ -57,7 +57,7 @@ export function toPostFault(error: unknown, host: string): PostFault {
   });
 }
 
-/** Codes of connections that were open and ended, as far as the system knows. */
+/** The error codes of connections that were open and then ended. */
 const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|HPE_)/;
 
 const traceBackend: Peer = {
@@ -74,7 +74,7 @@ const fileFaults: readonly { codes: RegExp; says: string }[] = [
 const firstMs = 1000;
 const maxMs = 60_000;
 
-/** Computes the wait after a number of failed tries, with full jitter; never less than the OTLP endpoint asked for. */
+/** Returns the wait after a number of failed tries, with full jitter; at least what the OTLP endpoint asked for. */
 export function backoffMs(tries: number, random: number, askedMs = 0): number {
   return Math.max(askedMs, random * Math.min(maxMs, firstMs * 2 ** Math.min(tries, 30)));
 }

@@ -9,7 +9,7 @@ import { PostFault, toPostFault } from './observer.ts';
 import type { OtlpSettings } from './settings.ts';
 
 export type Post = {
-  /** Rejects with a `PostFault` where no answer came. */
+  /** Rejects with a `PostFault` if no answer came. */
   readonly send: (content: Content, signal: AbortSignal) => Promise<PostAnswer>;
   readonly close: () => void;
 };
@@ -18,7 +18,7 @@ export type PostAnswer = {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfter: string | undefined;
-  /** The answer, or as much of it as is read at most. */
+  /** The body, cut at the limit. */
   readonly bytes: Uint8Array;
   readonly isCut: boolean;
 };
@@ -32,7 +32,10 @@ export type PostOptions = {
 
 const maxAnswerBytes = 64 * 2 ** 10;
 
-/** Sends requests to the trace backend over one connection: a total deadline, a cap on the answer, no redirects. */
+/**
+ * Sends requests to the trace backend over one connection, with a total deadline, a limit for answers, and no
+ * redirects.
+ */
 export function createPost({ settings, readFile, userAgent, clock }: PostOptions): Post {
   const { endpoint, compression, timeoutMs } = settings;
   const { origin, host, protocol, pathname, search } = new URL(endpoint);
@@ -77,8 +80,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
           throw new PostFault(`${host}: no complete answer within ${timeoutMs} ms`, { kind: 'timeout' });
         }
         const fault = toPostFault(error, host);
-        // The files are read again for the next connection: they may have been fixed. An OTLP endpoint that rejects the
-        // certificate may end the connection without an alert.
+        // The certificate files are read again for the next connection, because they may have been fixed. An OTLP
+        // endpoint that rejects the certificate may close the connection without an alert.
         if (fault.kind === 'tls' || (protocol === 'https:' && fault.kind === 'network')) disconnect();
         throw fault;
       }

@@ -3,34 +3,34 @@ import type { SenderObserver } from './observer.ts';
 
 type Options = {
   spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
-  /** Called after every change, so that the sender picks up traces that are in the queue again, and sizes are read again. */
+  /** Called after every change, so that the sender sends retried traces. */
   wake: () => void;
   observe: Pick<SenderObserver, 'rejected'> & {
-    /** Called after a person's request was carried out. */
+    /** Called after a user's request was carried out. */
     handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };
 
-/** `SERVER/EXECUTION`: ids hold no slash, names of servers may. If ids started again, one name may stand for two traces. */
+/** `name` is `SERVER/EXECUTION`. If ids started again, two traces may have the same name. */
 export type NamedTrace = QuarantinedTrace & { readonly name: string };
 
-/** Traces by the names that people use, or all that are quarantined. */
+/** Traces by their names, or all quarantined ones. */
 export type Which = readonly string[] | 'all';
 
 export type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
-/** Lists, retries and drops the traces that the OTLP endpoint rejected. */
+/** Lists, retries and drops traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Makes one change at a time: two that meet would count the same traces. */
+  /** Makes one change at a time: two at once would count the same traces. */
   function oneAtATime(change: () => Promise<Handled>): Promise<Handled> {
     const mine = last.then(change);
     last = mine.catch(() => undefined);
     return mine;
   }
 
-  /** The ones that were quarantined first come first. */
+  /** Lists the oldest in quarantine first. */
   async function list(): Promise<readonly NamedTrace[]> {
     const traces = await spool.quarantined();
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
@@ -51,9 +51,9 @@ export function createQuarantine({ spool, wake, observe }: Options) {
 
   return {
     list,
-    /** Puts them back into the queue; does nothing at all if one of them is not quarantined. */
+    /** Puts traces back into the queue; changes nothing if one of them is not quarantined. */
     retry: (which: Which) => oneAtATime(() => handle('retry', which)),
-    /** Forgets them for good, and counts their spans as dropped. */
+    /** Removes traces for good, and counts their spans as dropped. */
     drop: (which: Which) => oneAtATime(() => handle('drop', which)),
   };
 }

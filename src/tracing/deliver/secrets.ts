@@ -1,8 +1,8 @@
 import type { OtlpSettings, SentHeader } from './settings.ts';
 
 /**
- * Lists the secrets of how traces are sent, which must never be shown. Values too short to be a secret, such as the name of a
- * tenant, are not listed: replacing them would only damage sentences.
+ * Lists the secrets in the settings of delivery, which must never be shown. Omits values too short to be a secret, such
+ * as the name of a tenant: replacing them would only damage messages.
  */
 export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 'endpoint'>): readonly string[] {
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
@@ -10,7 +10,7 @@ export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 
 
 const minSecretLength = 4;
 
-/** Values, and what follows the scheme in those of `Bearer …` and the like. */
+/** Lists values of headers, and what follows the scheme in values such as `Bearer …`. */
 function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   const forms = headers.flatMap(({ value }) => {
     const text = value.reveal();
@@ -21,8 +21,8 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
 }
 
 /**
- * Lists secrets of the address, which an OTLP endpoint may quote in an error: each pair of the query, and long values by
- * themselves.
+ * Lists secrets in the address, which an OTLP endpoint may quote in an error: each pair of the query, and long values
+ * on their own.
  */
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);
@@ -31,5 +31,5 @@ function secretsOfQuery(endpoint: string): readonly string[] {
   return [...pairs.filter(({ length }) => length >= minSecretLength), ...long];
 }
 
-/** Shorter values may be words that stand elsewhere with right. */
+/** Shorter values may be ordinary words. */
 const minKeyLength = 16;

@@ -4,23 +4,23 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The next traces to send, or the time after which there may be some. */
+/** The next traces to send, or the time until there may be some. */
 export type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number };
 
-/** Selects the traces of each request by what became of the requests before. */
+/** Selects the traces of each request from the results of earlier requests. */
 export type Selection = {
-  /** Lost traces come after all others, except one at a time, right after others got through. */
+  /** Lost traces come after all others, except for one at a time right after others were delivered. */
   readonly next: (isOutage: boolean) => Promise<Found>;
-  /** Notes a fault; reports whether to select again instead of repeating the request. */
+  /** Records a failed request; reports whether to select again instead of repeating it. */
   readonly noteFault: (batch: readonly SpooledTrace[], verdict: Verdict & { kind: 'wait' }) => boolean;
-  /** Notes that a request got through; returns the trace that is given up by now. */
+  /** Records a delivered request; returns the suspect that is now given up. */
   readonly notePassed: (batch: readonly SpooledTrace[]) => Suspect | undefined;
   readonly noteRefused: (batch: readonly SpooledTrace[]) => void;
 };
 
 type SelectionOptions = {
   spool: Pick<Spool, 'next'>;
-  /** The largest size of one request. */
+  /** The maximum size of one request. */
   gathering: SpoolBounds;
   clock: Pick<Clock, 'ticks' | 'random'>;
 };
@@ -40,7 +40,7 @@ export function createSelection({ spool, gathering, clock }: SelectionOptions): 
       if (next === undefined) return { traces, againInMs: idleMs };
       if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
       const lonely = await spool.next(oneTrace, but(next.key));
-      // A person has dropped it.
+      // The trace was dropped by a user.
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };
     },
@@ -72,26 +72,26 @@ export function createSelection({ spool, gathering, clock }: SelectionOptions): 
 const oneTrace: SpoolBounds = { maxBytes: 0, maxTraces: 1 };
 const idleMs = 30_000;
 
-/** The largest size of one request, adapted to the sizes that get through. */
+/** The maximum size of a request, adapted to the sizes that are delivered. */
 type BatchSize = {
   maxBytes: () => number;
-  /** Called when a request got through: before long a larger one is tried. */
+  /** Call after a delivered request: soon a larger size is tried. */
   passed: () => void;
-  /** Called when a request got lost; reports whether to try a smaller one, if it held more than one trace. */
+  /** Call after a lost request; reports whether to try a smaller one, if it had more than one trace. */
   lost: () => boolean;
   shrinkFrom: (bytes: number) => void;
 };
 
 /**
- * Adapts the size to losses, because a proxy in front of the OTLP endpoint may drop every request that is too large, without
- * an answer. After some losses in a row the size is halved; successes double it again, later after each failed attempt.
+ * Adapts the size to lost requests, because a proxy before the OTLP endpoint may drop large ones without an answer.
+ * After several losses the size is halved. Successes double it again, each time later after a failed attempt.
  */
 export function createBatchSize(fullBytes: number): BatchSize {
   let maxBytes = fullBytes;
   let lost = 0;
   let passed = 0;
   let passesToGrow = 1;
-  /** More is sent than what is known to come through. */
+  /** True while trying a size larger than any that was delivered. */
   let isProbing = false;
 
   return {
@@ -123,5 +123,5 @@ export function createBatchSize(fullBytes: number): BatchSize {
 }
 
 const lossesToShrink = 5;
-/** At a request a second, a quarter of an hour. */
+/** A quarter of an hour, at one request a second. */
 const maxPasses = 1024;

@@ -15,7 +15,7 @@ export type SenderOptions = {
   /** Removes known secrets from messages of the OTLP endpoint. */
   readonly scrub: (text: string) => string;
   readonly quarantineBounds: SpoolBounds;
-  /** The largest size of one request, if not the usual one. */
+  /** The maximum size of one request, if not the default. */
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
   readonly wait?: Wait | undefined;
@@ -23,22 +23,22 @@ export type SenderOptions = {
 
 export type Sender = {
   readonly start: () => void;
-  /** Called when something may have been spooled, or put back into the queue. */
+  /** Call when a trace was spooled or put back into the queue. */
   readonly wake: () => void;
-  /** Waits for the request in flight, at most this long; unanswered traces stay in the spool. */
+  /** Waits for the request in flight, up to the limit; unanswered traces stay in the spool. */
   readonly stop: (limitMs: number) => Promise<void>;
   readonly status: () => SenderStatus;
 };
 
 export type SenderStatus = {
-  /** The time from which deliveries have been failing, and the reason; undefined while they work. */
+  /** Since when deliveries have failed, and why; undefined while they work. */
   readonly failing: Failing | undefined;
   readonly lastDeliveredMs: number | undefined;
 };
 
 /**
- * Sends the spool to the OTLP endpoint: one request at a time, each trace until it was accepted, or was refused in a request
- * of its own.
+ * Sends the spool to the OTLP endpoint, one request at a time: a trace leaves it only when it is accepted, or refused
+ * in a request of its own.
  */
 export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, wait = createWait(clock) } = options;
@@ -70,7 +70,7 @@ export function createSender(options: SenderOptions): Sender {
       const verdict = await send(batch, options, cutOff.signal);
       if (verdict.kind === 'delivered') await finish(batch, verdict);
       else if (verdict.kind === 'wait') {
-        // The next batch is chosen again: a smaller one, or another.
+        // The next batch is selected again.
         if (selection.noteFault(batch, verdict)) batches.length = 0;
         else batches.unshift(batch);
         if (!outage.isOver() || batches.length > 0) await outage.backOff(verdict.reason, verdict.askedMs);
@@ -93,7 +93,7 @@ export function createSender(options: SenderOptions): Sender {
   async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {
     selection.noteRefused(traces);
     for (const trace of traces) {
-      // Stopped before it could be written: it will be refused again.
+      // Stopped before the change was stored: the trace will be refused again.
       if (!(await settling.quarantine(trace, reason, 'refused'))) return;
     }
     refusedInARow += 1;
@@ -121,12 +121,12 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** Smaller traces are gathered up to this: larger requests save nothing, and hold up whatever else the process does. */
+/** Larger requests save nothing and block the process for longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** The number of traces that may be refused in a row before it looks as if all of them would be, and the tries slow down. */
+/** After this many refused traces in a row, all may be refused: tries slow down. */
 const patience = 10;
 
-/** Sends one request; returns what its answer, or the lack of one, means. */
+/** Sends one request; returns what its result means. */
 async function send(
   traces: readonly SpooledTrace[],
   { post, observe, clock }: SenderOptions,
@@ -146,13 +146,13 @@ async function send(
   }
 }
 
-/** Takes settled traces out of the queue, and reports it. */
+/** Removes delivered and refused traces from the queue, and reports it. */
 function createSettling(
   { spool, observe, quarantineBounds, clock }: SenderOptions,
   { insist }: Pick<Outage, 'insist'>,
   shorten: (text: string) => string,
 ) {
-  /** Reports the size of the spool, if the state can be read; if not, the work that needs it fails. */
+  /** Reports the size of the spool. Ignores errors of the state: the work that needs it fails anyway. */
   function tellSize(): void {
     spool.size().then(observe.size, () => {});
   }
@@ -170,7 +170,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Reports whether it could be written before the sender was stopped. */
+    /** Returns false if the sender was stopped before the change was stored. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,
@@ -191,7 +191,7 @@ function createSettling(
   };
 }
 
-/** First scrubbed, then cut: half a secret would not be known again. */
+/** First removes secrets, then cuts: half a secret would not be recognized. */
 function createShorten(scrub: (text: string) => string): (text: string) => string {
   return (text) => {
     const line = scrub(text)
@@ -201,19 +201,18 @@ function createShorten(scrub: (text: string) => string): (text: string) => strin
   };
 }
 
-/** The status, and the first 200 characters of what was said. */
+/** The status, and 200 characters of the message. */
 const maxReasonLength = 210;
 
-/** Deliveries that fail, and the waits between their tries; reported once when they begin to fail, once when they work again. */
+/** A series of failed deliveries and the waits between tries; its begin and end are reported once. */
 type Outage = {
-  /** The time from which deliveries have been failing, and the reason; undefined while they work. */
   readonly failing: () => Failing | undefined;
-  /** Reports whether the last try succeeded: the next one is not delayed. */
+  /** Reports whether the last try succeeded, so that the next one need not wait. */
   readonly isOver: () => boolean;
   /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
   readonly backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
   readonly recover: () => void;
-  /** Retries a use of the state until it succeeds; undefined if the sender is stopped before. */
+  /** Repeats work on the state until it succeeds; undefined if the sender is stopped before. */
   readonly insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
 };
 
@@ -224,7 +223,6 @@ type OutageOptions = {
   readonly wait: Wait;
   readonly observe: Pick<SenderObserver, 'failing' | 'recovered'>;
   readonly shorten: (text: string) => string;
-  /** Ends all waits. */
   readonly signal: AbortSignal;
 };
 

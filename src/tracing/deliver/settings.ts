@@ -1,9 +1,9 @@
 import { type Complaint, quote } from '../../domain/complaint.ts';
 import { Secret } from '../../domain/secret.ts';
 
-/** The address and the way by which traces are sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
+/** Where and how traces are sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
 export type OtlpSettings = {
-  /** True if an endpoint was named; false if only the default is used. */
+  /** True if an endpoint was set; false if the default is used. */
   readonly isConfigured: boolean;
   readonly endpoint: string;
   readonly protocol: (typeof protocols)[number];
@@ -22,7 +22,10 @@ const defaultEndpoint = 'http://localhost:4318/v1/traces';
 const defaultTimeoutMs = 10_000;
 const maxTimeoutMs = 600_000;
 
-/** Reads the variables as the specification of OTLP exporters does: the form for traces wins, what is empty is not set. */
+/**
+ * Reads the variables as the specification of OTLP exporters says: the variable for traces wins, empty ones are not
+ * set.
+ */
 export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | readonly Complaint[] {
   const complaints: Complaint[] = [];
   const find = (option: string): Given | undefined => findGiven(environment, option);
@@ -56,7 +59,7 @@ export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | r
   return complaints.length > 0 ? complaints : settings;
 }
 
-/** Finds the variables that name the files of a TLS connection. */
+/** Returns the variables with the file names of a TLS connection. */
 export function findFileVariables(environment: OtlpEnvironment): {
   readonly [Part in keyof OtlpSettings['files']]: string;
 } {
@@ -83,7 +86,7 @@ function tracesName(option: string): string {
   return `OTEL_EXPORTER_OTLP_TRACES_${option}`;
 }
 
-/** The one for traces is taken as it is; the general one is the base of the paths of all signals. */
+/** The endpoint for traces is used as it is; the general one is the base for the paths of all signals. */
 function readEndpoint({ name, value, isForTraces }: Given): string | Complaint {
   const hint = `write it like ${isForTraces ? defaultEndpoint : 'http://localhost:4318'}`;
   if (!URL.canParse(value)) return { place: name, message: 'is not a URL', hint };
@@ -121,7 +124,7 @@ function readHeaders(environment: OtlpEnvironment, name: string): readonly SentH
   return text === undefined ? undefined : parseHeaders(text, name);
 }
 
-/** Later lists win, header by header. */
+/** Later lists win for each header. */
 function mergeHeaders(lists: readonly (readonly SentHeader[])[]): readonly SentHeader[] {
   return [...new Map(lists.flat().map((header) => [header.name, header])).values()];
 }
@@ -139,12 +142,12 @@ function isComplaint<Value>(read: Value | Complaint): read is Complaint {
   return typeof read === 'object' && read !== null && 'place' in read && 'message' in read;
 }
 
-/** A header of every request; names are in lower case, values never shown. */
+/** A header of every request. Names are in lower case; values are never shown. */
 export type SentHeader = { readonly name: string; readonly value: Secret };
 
 /**
- * Reads `key1=value1,key2=value2` with percent-encoded values, as W3C Baggage writes them. Complaints name a header only by
- * its position in the list: the parts of an unreadable one may be a secret.
+ * Reads `key1=value1,key2=value2` with percent-encoded values, as in W3C Baggage. Complaints name a header only by its
+ * position: the parts of an unreadable one may be a secret.
  */
 function parseHeaders(text: string, place: string): readonly SentHeader[] | Complaint {
   const headers = new Map<string, SentHeader>();

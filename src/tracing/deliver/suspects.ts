@@ -1,29 +1,29 @@
 import type { SpooledTrace } from '../../state/spool.ts';
 import { backoffMs } from './observer.ts';
 
-/** A trace that got lost although it was sent by itself. */
+/** A trace that was lost although it was sent alone. */
 export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'spans'> & { readonly reason: string };
 
 /**
- * Traces that get lost when they are sent by themselves. Only others can show whether that is their fault: if others get
- * through right before and right after. While nothing gets through, it is an outage, and does not count.
+ * Traces that are lost when sent alone. It is the trace's own fault if others are delivered right before and right
+ * after. While nothing is delivered, it is an outage, which does not count.
  */
 export function createSuspects(random: () => number) {
-  /** Those that were tried longest ago come first. */
+  /** The oldest try comes first. */
   const known = new Map<string, Known>();
-  /** The one that was lost last: if the next other gets through, that counts against it. */
+  /** The key of the last lost one: if another trace is delivered next, that counts against it. */
   let inDoubt: string | undefined;
 
   return {
-    /** Returns their keys. The other traces in the queue show whether requests get through. */
+    /** Returns their keys. The other traces in the queue show whether requests are delivered. */
     keys: () => [...known.keys()],
-    /** Returns the one to try again by now; undefined until others have shown whether the last loss was its own fault. */
+    /** Returns the one to try again now; undefined until others have shown whether the last loss was its own fault. */
     due: (ticks: number) => {
       if (inDoubt !== undefined) return undefined;
       for (const [key, { dueTicks }] of known) if (dueTicks <= ticks) return key;
       return undefined;
     },
-    /** Returns the one with the oldest try, for an otherwise empty queue; or the time that it still has to wait. */
+    /** Returns the one with the oldest try, for an otherwise empty queue; or how long it must still wait. */
     next: (ticks: number) => {
       const [first] = known;
       if (first === undefined) return undefined;
@@ -31,7 +31,7 @@ export function createSuspects(random: () => number) {
       return dueTicks <= ticks ? { key } : { forMs: dueTicks - ticks };
     },
     lost: ({ key, server, executionId, spans }: SpooledTrace, reason: string, ticks: number) => {
-      // Its bytes stay where they are.
+      // Without the bytes, which stay in the spool.
       const suspect = { key, server, executionId, spans, reason };
       const { strikes = 0, losses = 0 } = known.get(key) ?? {};
       if (losses === 0 && known.size >= maxSuspects) return;
@@ -39,7 +39,7 @@ export function createSuspects(random: () => number) {
       known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
       inDoubt = key;
     },
-    /** Called when another got through; returns the suspect that is given up by now. */
+    /** Call when another trace was delivered; returns the suspect that is now given up. */
     otherPassed: () => {
       const found = inDoubt === undefined ? undefined : known.get(inDoubt);
       inDoubt = undefined;
@@ -63,10 +63,10 @@ type Known = {
   suspect: Suspect;
   losses: number;
   dueTicks: number;
-  /** The number of times that others got through right after it did not. */
+  /** How often others were delivered right after it was lost. */
   strikes: number;
 };
 
-/** A way that loses anything now and then does not lose the same one ten times, and the next one never. */
+/** A connection that loses requests by chance does not lose the same one ten times and never the next. */
 const strikesToGiveUp = 10;
 const maxSuspects = 1000;

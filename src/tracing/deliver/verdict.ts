@@ -2,36 +2,36 @@ import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otl
 import { readRetryAfterMs } from '../../api/retry.ts';
 import type { PostAnswer } from './post.ts';
 
-/** The meaning of an answer for the traces of its request. */
+/** What an answer means for the traces of its request. */
 export type Verdict =
   | { readonly kind: 'delivered'; readonly rejectedSpans: number; readonly message: string }
   | {
       readonly kind: 'wait';
       readonly reason: string;
       readonly askedMs: number | undefined;
-      /** True if it got lost on its way, as what is too large for a gateway may. */
+      /** True if the request was lost, as one too large for a gateway may be. */
       readonly isLost: boolean;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Statuses that speak of the moment, not of what was sent. */
+/** Temporary statuses, which do not depend on what was sent. */
 const passing: readonly number[] = [429, 502, 503, 504];
 
-/** The answers of gateways that lost the OTLP endpoint, or dropped the request. */
+/** Statuses of gateways that cannot reach the OTLP endpoint, or dropped the request. */
 const lostBehind: readonly number[] = [502, 503, 504];
 
-/** Judges by the status; the body of an answer only adds to it. */
+/** The status decides; the body only adds details. */
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // A page in front of the trace backend accepts everything: nothing has been delivered.
+    // A login page before the trace backend answers 200 to everything: nothing was delivered.
     if (isHtml(contentType))
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
   }
   const message = readMessage(answer);
   const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
-  // A redirect is never followed, and is not an answer about a trace.
+  // Redirects are never followed, and are not an answer about a trace.
   if (passing.includes(status) || status < 400) {
     const askedMs = readRetryAfterMs(retryAfter, nowMs);
     return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };
@@ -44,7 +44,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   try {
     const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
     const { partialSuccess } = serializer.deserializeResponse(bytes);
-    // JSON writes 64-bit numbers as text.
+    // JSON has 64-bit numbers as text.
     const rejectedSpans = Number(partialSuccess?.rejectedSpans ?? 0);
     const message = partialSuccess?.errorMessage;
     return {
@@ -52,7 +52,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
       message: typeof message === 'string' ? message : '',
     };
   } catch {
-    // Delivered is delivered, whatever comes with it.
+    // An unreadable body does not change that the traces were delivered.
     return { rejectedSpans: 0, message: '' };
   }
 }
@@ -66,7 +66,7 @@ function readMessage({ bytes, contentType }: PostAnswer): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message);
   } catch {
-    // Then it is shown as it came.
+    // Not JSON: the body is shown as it is.
   }
   return text;
 }
@@ -80,8 +80,8 @@ function isJson(contentType: string): boolean {
 }
 
 /**
- * Reads the message of a `google.rpc.Status` (field 2), the answer of OTLP endpoints to what they refuse; empty if the bytes
- * are not one. OpenTelemetry's own package only reads answers of success.
+ * Reads the message of a `google.rpc.Status` (field 2), with which OTLP endpoints refuse requests; empty if the bytes
+ * are not one. OpenTelemetry's own package reads only successful answers.
  */
 export function readStatusMessage(bytes: Uint8Array): string {
   let at = 0;

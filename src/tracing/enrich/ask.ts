@@ -7,7 +7,7 @@ import { gatherSteps, type Workflows } from './gather.ts';
 
 type AskOptions = { detail: Detail; wait: Wait };
 
-/** Asks a server for a finished execution as it is now, with the requests of the enricher; undefined while it has not ended. */
+/** Requests a finished execution with its steps, as the enricher does; undefined while it runs. */
 export async function askForExecution(
   api: Api,
   id: number,
@@ -20,7 +20,7 @@ export async function askForExecution(
     const isLastTry = tries === maxTries;
     const { source, isPending } = await gatherSteps(api, execution, { detail, workflows, isLastTry });
     if (!isPending) return source;
-    // Asking makes a server load a state that it had put away.
+    // The request makes the server load a state that it had unloaded.
     if (isLastTry) return { ...source, degraded: 'seal_timeout' };
     await wait(betweenTriesMs, new AbortController().signal);
   }

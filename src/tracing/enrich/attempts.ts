@@ -1,18 +1,23 @@
 import type { LedgerDocument } from '../../state/ledger.ts';
 
-/** Finds the attempt that an execution repeats: servers report only the next one, which may end days later. */
+/** Finds the attempt before an execution. Servers report only the next attempt, which may end days later. */
 export type Attempts = {
   readonly load: (documents: readonly LedgerDocument[]) => void;
   readonly previousOf: (run: Run) => number | undefined;
-  /** Reports whether the previous attempt is known, where there is one: it may be counted last, and only its row leads here. */
+  /**
+   * Reports whether the previous attempt is known, if there is one: it may be counted later, and only its row has the
+   * link.
+   */
   readonly isComplete: (run: Run & { attempt?: number }) => boolean;
-  /** Returns the change that counts some runs, with the attempts that repeat them; `done` is called after the commit. */
+  /**
+   * Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit.
+   */
   readonly note: (runs: readonly Counted[], epoch: number, atMs: number) => Change;
-  /** Returns the change that makes the trace of a run, and needs its previous attempt no longer. */
+  /** Returns the change for when the trace of a run is made, which then needs its previous attempt no longer. */
   readonly forget: (run: Run) => Change;
 };
 
-/** Ids are only unique within their epoch. */
+/** Ids are unique only within their epoch. */
 type Run = { id: number; epoch: number };
 
 type Counted = { id: number; nextAttemptId?: number };
@@ -22,10 +27,10 @@ type Change = { documents: readonly LedgerDocument[]; done: () => void };
 const kind = 'next-attempt';
 
 export function createAttempts(): Attempts {
-  /** In the order in which they were noted. */
+  /** In the order in which they were recorded. */
   let known = new Map<string, Previous>();
 
-  /** Returns those whose next attempt never came, and the oldest where there are too many. */
+  /** Returns those whose next attempt never came, and the oldest if there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
     let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];
@@ -56,7 +61,7 @@ export function createAttempts(): Attempts {
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
-      // Some may have been noted before.
+      // Some may have been recorded before.
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run) => known.get(toKey(run))?.id,
@@ -71,7 +76,7 @@ export function createAttempts(): Attempts {
   };
 }
 
-/** Reports whether a kept row says who comes before whom; documents of other kinds are not ours to judge. */
+/** Reports whether a stored row links two attempts; true for documents of other kinds. */
 export function isSoundAttempt(found: string, body: unknown): boolean {
   if (found !== kind) return true;
   // The cast is true: any object has fields of unknown values.

@@ -1,8 +1,8 @@
 import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 
-/** The cause of an execution that has not succeeded, in short: its page shows it once the steps are no longer kept. */
+/** Why an execution did not succeed, in short, for its page once its steps are no longer kept. */
 export type Cause = {
-  /** Which step failed first, where and why, in a sentence. */
+  /** One sentence: which step failed first, where and why. */
   readonly why: string;
   readonly facts: readonly { readonly name: string; readonly value: string | number }[];
   readonly traceId?: string | undefined;
@@ -10,18 +10,18 @@ export type Cause = {
   readonly permalink?: string | undefined;
 };
 
-/** The start tells executions apart whose ids are the same, before and after a new database. */
+/** The start distinguishes executions with the same id, before and after a new database. */
 export type CauseKey = Pick<LedgerEntry, 'id' | 'startedAtMs'>;
 
 const kind = 'cause';
 
-/** The most causes that are kept of a server, and the longest of them, in characters of JSON. */
+/** The maximum of causes for a server, and of characters of JSON in one. */
 export const maxCauses = 500;
 export const maxCauseLength = 2000;
 
-/** Keeps the causes of the last executions that have not succeeded, over restarts. */
+/** Keeps the causes of the last executions that did not succeed, across restarts. */
 export function createCauses() {
-  /** As they are stored: the oldest start first. */
+  /** As stored, oldest start first. */
   const known = new Map<string, string>();
 
   return {
@@ -36,7 +36,7 @@ export function createCauses() {
       // The cast is true: only `note` writes these documents.
       return body === undefined ? undefined : (JSON.parse(body) as Cause);
     },
-    /** Returns the change to commit with the trace of an execution; `done` is called after the commit. */
+    /** Returns the change to commit with the trace of an execution; call `done` after the commit. */
     note: (run: CauseKey, cause: Cause | undefined) => {
       const body = JSON.stringify(cause);
       if (cause === undefined || body.length > maxCauseLength) return { documents: [], done: () => undefined };
@@ -56,7 +56,7 @@ export function createCauses() {
 
 export type Causes = ReturnType<typeof createCauses>;
 
-/** Reports whether a kept row is the cause of an execution; documents of other kinds are not ours to judge. */
+/** Reports whether a stored row is a cause; true for documents of other kinds. */
 export function isSoundCause(found: string, body: unknown): boolean {
   if (found !== kind) return true;
   // The cast is true: any object has fields of unknown values.

@@ -5,17 +5,19 @@ import { type PendingTrace, toPendingDocument } from './pending.ts';
 type CommitHookOptions = {
   attempts: Pick<Attempts, 'note'>;
   nowMs: () => number;
-  /** The server's own time, by which it dates the ends of executions. */
+  /** The server time, which dates the ends of executions. */
   serverNowMs: () => number;
   /** The age after which an execution gets no trace. */
   maxAgeMs: number;
-  /** Returns the number of further traces that may be pending. */
+  /** Returns how many more traces may be pending. */
   room: () => number;
   onPending: (pending: readonly PendingTrace[]) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
-/** Keeps pending traces of counted executions, and which of them are repeated, in the transaction that counts them. */
+/**
+ * Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction that counts.
+ */
 export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
@@ -36,7 +38,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       });
       return [...noted.documents, ...pending.map(toPendingDocument)];
     },
-    // A failed commit is chosen again, so nothing was skipped until now.
+    // If the commit failed, the runs are selected again: report skipped ones only now.
     kept: (_project, runs) => {
       const { noted, pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
       noted();

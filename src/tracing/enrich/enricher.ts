@@ -17,7 +17,7 @@ export type EnricherObserver = {
   readonly degraded: (reason: 'backlog' | 'seal_timeout') => void;
   readonly skipped: (reason: 'no_trace', executions: number) => void;
   readonly invalidCaller: () => void;
-  /** Something went wrong that is not the server's: it is tried again. */
+  /** An error that is not the server's; it is tried again. */
   readonly failed: (error: unknown) => void;
 };
 
@@ -26,20 +26,23 @@ export type EnricherOptions = {
   readonly ledger: Ledger;
   readonly client: Client;
   readonly timeoutMs: number;
-  /** The way to the spool; undefined where traces are made for pages only. */
+  /** Undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
-  /** Noted with the runs that are counted, and loaded here. */
+  /** Recorded with the counted runs, and loaded here. */
   readonly attempts: Attempts;
-  /** Ids are only unique within their epoch. */
+  /** Ids are unique only within their epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
-  /** The longest wait for a state that the server is still writing. */
+  /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /** The wait after which a trace gets no steps, so that later ones may: in our queue, over restarts, or for a state. */
+  /**
+   * The maximum wait for steps, in the queue or for a state, across restarts; then the trace gets none, so that others
+   * may.
+   */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
-  /** Shortens a plan to what is kept of it over a restart; undefined for an execution that succeeded. */
+  /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
   readonly toCause: (pending: PendingTrace, plan: Plan) => Cause | undefined;
   /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
@@ -55,16 +58,19 @@ export type Spooling = {
 };
 
 export type Enricher = {
-  /** More executions have been counted; they are in the ledger. */
+  /** Adds executions that were counted and are in the ledger. */
   readonly add: (pending: readonly PendingTrace[]) => void;
   readonly size: () => number;
-  /** Returns the kept cause of an execution that has not succeeded. */
+  /** Returns the stored cause of an execution that did not succeed. */
   readonly causeOf: Causes['of'];
-  /** Makes the traces that can be made now; resolves to when it is worth another try. */
+  /** Makes the traces that can be made now; resolves to when to call again. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
 
-/** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, or a page only, in one transaction. */
+/**
+ * Commit 2 of the life of an execution: a pending trace gets its steps and moves to the spool, or only to a page, in
+ * one transaction.
+ */
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, client, timeoutMs, spooling, detail, attempts, clock, observe } = options;
   const waiting = createWaitingTraces(options);
@@ -87,7 +93,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     isLoaded = true;
   }
 
-  /** Gathers the parts of one execution that are known by now; undefined while more of it is worth waiting for. */
+  /** Reads the parts of one execution; undefined if it is worth waiting for more. */
   async function find(entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
     const { pending } = entry;
     if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
@@ -112,16 +118,16 @@ export function createEnricher(options: EnricherOptions): Enricher {
     observe.pending(waiting.size());
   }
 
-  /** Reports whether it makes sense to go on with others after such a fault. */
+  /** Reports whether to continue with other executions after such an error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    // A server that does not answer this one will not answer the next.
+    // If the server does not answer for this execution, it will not for the next.
     if (error instanceof ApiError) {
       waiting.noteApiFault(entry, error);
       return false;
     }
     waiting.postponeAfterFault(entry);
     observe.failed(error);
-    // A state that cannot be written will not take the next one either.
+    // If the state cannot be written now, the next write fails too.
     return !isOfState(error);
   }
 
@@ -130,7 +136,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
-      // Traces without a request never wait: a long queue of only these would keep out scrapes and signals.
+      // Traces that need no request never wait: many in a row would block scrapes and signals.
       await clock.nextTurn();
       try {
         await makeTrace(entry, signal);
@@ -144,7 +150,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   return { add, size: waiting.size, causeOf: causes.of, run };
 }
 
-/** Commits the trace of an execution to the spool, and forgets in the same transaction that it is pending. */
+/** Moves the trace of an execution to the spool and removes it from pending, in one transaction. */
 function createSeal(options: EnricherOptions, causes: Causes) {
   const { server, ledger, spooling, attempts, clock, observe } = options;
 
@@ -183,7 +189,7 @@ function createSeal(options: EnricherOptions, causes: Causes) {
   };
 }
 
-/** By its name: this room knows of the state what it looks like, and no more. */
+/** By name, because this room may not import the state. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }

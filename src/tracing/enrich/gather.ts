@@ -10,25 +10,25 @@ import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from 
 import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 
-/** The parts that were found of an execution, and whether more of it is still on its way. */
+/** The parts found of an execution, and whether more may come. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** Parts that this detail does not show are not asked for. */
+  /** Parts that this detail does not show are not requested. */
   detail: Detail;
   workflows: Workflows;
-  /** Nothing is waited for any longer: what is there is all there is. */
+  /** Use what is available; do not wait for more. */
   isLastTry: boolean;
 };
 
 /**
- * Asks for all parts of a trace. Denied and missing parts are skipped; a fault is thrown, so that it is tried again. An
- * endpoint that the server never answers is skipped at the last try.
+ * Requests all parts of a trace. Skips denied and missing parts; throws on other errors, so that they are tried again.
+ * On the last try, also skips an endpoint that never answered.
  */
 export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }), options);
-  // Another has its id by now, and what else could be asked is about that one.
+  // Another execution has this id now, and other requests would be about that one.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -37,7 +37,7 @@ export async function gather(api: Api, pending: PendingTrace, options: GatherOpt
   return { source, isPending: isPending || found === 'failed' };
 }
 
-/** Asks for the parts of a trace other than its execution. */
+/** Requests the parts of a trace other than its execution. */
 export async function gatherSteps(api: Api, execution: TracedExecution, options: GatherOptions): Promise<Gathered> {
   const { id } = execution;
   const { detail, isLastTry } = options;
@@ -57,7 +57,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
   return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
-/** Builds an execution from the facts of its round, without a request: enough for a trace without steps. */
+/** Builds an execution from what its round read, without a request: enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
   const { seenAtMs: _seen, epoch: _epoch, attempt, nextAttemptId, ...execution } = pending;
   return {
@@ -85,12 +85,12 @@ async function readWorkflow(
   });
 }
 
-/** Reads the end of a failure's log, for a state without a reason. */
+/** Reads the end of a failed step's log if the state has no reason. */
 function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   return read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
 }
 
-/** A run may go on telling long after it failed. */
+/** A run may log much after its failure. */
 const tailLines = 100;
 
 function needsReason({ status }: TracedExecution, state: ExecutionState | undefined): boolean {
@@ -98,12 +98,12 @@ function needsReason({ status }: TracedExecution, state: ExecutionState | undefi
 }
 
 function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boolean {
-  // A step that succeeded keeps the reason of an earlier attempt.
+  // A step that succeeded keeps the reason of a failed attempt.
   if ([step, ...nodes].some((each) => each.condition === 'failed' && each.failureReason !== undefined)) return true;
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
 
-/** An answer that there is nothing, or nothing for us, is final; one that fails each time is, at the last try. */
+/** A missing or denied part is final; one that fails each time is final on the last try. */
 async function read<Answer>(
   asked: Promise<Answer>,
   { isLastTry }: GatherOptions,
@@ -122,7 +122,7 @@ const finalKinds: readonly string[] = ['not_found', 'forbidden', 'decode', 'reje
 
 type Steps = readonly WorkflowStep[] | undefined;
 
-/** The workflows of jobs, asked for once in a while: most runs of a job have the same. */
+/** The workflows of jobs, requested now and then: most runs of a job have the same. */
 export type Workflows = { readonly read: (jobId: string, ask: () => Promise<Steps>) => Promise<Steps> };
 
 export function createWorkflows(ticks: () => number): Workflows {
@@ -132,7 +132,7 @@ export function createWorkflows(ticks: () => number): Workflows {
       const found = known.get(jobId);
       if (found !== undefined && ticks() < found.untilTicks) return found.steps;
       const steps = await ask();
-      // The oldest makes room: maps keep the order in which things came.
+      // Removes the oldest: maps keep the order of insertion.
       known.delete(jobId);
       for (const oldest of known.keys()) {
         if (known.size < maxKnown) break;

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** Of a configuration what decides which plans are right, and what of people and secrets they hold. */
+/** The parts of a configuration that decide whether a plan is valid, and which personal and secret values it holds. */
 export type Circumstances = {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly namespace: string }[];
   readonly traces: {
@@ -11,7 +11,7 @@ export type Circumstances = {
   };
 };
 
-/** Why a plan was removed, or never kept. */
+/** Why a plan was removed, or not kept. */
 export type ForgetReason = 'count' | 'bytes' | 'too_large' | 'configuration';
 
 type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes?: number };
@@ -19,18 +19,18 @@ type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes
 type Kept = {
   server: string;
   attempts: Plan['attempts'];
-  /** The plan, written down: as objects it would take eight times as much. */
+  /** The plan, serialized: as objects it takes eight times as much. */
   bytes: Uint8Array;
 };
 
-/** The most plans, and bytes, that are kept; the oldest make room. */
+/** The maximum of plans and of bytes; the oldest plans are removed first. */
 const maxPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 
 /** The plans of the executions that pages can show. */
 export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
-  /** Which attempt comes before an execution: it is not always known when its own trace is made. */
+  /** The attempt before an execution may become known after its trace is made. */
   const previous = new Map<string, number>();
   let size = 0;
 
@@ -48,7 +48,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
     keep: (server: string, executionId: number, plan: Plan) => {
       const key = toKey(server, executionId);
       forget(key);
-      // A copy as long as what is in it: the buffer that it is written to may be twice as long.
+      // A copy of exact length: the serializer's buffer may be twice as long.
       const bytes = new Uint8Array(serialize(plan));
       if (bytes.length > maxBytes) {
         onForgotten?.('too_large');
@@ -57,7 +57,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       plans.set(key, { server, attempts: plan.attempts, bytes });
       size += bytes.length;
       if (plan.attempts.next !== undefined) previous.set(toKey(server, plan.attempts.next), executionId);
-      // Maps keep the order in which things came.
+      // Maps keep the order of insertion.
       for (const oldest of plans.keys()) {
         const reason = plans.size > maxPlans ? 'count' : 'bytes';
         if (reason === 'bytes' && size <= maxBytes) break;
@@ -73,11 +73,11 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       // The cast is true: it was written a few lines above.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
-      // Ids may start again: what repeats nothing has no attempt before it.
+      // Ids may start again: an execution that is not a retry has no previous attempt.
       if (plan.attempts.retry === undefined) return plan;
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
-    /** Forgets what was kept under other circumstances, as far as they changed what may be shown. */
+    /** Removes plans that may no longer be shown after a change of configuration. */
     goOver: (before: Circumstances, after: Circumstances) => {
       const isHidden = hidesMore(before.traces, after.traces);
       const same = new Set(after.servers.filter((server) => isSame(server, before.servers)).map(({ name }) => name));
@@ -90,7 +90,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
 
 export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
-/** A name may have gone to another server, whose executions have the same ids. */
+/** The name may now belong to another server, with the same execution ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {
   const before = others.find(({ name }) => name === server.name);
   return before?.url === server.url || before?.namespace === server.namespace;

@@ -11,18 +11,18 @@ import { type Plan, planTrace } from '../plan/plan-trace.ts';
 import { type TraceSettings, traceDefaults } from '../plan/settings.ts';
 import type { Span, Trace } from '../plan/span.ts';
 
-/** A tree for people, or the request of OTLP. */
+/** A tree for people, or an OTLP request. */
 export type ReplayFormat = 'tree' | 'json';
 
 export type ReplayOptions = {
-  /** Of the ids; without it, the address that the recorded permalink shows. */
+  /** For ids; without it, the address in the recorded permalink. */
   readonly namespace: string | undefined;
   readonly format: ReplayFormat;
-  /** Ours. */
+  /** The exporter's version. */
   readonly version: string;
 };
 
-/** Returns the trace of a recorded execution, as a tree or as the request that would be sent. */
+/** Returns the trace of a recorded execution, as a tree or as an OTLP request. */
 export function replay(recording: string, { namespace, format, version }: ReplayOptions): string {
   const source = readRecording(recording);
   const settings = {
@@ -34,7 +34,7 @@ export function replay(recording: string, { namespace, format, version }: Replay
   return replaySource(source, settings, format);
 }
 
-/** Returns the trace of an execution, as a tree or as the request that is sent. */
+/** Returns the trace of an execution, as a tree or as an OTLP request. */
 export function replaySource(source: SpanSource, settings: TraceSettings, format: ReplayFormat): string {
   const plan = planTrace(source, settings);
   if (plan === undefined)
@@ -61,8 +61,8 @@ function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
 }
 
 /**
- * An execution from the answers that a server gave: JSON with `execution`, and `state` and `workflow` where there are
- * any. It also holds what no single answer contains: `loggedReason`, `previousAttemptId`, `expectedAtMs`.
+ * Reads an execution from the answers of a server: JSON with `execution`, and with `state` and `workflow` if there are
+ * any. It may also have what no single answer contains: `loggedReason`, `previousAttemptId`, `expectedAtMs`.
  */
 export function readRecording(text: string): SpanSource {
   const recording = toFields(JSON.parse(text));
@@ -79,7 +79,7 @@ export function readRecording(text: string): SpanSource {
     loggedReason: typeof loggedReason === 'string' ? loggedReason : undefined,
     previousAttemptId: typeof previousAttemptId === 'number' ? previousAttemptId : undefined,
     expectedAtMs: typeof expectedAtMs === 'number' ? expectedAtMs : undefined,
-    // A state that never came, or not all of it, is what the seal timeout is for.
+    // A missing or incomplete state, as after the seal timeout.
     degraded: isPending ? 'seal_timeout' : undefined,
   };
 }
@@ -93,7 +93,7 @@ function toFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** The tree for people: a line a span, indented, with its times since the root's start, its result, and why. */
+/** Prints a tree for people: one indented line a span, with its times since the root's start, its result, and why. */
 export function toTreeText({ spans }: Trace): string {
   const startMs = spans[0]?.startMs ?? 0;
   const depths = new Map<string, number>();

@@ -5,12 +5,12 @@ import { type PendingTrace, toPendingKey } from './pending.ts';
 /** A pending trace in the queue, with the results of its tries. */
 export type Waiting = {
   readonly pending: PendingTrace;
-  /** The time on the seal clock at which a request for it was first answered. */
+  /** When, on the seal clock, a request for it was first answered. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
-  /** It was asked for, and no answer came. */
+  /** True if it was requested and no answer came. */
   isUnanswered: boolean;
-  /** The number of its tries that ended in a fault of the server, one after the other. */
+  /** The number of consecutive tries that ended in an error of the server. */
   faults: number;
 };
 
@@ -18,21 +18,21 @@ export type WaitingTraces = {
   readonly add: (pending: readonly PendingTrace[]) => void;
   readonly remove: (pending: PendingTrace) => void;
   readonly size: () => number;
-  /** Returns the queue, ordered. A few that the server never answers come after all others, which they must not hold up. */
+  /** Returns the queue in order. The few that were never answered come last, so that they delay no other. */
   readonly inOrder: () => readonly Waiting[];
-  /** Reports whether an execution arrived after the queue was ordered: it may be more urgent than the next one. */
+  /** Reports whether an execution was added after the queue was ordered: it may be more urgent. */
   readonly hasNew: () => boolean;
   /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
-  /** Reports whether a state that the server is still writing is waited for no longer. */
+  /** Reports whether to use a state that the server is still writing as it is. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
   readonly noteAnswer: (entry: Waiting) => void;
-  /** Asks again later; the longer it has been waited for, the later. */
+  /** Schedules the next try; the longer the trace has waited, the later. */
   readonly postpone: (entry: Waiting) => void;
-  /** Asks again after a fault of ours. */
+  /** Schedules the next try after an error of the exporter. */
   readonly postponeAfterFault: (entry: Waiting) => void;
-  /** Asks again after a fault of the server; who is not answered goes to the back of the queue. */
+  /** Schedules the next try after an error of the server; an unanswered trace goes to the end of the queue. */
   readonly noteApiFault: (entry: Waiting, fault: ApiError) => void;
 };
 
@@ -42,7 +42,7 @@ type WaitingOptions = {
   readonly backlogAgeMs: number;
 };
 
-/** The queue of executions whose traces are not made yet, and the time at which each is tried again. */
+/** The queue of executions without traces, and when each is tried again. */
 export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions): WaitingTraces {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
@@ -60,8 +60,8 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   }
 
   /**
-   * Returns the time for which it has been asked for: what stood in our own queue did not wait for a state, and in all it waits
-   * no longer than the backlog may.
+   * Returns how long a trace has been requested. Time in the queue does not count as waiting for a state; in total it
+   * waits no longer than the backlog age.
    */
   function toAskedMs(entry: Waiting): number {
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
@@ -93,7 +93,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     hasNew: () => hasNew,
     isLate,
     isLastTry: (entry) => {
-      // In a long queue a try comes many minutes after the previous one, and two of them say little.
+      // In a long queue, tries are many minutes apart, and two errors prove little.
       const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
@@ -115,7 +115,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       if (isOfWholeServer(fault)) sealClock.silent();
       else if (isUnsent) sealClock.answered();
       else noteAnswer(entry);
-      // A request that was not sent is not a fault of this one.
+      // A request that was not sent is not an error of this trace.
       if (isUnsent) return;
       entry.isUnanswered = true;
       entry.faults += 1;
@@ -123,7 +123,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
-/** The time since each was seen. Once it is in the queue, the clock on the wall may be set: it makes none of them late. */
+/** The time since each was counted. Once a trace is queued, setting the system clock makes none late. */
 function createAges({ now, ticks }: WaitingOptions['clock']) {
   const seenTicks = new WeakMap<PendingTrace, number>();
   return {
@@ -134,18 +134,18 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
   };
 }
 
-/** More than are asked for within the backlog age; about 5 MB. */
+/** More than can be requested within the backlog age; about 5 MB. */
 const maxWaiting = 10_000;
-/** The least wait for a state that the server is still writing. */
+/** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
 const maxRetryMs = 60_000;
 const faultRetryMs = 15_000;
-/** So often at least a state is asked for before it is given up. */
+/** A state is requested at least this often before it is given up. */
 const minFaults = 10;
 
 /**
- * Orders pending traces: failures first, then the others, each with the newest first, because somebody may be looking for it
- * now. Traces that have waited too long need no request and go between the others: a few are made after each request.
+ * Orders pending traces: failures before others, each newest first, because someone may be looking for them now. Late
+ * traces need no request and go between the others: a few are made after each request.
  */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
@@ -166,10 +166,10 @@ export function toQueueOrder(
   return [...line, ...late.slice(placed)];
 }
 
-/** Making a trace without a question takes milliseconds, a question at the share of enrichment about one second. */
+/** A trace without a request takes milliseconds; at the share of enrichment, a request takes about a second. */
 const minLatePerQuestion = 20;
 
-/** Returns what a queue holds beyond its limit: those that came first, and failures only where nothing else is left. */
+/** Returns the traces beyond the limit: the oldest first, failures last. */
 export function findCrowdedOut(pending: Iterable<PendingTrace>, most: number): readonly PendingTrace[] {
   const good: PendingTrace[] = [];
   const bad: PendingTrace[] = [];
@@ -182,14 +182,14 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
 }
 
 /**
- * Measures the time in which a server could have answered: waits for a state do not go on while the server is down, or rejects
- * us.
+ * Measures the time in which a server could have answered: it stops while the server is down or rejects the
+ * credentials.
  */
 type SealClock = {
   readonly ticks: () => number;
-  /** The server answered, whatever it said of one execution. */
+  /** Call after any answer. */
   readonly answered: () => void;
-  /** It did not, or took no credentials: the clock stands still until the next answer. */
+  /** Call after no answer, or refused credentials: the clock stops until the next answer. */
   readonly silent: () => void;
 };
 

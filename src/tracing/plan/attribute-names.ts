@@ -1,9 +1,9 @@
-/** The version of the conventions that these names are of. */
+/** The version of the conventions that define these names. */
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
 /**
- * Every attribute that we set under a name of the conventions; the CI/CD ones are a release candidate. They are written out,
- * because the package of all names takes megabytes of memory; a test compares them with it.
+ * All attributes with names from the conventions; those of CI/CD are a release candidate. They are copied, because the
+ * package of all names takes megabytes of memory; a test compares them with it.
  */
 export const conventional = {
   action: 'cicd.pipeline.action.name',
@@ -25,7 +25,7 @@ export const conventional = {
   user: 'user.name',
 } as const;
 
-/** Every attribute that the conventions have no name for. */
+/** All attributes that the conventions do not define. */
 export const own = {
   server: 'automation.server.name',
   project: 'automation.project.name',
@@ -57,14 +57,14 @@ export const own = {
   degraded: 'automation.trace.degraded',
 } as const;
 
-/** The value of an option that was asked for by name. */
+/** Returns the attribute name for a configured option. */
 export function toOptionAttribute(option: string): string {
   return `automation.job.option.${option}`;
 }
 
 export const actionRun = 'RUN';
 
-/** The results of the conventions, the same for pipelines and tasks. */
+/** The results in the conventions, the same for pipelines and tasks. */
 export const results = {
   success: 'success',
   failure: 'failure',
@@ -75,7 +75,7 @@ export const results = {
 } as const;
 export type Result = keyof typeof results;
 
-/** Only these make a span an error: a cancelled run did what it was told to. */
+/** Reports whether a result makes a span an error; a cancelled run is none. */
 export function isErrorResult(result: Result): boolean {
   return result === 'failure' || result === 'error' || result === 'timeout';
 }

@@ -5,7 +5,7 @@ import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Attributes, AttributeValue } from './span.ts';
 
-/** Collects the attributes of one span; texts that are too long are cut, and it is remembered that one was. */
+/** Collects the attributes of one span; cuts long texts, and records whether it did. */
 export function createAttributes() {
   const values: Record<string, AttributeValue> = {};
   let hasCut = false;
@@ -14,12 +14,12 @@ export function createAttributes() {
     const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
     if (wellFormed.length <= length) return wellFormed;
     hasCut = true;
-    // Half of a surrogate pair at the end would be no text.
+    // Half a surrogate pair at the end would be invalid text.
     return `${wellFormed.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
   }
 
   return {
-    /** Sets an attribute; undefined and empty texts are skipped. */
+    /** Sets an attribute; skips undefined and empty texts. */
     set: (name: string, value: AttributeValue | undefined) => {
       if (value === undefined || value === '') return;
       if (typeof value === 'number' && !Number.isFinite(value)) return;
@@ -44,7 +44,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   set(conventional.pipeline, toPipeline(execution));
   set(conventional.runId, String(execution.id));
   set(conventional.runUrl, execution.permalink);
-  // Outside of a cluster servers have no UUID; a worker with a name and without an id would be none.
+  // Servers outside a cluster have no UUID; then there is no worker, not one with a name and no id.
   set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
   set(conventional.workerName, state?.serverNode);
   set(own.server, settings.server);
@@ -53,7 +53,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   return values;
 }
 
-/** `{project}/{group}/{name}`; nothing for a command without a job, and for a job that was deleted. */
+/** Returns `{project}/{group}/{name}`; undefined for a command without a job, and for a deleted job. */
 export function toPipeline({ project = '', job }: TracedExecution): string | undefined {
   return job?.name === undefined ? undefined : toJobPath({ project, group: job.group, name: job.name });
 }
@@ -87,7 +87,7 @@ export function setRootAttributes(
   setSensitive(set, execution, settings);
 }
 
-/** People and secrets: only what was asked for. */
+/** Personal and secret values: only those that were configured. */
 function setSensitive(set: AttributeList['set'], execution: TracedExecution, settings: TraceSettings): void {
   if (settings.withUserNames) {
     set(conventional.user, execution.user);

@@ -14,7 +14,7 @@ export type Level = {
 type Drafted = { drafts: readonly Draft[]; notStarted: number };
 type Placed = { step: StepState; context: string; place: StepPlace };
 
-/** The spans of one level of steps, with all that is below them, in the order of their numbers. */
+/** Drafts the spans of one level of steps and everything below, in the order of step numbers. */
 export function* draftSteps(steps: readonly StepState[], level: Level): Pieces<Drafted> {
   if (steps.length === 0) return { drafts: [], notStarted: 0 };
   const found: Placed[] = [];
@@ -36,7 +36,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
   const nodes = yield* draftNodes(step, handler, inside);
-  // A reference run per node stands in a state twice: its `workflow` says the same once more.
+  // A state has a reference run per node twice: its `workflow` repeats it.
   const isPerNode = step.perNode.length > 0;
   const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];
@@ -81,7 +81,7 @@ function* draftNode(state: NodeState | (NodeState & StepState), isRecovered: boo
   };
 }
 
-/** Places a step by its path; a path of another level, or an unreadable one, is replaced by the step's position in the list. */
+/** Places a step by its path. If that is unreadable or of another level, its position in the list counts. */
 function toPlaced(step: StepState, index: number, path: string): Placed {
   const prefix = path === '' ? '' : `${path}/`;
   const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;
@@ -98,7 +98,7 @@ function findNode({ context = '' }: StepState): string | undefined {
   return parseStepContext(context)?.at(-1)?.parameters.get('node');
 }
 
-/** Reports whether a step ran on the server only: a step without nodes carries the server's own node, which is not a target. */
+/** Reports whether a step ran on the server only: it carries the server's own node, which is not a target. */
 function isOnServerAlone({ isNodeStep, nodes }: StepState, { serverNode }: Level): boolean {
   return !isNodeStep && nodes.length === 1 && nodes[0]?.node === serverNode;
 }
@@ -112,7 +112,7 @@ function hasBegun(state: NodeState | StepState): boolean {
   const { condition, startedAtMs, durationMs } = state;
   if (condition === 'waiting' || condition === 'not-started') return false;
   if (condition !== 'aborted' || startedAtMs !== undefined || durationMs !== undefined) return true;
-  // A server calls aborted what it closes, even if nothing of it ever began.
+  // A server marks what it closes as aborted, even if it never began.
   return 'nodes' in state && [...state.nodes, ...(state.workflow ?? []), ...state.perNode].some(hasBegun);
 }
 
@@ -123,7 +123,7 @@ function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
   };
 }
 
-/** The duration is exact, the moments are cut to whole seconds. */
+/** The duration is exact; times are cut to whole seconds. */
 function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progress): Timing {
   if (isRunning(condition)) return { ...untimed, startMs: startedAtMs, isInferred: true, isOpen: true };
   const durationMs = told === undefined ? undefined : Math.round(told);
@@ -134,7 +134,7 @@ function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progr
   return { ...untimed, startMs, endMs, durationMs, isInferred: endMs === undefined };
 }
 
-/** Computes the outcome of a step or a node from its own state and the outcomes below it. */
+/** Computes the outcome of a step or node from its state and the outcomes below it. */
 function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
   const plain = { errorType: undefined, reason: undefined, isRecovered: false };
   switch (progress.condition) {
@@ -147,7 +147,7 @@ function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered:
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // Recorded runs show both inside executions that succeeded.
+      // Recorded runs have both inside executions that succeeded.
       if (below.some(hasFailed))
         return toFailure(undefined, below, { isRecovered, word: `${condition}, failed below` });
       return { ...plain, result: 'success', why: `${condition}, nothing below it failed for good` };

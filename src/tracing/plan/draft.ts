@@ -2,7 +2,7 @@ import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { Result } from './attribute-names.ts';
 import type { SpanKey } from './ids.ts';
 
-/** A span before it has an id, its final times and its attributes. */
+/** A span without its id, final times and attributes. */
 export type Draft = {
   readonly key: SpanKey;
   readonly name: string;
@@ -12,7 +12,7 @@ export type Draft = {
   readonly timing: Timing;
   /** In the order of steps. */
   readonly children: readonly Draft[];
-  /** Children that never began. */
+  /** The number of children that never began. */
   readonly notStarted: number;
   /** For an overflow span: the spans that it stands for. */
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
@@ -31,7 +31,7 @@ export type Outcome = {
   readonly errorType: string | undefined;
   /** The reason that the server gave here, as an error type. */
   readonly reason: string | undefined;
-  /** Set if an error handler recovered it: it does not count above. */
+  /** True if an error handler recovered it: it does not count as failed above. */
   readonly isRecovered: boolean;
   readonly why: string;
 };
@@ -41,9 +41,9 @@ export type Timing = {
   readonly endMs: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
-  /** True if `endMs`, or what will stand for it, is a guess. */
+  /** True if the end is estimated. */
   readonly isInferred: boolean;
-  /** True if it was never seen to end: then it ends with what it is in. */
+  /** True if no end was seen: then it ends with its parent. */
   readonly isOpen: boolean;
 };
 
@@ -55,12 +55,12 @@ export const untimed: Timing = {
   isOpen: false,
 };
 
-/** A failure that nothing made good for. */
+/** Reports whether it failed and was not recovered. */
 export function hasFailed({ outcome }: Draft): boolean {
   return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
 }
 
-/** The reason of the first failed leaf that has one; what failed above it gives its own only then. */
+/** Returns the reason of the first failed leaf that has one; otherwise that of a failed parent. */
 export function findReason(drafts: readonly Draft[]): string | undefined {
   for (const draft of drafts) {
     if (!hasFailed(draft)) continue;
@@ -74,14 +74,14 @@ export function hasFailedNode(drafts: readonly Draft[]): boolean {
   return drafts.some((draft) => hasFailed(draft) && (draft.key.kind === 'node' || hasFailedNode(draft.children)));
 }
 
-/** Counts the spans of a draft, with all below it. */
+/** Counts the spans of a draft and everything below it. */
 export function countSpans(draft: Draft): number {
   let count = 1;
   for (const child of draft.children) count += countSpans(child);
   return count;
 }
 
-/** The tree without what a state names a second time: two spans cannot have one id, and the first stays. */
+/** Drops spans with the id of an earlier one: a state may name a step twice. */
 export function* dropDuplicates(draft: Draft, taken = new Set<string>()): Pieces<Draft> {
   const children: Draft[] = [];
   for (const child of draft.children) {

@@ -22,11 +22,11 @@ export function* estimateBytes(
 
 type Costs = {
   request: number;
-  /** Ids, times, kind, status, flags, and what is written around them. */
+  /** Ids, times, kind, status, flags, and their encoding. */
   span: number;
-  /** The bytes around a name and a value, and those of a value that is not a text. */
+  /** The bytes around a name and a value, and of a value that is not a text. */
   attribute: number;
-  /** The longest form of what is not plain. */
+  /** The longest encoding of a character that is not plain. */
   character: number;
 };
 
@@ -41,7 +41,7 @@ function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    // Names are ours, except those of configured options.
+    // Attribute names are plain, except those of configured options.
     bytes += costs.attribute + (name.startsWith(ofOptions) ? ofText(name, costs) : name.length);
     if (typeof value === 'string') bytes += ofText(value, costs);
   }
@@ -52,7 +52,7 @@ function ofText(text: string, { character }: Costs): number {
   return isPlain(text) ? text.length : character * text.length;
 }
 
-/** One byte a character in both formats. */
+/** Reports whether both formats encode each character as one byte. */
 function isPlain(text: string): boolean {
   return /^[ !#-[\]-~]*$/.test(text);
 }

@@ -1,4 +1,4 @@
-/** The values of `error.type` that reasons of the server become; a closed list, whatever plugins write. */
+/** The values of `error.type` for reasons of the server: a closed list, whatever plugins write. */
 const knownReasons: readonly string[] = [
   'AuthenticationFailure',
   'ConfigurationFailure',
@@ -19,7 +19,7 @@ export const nodeFailure = 'node_failure';
 export const incomplete = 'incomplete';
 export const timeout = 'timeout';
 
-/** Undefined where no reason was given. */
+/** Undefined if there is no reason. */
 export function toErrorType(reason: string | undefined): string | undefined {
   if (reason === undefined) return undefined;
   return knownReasons.includes(reason) ? reason : otherError;

@@ -8,7 +8,7 @@ export type SpanKey =
   | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
-/** The trace of an execution (scheme ax1): computed from what a running job can know of itself. */
+/** Returns the trace id of an execution (scheme ax1), computed from values that a running job has too. */
 export function toTraceId(namespace: string, execution: string): string {
   return digest(['ax1', 'trace', namespace, execution], 32);
 }
@@ -19,30 +19,27 @@ export function toSpanId(namespace: string, execution: string, key: SpanKey): st
   return digest(['ax1', 'span', namespace, execution, key.kind, ...path, ...node], 16);
 }
 
-/** The W3C header that makes a span the parent of others. */
+/** Returns the W3C header that makes a span the parent of others. */
 export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
 /**
- * The address of a server as the namespace of its ids: scheme and host in lower case; no default port, user, query,
- * fragment or trailing slash.
+ * Returns the address of a server as the namespace of its ids: scheme and host in lower case; no default port, user,
+ * query, fragment or trailing slash.
  */
 export function toNamespace(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/**
- * Hashes fields, each on a line of its own, so that different lists never give the same text. An id of only zeros is not
- * valid.
- */
+/** Hashes fields, each on its own line, so that different lists never give the same text. An id of zeros is invalid. */
 function digest(fields: readonly string[], length: number): string {
   const id = hash('sha256', `${fields.join('\n')}\n`).slice(0, length);
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;
 }
 
-/** The ways to use the trace context that the caller of an execution gave as an option. */
+/** How to use the trace context that the caller of an execution passed as an option. */
 const joiningModes = ['parent', 'link', 'off'] as const;
 type JoiningMode = (typeof joiningModes)[number];
 
@@ -54,7 +51,7 @@ export type Joining = {
 
 export type Caller = { readonly traceId: string; readonly spanId: string };
 
-/** Finds the caller of an execution; `invalid` for a value that is not a trace context. */
+/** Returns the caller of an execution; `invalid` if the value is not a trace context. */
 export function findCaller(
   options: ReadonlyMap<string, string>,
   { option, mode }: Joining,
@@ -64,7 +61,7 @@ export function findCaller(
   return parseTraceparent(value) ?? 'invalid';
 }
 
-/** W3C Trace Context; a later version may go on after the fields of the first. */
+/** W3C Trace Context; later versions may append fields. */
 export function parseTraceparent(value: string): Caller | undefined {
   if (value.length > longest) return undefined;
   const [, version, traceId = '', spanId = '', rest] =

@@ -4,8 +4,8 @@ import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
 
 /**
- * The tree with no more spans than that: what failed, the slowest and the first keep theirs, fairly among all parents; the
- * others become one span under their parent, which counts as one. The tree is looked through once for all limits.
+ * Limits a tree to a number of spans. Failed, slowest and first spans stay, fairly among all parents; the others become
+ * one overflow span under their parent, which counts too. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
   const total = countTimed(root);
@@ -17,7 +17,7 @@ export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> 
   };
 }
 
-/** Returns what keeps its span. */
+/** Chooses the spans that stay. */
 function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet<Timed>> {
   const [root] = places;
   const kept = new Set<Timed>();
@@ -43,7 +43,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** A span, one more for the rest of its children, and one less where its parent has no rest any more. */
+/** One span, one more for the rest of its children, and one less if its parent then has no rest. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }
@@ -58,13 +58,13 @@ type Place = {
   timed: Timed;
   parent: Place | undefined;
   rank: number;
-  /** Its position among its siblings: the first, the slowest, the second, the second slowest … */
+  /** The rank among its siblings: first, slowest, second, second slowest … */
   position: number;
-  /** How many of its children have no span. */
+  /** The number of its children without a span. */
   missing: number;
 };
 
-/** Parents before their children. */
+/** Lists parents before their children. */
 function* listPlaces(root: Timed): Pieces<readonly Place[]> {
   const places: Place[] = [{ timed: root, parent: undefined, rank: rankOf(root), position: 0, missing: 0 }];
   for (const parent of places) {
@@ -107,7 +107,7 @@ function* prune(timed: Timed, kept: ReadonlySet<Timed>): Pieces<Timed> {
   return { ...timed, children: left.length === 0 ? children : [...children, yield* toOverflowSpan(timed, left)] };
 }
 
-/** Builds one span for all omitted children of a parent. */
+/** Builds the overflow span of a parent's omitted children. */
 function* toOverflowSpan(parent: Timed, left: readonly Timed[]): Pieces<Timed> {
   let failed = 0;
   let spans = 0;
@@ -146,7 +146,7 @@ function toOutcome(count: number, failed: number): Outcome {
   return { ...shared, result: 'success', errorType: undefined };
 }
 
-/** The steps below a node have the node in their path; so has the rest of them. */
+/** The steps below a node have the node in their path; so has their overflow span. */
 function toPath({ draft: { key } }: Timed): string | undefined {
   if (key.kind === 'node') return `${key.path}@node=${key.node}`;
   return key.kind === 'root' ? undefined : key.path;

@@ -17,28 +17,28 @@ import { settleTimes } from './times.ts';
 
 export type Plan = {
   readonly trace: Trace;
-  /** The use of the caller's trace context, if one was given. */
+  /** How the caller's trace context was used, if there was one. */
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
-  /** True if the execution ended with an unknown word. */
+  /** True if the execution ended with an unknown status. */
   readonly isUnknown: boolean;
-  /** The number of spans that had to be omitted. */
+  /** The number of omitted spans. */
   readonly leftOut: number;
   readonly attempts: Attempts;
 };
 
-/** The executions before it and after it, where they are known, and how often it was tried before. */
+/** The attempts before and after it, if known, and the number of earlier ones. */
 export type Attempts = {
   readonly previous: number | undefined;
   readonly next: number | undefined;
   readonly retry: number | undefined;
 };
 
-/** The trace of an execution that is over; none for one that is not, or that never began. */
+/** Plans the trace of a finished execution; undefined if it is not finished, or never began. */
 export function planTrace(source: SpanSource, settings: TraceSettings): Plan | undefined {
   return finish(planInPieces(source, settings));
 }
 
-/** The same in pieces; a large one may take a second. */
+/** Does the same in pieces; a large trace may take a second. */
 export function* planInPieces(source: SpanSource, settings: TraceSettings): Pieces<Plan | undefined> {
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
@@ -67,7 +67,7 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
   return { trace, caller: tellCaller(frame.caller, settings), isUnknown: root.outcome.isUnknown, leftOut, attempts };
 }
 
-/** The last moment that 64 bits of nanoseconds can tell, and some. */
+/** Near the last time that 64 bits of nanoseconds can hold. */
 const latest = 9_000_000_000_000;
 
 function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {
@@ -79,7 +79,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   if (typeof caller === 'object' && joined === undefined) {
     links.push({ ...caller, attributes: { [own.link]: 'caller' } });
   }
-  // Attempts have the same options, and with them the same caller.
+  // Attempts have the same options, so they have the same caller.
   const linkTo = (attempt: number | undefined, name: string): void => {
     if (attempt === undefined) return;
     const id = String(attempt);
@@ -111,7 +111,7 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
 
 type RootDraft = { draft: Draft; outcome: RootOutcome };
 
-/** The execution as a tree of drafts: the wait for its start, and its steps. */
+/** Drafts the execution as a tree: the wait for its start, and its steps. */
 function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {
   const { execution, state, workflow } = source;
   const steps = state?.steps ?? [];
@@ -133,7 +133,7 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
 
 const minWaitMs = 2000;
 
-/** A delayed retry, or no free thread: the execution runs by its own account, and nothing happens yet. */
+/** A delayed retry, or no free thread: the execution is marked as running, but nothing happens yet. */
 function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft | undefined {
   if (firstStepMs === undefined || firstStepMs - startedAtMs < minWaitMs) return undefined;
   return {

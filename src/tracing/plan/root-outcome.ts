@@ -4,11 +4,11 @@ import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts'
 import { incomplete, nodeFailure, otherError, timeout, toErrorType } from './failure-reason.ts';
 
 export type RootOutcome = Outcome & {
-  /** True if the server used an unknown word. */
+  /** True if the server used an unknown status. */
   readonly isUnknown: boolean;
 };
 
-/** Computes the outcome of an execution: its status decides, whatever its steps report; they only give the reason. */
+/** Computes the outcome of an execution: the status decides; its steps only give the reason. */
 export function toRootOutcome(
   source: SpanSource,
   below: readonly Draft[],
@@ -27,7 +27,7 @@ export function toRootOutcome(
     case 'failed-with-retry':
       return toFailure(source, below, 'the execution failed and is tried again');
     case 'scheduled':
-      // A one-time run may keep this word when it is over; then its nodes tell how it ended.
+      // A finished one-time run may keep this status; then its nodes show how it ended.
       if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
       if (execution.succeededNodes > 0) return plain('success', 'the one-time run ended without failed nodes');
       return unknown('a one-time run ended without a status and without nodes');

@@ -5,26 +5,26 @@ import type { Joining } from './ids.ts';
 
 /** The settings of a plan. */
 export type TraceSettings = {
-  /** Of the ids: the same for all members of a server. */
+  /** For ids: the same for all members of a server. */
   readonly namespace: string;
-  /** The server as it is configured. */
+  /** The configured name of the server. */
   readonly server: string;
-  /** The `service.name` of what is traced. */
+  /** The `service.name` of the traced service. */
   readonly service: string;
-  /** The release of the service, where it is known. */
+  /** The release of the service, if known. */
   readonly release: string | undefined;
-  /** The name and version of this exporter, as the spans carry them. */
+  /** The name and version of this exporter, for spans. */
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;
   readonly joining: Joining;
-  /** The results of custom statuses; a failure for those not in it. */
+  /** The results of custom statuses; others are failures. */
   readonly customStatuses: Readonly<Record<string, Result>>;
   /** The options whose values are shown. */
   readonly options: readonly string[];
   readonly withUserNames: boolean;
   readonly withArgstring: boolean;
   readonly maxSpans: number;
-  /** Of one request, before it is compressed. */
+  /** For one request, before compression. */
   readonly maxBytes: number;
   /** The encoding; protobuf by default. */
   readonly format?: TraceFormat;

@@ -5,7 +5,7 @@ export type SpanLink = { readonly traceId: string; readonly spanId: string; read
 
 export type Span = {
   readonly id: string;
-  /** The caller's span, or none, for the root. */
+  /** For the root: the caller's span, or undefined. */
   readonly parentId: string | undefined;
   readonly name: string;
   readonly kind: 'server' | 'internal';
@@ -14,7 +14,7 @@ export type Span = {
   readonly isError: boolean;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** Why it has the result that it has, for people; it is not sent. */
+  /** Why it has its result, for people; not sent. */
   readonly why: string;
 };
 

@@ -19,7 +19,7 @@ export type SpanFrame = {
   readonly links: readonly SpanLink[];
 };
 
-/** The spans of a tree, parents before children; no two have one id. */
+/** Builds the spans of a tree, parents before children, with unique ids. */
 export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]> {
   const spans: Span[] = [];
   const taken = new Set<string>();
@@ -53,7 +53,7 @@ function toSpan({ draft, startMs, endMs, isClamped, isInferred }: Timed, { id, p
   return {
     id,
     parentId,
-    // An empty name would be no name.
+    // A span must not have an empty name.
     name: name === '' ? 'unnamed' : name,
     kind: isRoot ? 'server' : 'internal',
     startMs,

@@ -1,6 +1,6 @@
 import type { StepState, WorkflowStep } from '../../domain/step-state.ts';
 
-/** The steps of a job by their number, where they are still those that ran. */
+/** The steps of a job by number, if they are still the ones that ran. */
 export type StepNames = {
   readonly nameOf: (number: number, isHandler: boolean) => string | undefined;
   readonly below: (step: { number: number; isHandler: boolean }, states: States) => StepNames;
@@ -9,7 +9,9 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/** Names from a workflow that is read after the run and may have been edited since: level by level, only where it fits. */
+/**
+ * Names steps from a workflow that was read after the run and may have been edited: level by level, only where it fits.
+ */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }
@@ -34,9 +36,9 @@ function namesOfLevel(workflow: Steps, states: States, expanded: ReadonlyMap<str
   };
 }
 
-/** As many steps, and each of its kind. */
+/** Reports whether there are as many steps, each of the same kind. */
 function isFitting(workflow: Steps, states: States): boolean {
-  // Most paths show at a glance that they are not of a handler.
+  // A quick check: most paths cannot be of a handler.
   const isHandler = (context: string): boolean =>
     /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
   const steps = states.filter(({ context = '' }) => !isHandler(context));
@@ -58,7 +60,7 @@ function toName(step: WorkflowStep | undefined): string | undefined {
   return kind;
 }
 
-/** The first place that shows the steps of a job serves all references to it. */
+/** Lists the steps of jobs; the first place that has them serves all references. */
 function listExpanded(workflow: Steps, found = new Map<string, Steps>()): ReadonlyMap<string, Steps> {
   for (const step of workflow) {
     if (step.workflow !== undefined) {
@@ -78,19 +80,19 @@ export type StepPlace = {
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** Reads `step[e][@key=value,…]` joined by `/`, where `\` takes the meaning from what follows; undefined for anything else. */
+/** Reads `step[e][@key=value,…]` joined by `/`, where `\` escapes the next character; undefined for anything else. */
 export function parseStepContext(context: string): readonly StepPlace[] | undefined {
   if (context.length > maxTextLength) return undefined;
   const places = splitAt(context, '/').map(parsePlace);
   return places.every((place) => place !== undefined) ? places : undefined;
 }
 
-/** The order in which the steps of one level are numbered; a handler comes after its step. */
+/** Compares steps of one level by number; a handler comes after its step. */
 export function comparePlaces(left: StepPlace, right: StepPlace): number {
   return left.number - right.number || Number(left.isHandler) - Number(right.isHandler);
 }
 
-/** Longer ones are not of a server's making. */
+/** Longer paths cannot come from a server. */
 const maxTextLength = 4000;
 
 function parsePlace(text: string): StepPlace | undefined {

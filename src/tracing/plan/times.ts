@@ -3,17 +3,17 @@ import type { Draft } from './draft.ts';
 
 export type Bounds = { readonly startMs: number; readonly endMs: number };
 
-/** A draft with times that fit into those of its parent. */
+/** A draft whose times lie within those of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
   /** True if its times differ from those that the server sent. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
-  /** By their start; those that start at once keep the order of their steps. */
+  /** By start; those with the same start keep the order of steps. */
   readonly children: readonly Timed[];
 };
 
-/** Whole milliseconds since 1970 for a draft that lies within bounds, and for all below it. */
+/** Returns whole milliseconds since 1970 for a draft and everything below it, within the bounds. */
 export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
   const { children } = yield* guess(draft);
   return {
@@ -26,8 +26,8 @@ export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
 }
 
 /**
- * Moves what two clocks, or whole seconds, put outside of its parent back into it. Beyond its parent it is cut, but never to
- * less than that length where its parent has room for it; it never ends before it starts.
+ * Moves times into those of the parent, which two clocks or whole seconds may have put outside. Cuts at the parent's
+ * bounds, but keeps at least `length` if the parent has room; never ends before it starts.
  */
 export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs = 0): Bounds {
   const fromMs = Math.min(Math.max(startMs, parent.startMs), parent.endMs);
@@ -39,15 +39,15 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   draft: Draft;
-  /** The first moment at which it can have begun, by its own times and those below it; and the matching end. */
+  /** The earliest possible start, from its own times and those below it, and the matching end. */
   startMs: number | undefined;
   endMs: number | undefined;
-  /** Its duration, or that of the spans below it: it is never shown shorter. */
+  /** Its duration, or that of the spans below it, whichever is longer. */
   lengthMs: number;
   children: readonly Guessed[];
 };
 
-/** Starts are cut to whole seconds: what ends later than what it is in shows that this began later in its second. */
+/** Starts are cut to whole seconds: if a child ends after its parent, the parent began later in that second. */
 function* guess(draft: Draft): Pieces<Guessed> {
   const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Of those that began in the same second the one with the higher number began no sooner. */
+/** Of siblings that began in the same second, those with a higher number began no earlier. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();
