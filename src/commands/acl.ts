@@ -9,7 +9,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 
-/** Prints the least access policy that each server has to have for this configuration. */
+/** Prints the minimal access policy that each server needs for this configuration. */
 export async function acl(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
@@ -21,7 +21,7 @@ export async function acl(context: CommandContext): Promise<number> {
     context.complain(`acl: ${JSON.stringify(wanted)} is not a configured server (configured: ${names || 'none'})\n`);
     return exitCodes.misconfigured;
   }
-  // Before a token there has to be a policy, and without a token no server can be configured.
+  // A token needs a policy first, and without a token no server can be configured.
   const policies = servers.length === 0 ? [render(anyServer, config)] : servers.map((server) => render(server, config));
   context.write(policies.join('---\n'));
   return exitCodes.well;
@@ -66,13 +66,13 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
   return `${comments.map((line) => `# ${line}\n`).join('')}${text}`;
 }
 
-/** Everything that is enabled, by the name that it has in the configuration. */
+/** Lists everything that is enabled, by its name in the configuration. */
 function listPurposes({ collectors: settings, traces }: Config): readonly Purpose[] {
   const enabled = collectors.filter(({ name }) => settings[name]?.enabled);
   return [
     { name: 'start', reads: [systemInfo] },
     ...enabled,
-    // With `auto`, an environment variable that may be set elsewhere decides.
+    // With `auto`, an environment variable decides, which may be set elsewhere.
     ...(traces.enabled === 'off'
       ? []
       : [{ name: 'traces', reads: [execution, executionState, executionOutput, jobWorkflow] }]),

@@ -1,27 +1,27 @@
 import type { Daemon, Login } from './find-daemon.ts';
 
-/** One question to the running daemon. */
+/** One request to the running daemon. */
 export type Question = Daemon & {
   readonly path: string;
-  /** Sent with POST where it is given. */
+  /** If present, the request is a POST. */
   readonly body?: unknown;
-  /** False where another exporter has led here. */
+  /** False after a redirect from another exporter. */
   readonly leadsOn?: boolean;
 };
 
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
-  /** It understood and says no, in a sentence. */
+  /** The daemon refused, with a message. */
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
   /** The daemon does not answer, or something else does. */
   | { readonly kind: 'unreachable'; readonly says: string };
 
-/** Asks the daemon over HTTP, as anyone on the machine can, or as one of its users. */
+/** Sends a request to the daemon over HTTP, without credentials or as one of its users. */
 export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   const { url, login, path, body } = question;
   try {
     const response = await fetch(`${url}${path}`, {
-      // Any other than to the owner of a server comes from something in front of the daemon.
+      // Redirects other than to the owner of a server come from a proxy.
       redirect: 'manual',
       signal: AbortSignal.timeout(limitMs),
       ...toRequest(login, body),
@@ -41,7 +41,10 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   }
 }
 
-/** Returns the exporter that owns the server in question, where it is asked the same, and a password stays as safe. */
+/**
+ * Returns the exporter that owns the server, if the redirect keeps the path and does not weaken the protection of a
+ * password.
+ */
 function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
   if (!leadsOn || !/^https?:/.test(location) || !location.endsWith(path)) return undefined;
   if (login !== undefined && url.startsWith('https:') && !location.startsWith('https:')) return undefined;
@@ -65,7 +68,7 @@ function toBasic({ username, password }: Login): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
 }
 
-/** Removes control characters: an answer of something else must not control the terminal. */
+/** Removes control characters: a foreign answer must not control the terminal. */
 function toLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;

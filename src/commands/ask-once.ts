@@ -4,7 +4,7 @@ import type { ServerConfig } from '../config/config.ts';
 import { connectServer } from '../daemon/connect.ts';
 import { systemClock } from '../domain/system-clock.ts';
 
-/** Asks a server over connections of its own, which end with the answer. */
+/** Sends requests over a connection that is closed afterwards. */
 export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => Promise<Answer>): Promise<Answer> {
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const largeAnswers = createLargeAnswers({ clock: systemClock });

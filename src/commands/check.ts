@@ -12,7 +12,7 @@ import { type CommandContext, exitCodes, type Progress } from './command.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
-/** Asks every server what the collectors that are on would ask, once. */
+/** Sends every request of the enabled collectors to every server, once. */
 export async function check(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
@@ -46,7 +46,7 @@ export async function check(context: CommandContext): Promise<number> {
   return reports.every(isFine) && !isBroken ? exitCodes.well : exitCodes.failed;
 }
 
-/** Lists what `serve` warns of when it starts. */
+/** Lists the warnings that `serve` logs when it starts. */
 function listAllExposures({ config, configFile }: Loaded): string[] {
   const stateDirectory = config.state.memory ? undefined : config.state.dir;
   return [
@@ -57,7 +57,7 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
 
 type Plan = { config: Config; enabled: typeof collectors; progress: Progress };
 
-/** The server, and each member that is watched by itself, for what each has of its own. */
+/** Checks the server, and what is separate for each of its members. */
 async function probeAll(server: ServerConfig, plan: Plan): Promise<ServerReport[]> {
   const { members } = server;
   const { enabled } = plan;
@@ -87,7 +87,7 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
   return remedy === undefined ? report : { ...report, remedy };
 }
 
-/** Each dialect has a header of its own for tokens: the right token in the wrong one is refused. */
+/** Each dialect has its own header for tokens: the right token in the wrong header is refused. */
 async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {
   if (server.dialect === 'auto') return undefined;
   try {
@@ -102,7 +102,7 @@ async function findOtherDialect(server: ServerConfig): Promise<string | undefine
   }
 }
 
-/** Returns the configuration that switches off the requests to an endpoint. */
+/** Returns the configuration that disables the requests to an endpoint. */
 function toSwitches(endpoint: string): string {
   const asking = collectors.filter(
     ({ name: own, reads }) => own === endpoint || reads.some(({ name }) => name === endpoint),
@@ -110,7 +110,7 @@ function toSwitches(endpoint: string): string {
   return asking.map(({ name }) => `collectors.${name}.enabled: false`).join(', ');
 }
 
-/** A policy that was shown already is not shown again. */
+/** Policies already shown are not repeated. */
 function renderReport(report: ServerReport, shown: Set<string>): string {
   const { url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
   const facts = [
@@ -155,7 +155,7 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
-/** Several servers make a long report: its last line names those to look at. */
+/** A report on several servers is long: its last line names those with errors. */
 function toTotal(reports: readonly ServerReport[]): string[] {
   if (reports.length < 2) return [];
   const wrong = reports.filter((report) => !isFine(report)).map(toName);
@@ -163,7 +163,7 @@ function toTotal(reports: readonly ServerReport[]): string[] {
   return [`${reports.length} checked, ${reports.length - wrong.length} well, ${wrong.length} not${names}\n`];
 }
 
-/** Returns the closing sentence of a report. */
+/** Returns the last sentence of a report. */
 function toClosing(report: ServerReport): string {
   const { reachable, credentials, endpoints, remedy } = report;
   const server = toName(report);
@@ -177,7 +177,7 @@ function toClosing(report: ServerReport): string {
   return `${server}: not well: ${wrong.join(', ')}`;
 }
 
-/** What was tried in addition to the endpoints, a line each. */
+/** One line for each check other than endpoints. */
 function renderLive(reports: readonly LiveReport[]): string {
   const named = reports.map(({ name, server, ...report }) => {
     return { ...report, name: server === undefined ? name : `${name} of ${server}` };

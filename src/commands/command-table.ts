@@ -4,13 +4,13 @@ import type { Command } from './command.ts';
 export type CommandRow = {
   readonly name: string;
   readonly help: string;
-  /** The words that may follow it, as `--help` writes them. */
+  /** The words that may follow it, for `--help`. */
   readonly usage?: string;
   /** False if it reads no configuration. */
   readonly hasOptions?: boolean;
-  /** The rest of a command line each. */
+  /** Each without the program's name. */
   readonly examples: readonly string[];
-  /** The most words that may follow it; none by default. */
+  /** The maximum of words that may follow it; none by default. */
   readonly positionals?: number;
   /** Imported only when called, so that one command does not load what another needs. */
   readonly load: () => Promise<Command>;

@@ -10,27 +10,27 @@ export type CommandContext = {
   readonly write: (text: string) => void;
   /** To standard error. */
   readonly complain: (text: string) => void;
-  /** To a terminal, where there is one. */
+  /** To a terminal, if there is one. */
   readonly progress?: Progress;
 };
 
-/** Resolves to the exit code: 0 well, 1 the world is not as it should be, 2 the user has to change something. */
+/** Resolves to the exit code: 0 ok, 1 check failed, 2 usage or configuration error. */
 export type Command = (context: CommandContext) => Promise<number>;
 
 export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;
 
-/** For a command that reads no configuration, which complains of the arguments too: whether they are fine. */
+/** For a command without configuration: complains about arguments, and reports whether there are no complaints. */
 export function areArgumentsFine({ arguments: { problems }, complain }: CommandContext): boolean {
   if (problems.length > 0) complain(`${problems.map(formatComplaint).join('\n')}\n`);
   return problems.length === 0;
 }
 
-/** Shows what a long command is doing, in one line that the next one replaces; without a text the line goes away. */
+/** Shows what a long command is doing, in a line that the next call replaces; without a text, removes it. */
 export type Progress = (text?: string) => void;
 
 type Terminal = { isTTY?: boolean; columns?: number; write: (text: string) => unknown };
 
-/** Draws on a terminal; draws nothing in files, pipes and logs. */
+/** Draws on a terminal; does nothing in files, pipes and logs. */
 export function createProgress(stream: Terminal, env: Readonly<Record<string, string | undefined>>): Progress {
   if (stream.isTTY !== true || env['TERM'] === 'dumb' || env['CI'] === 'true') return () => {};
   let isShown = false;
@@ -42,6 +42,6 @@ export function createProgress(stream: Terminal, env: Readonly<Record<string, st
   };
 }
 
-// A terminal that does not know its size says 0.
+// A terminal of unknown size reports 0.
 const usualColumns = 80;
 const clearLine = '\r\u001b[K';

@@ -3,10 +3,10 @@ import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
 import { planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
 
-/** A simulated service and the daemon that watches it, in one process; nothing stays behind. */
+/** Runs a simulated service and the daemon that watches it in one process; leaves nothing behind. */
 export async function demo(context: CommandContext): Promise<number> {
   const plan = planSimulation(context, demoPort);
-  // Nothing starts before everything is known to be right; the port may be known only then.
+  // Nothing starts until the configuration is valid; only the port may still be unknown.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (plan === undefined || checked === undefined) return exitCodes.misconfigured;
   let daemonUrl: string | undefined;
@@ -34,19 +34,19 @@ export async function demo(context: CommandContext): Promise<number> {
 
 const demoPort = 9721;
 
-/** The simulated past is counted and shown at once, unless the person says otherwise: numbers to look at, and a page that is not empty. */
+/** Counts and shows the simulated past at once, unless configured otherwise, so that pages are not empty. */
 function soon({ env }: CommandContext): Record<string, string> {
   const wishes = {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
     AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '0s',
     AUTOMATION_EXPORTER_COLLECTOR_EXECUTIONS_EVERY: '5s',
-    // This service has no other users, and the steps of the past are many requests.
+    // This service has no other users, and reading the steps of the past takes many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
 }
 
-/** Traces go to the simulated service's own trace backend, unless the person names one. */
+/** Sends traces to the simulated service's own trace backend, unless one is configured. */
 function toSink({ env }: CommandContext, { url }: { url: string }): Record<string, string> | undefined {
   const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
   if (isNamed) return undefined;

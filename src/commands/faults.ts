@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { toPackageFolder } from '../domain/package-folder.ts';
 
-/** Ends the process with one sentence after an unexpected error, but not when nobody reads its output any more. */
+/** Ends the process with one sentence after an unexpected error, unless only its output is no longer read. */
 export function endOnFaults(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('uncaughtException', (error: unknown) => {
@@ -12,7 +12,7 @@ export function endOnFaults(): void {
   });
 }
 
-/** The message, its causes, and where it came from: the first place in our own code, as its sources have it. */
+/** Returns the message, its causes, and the first place in the exporter's own source code. */
 export function explainFault(error: unknown, folder: URL = toPackageFolder()): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
@@ -28,10 +28,10 @@ function findPlace(stack: string, folder: URL): string | undefined {
   return undefined;
 }
 
-/** Looks a place of the bundle up in the map beside its file; the sources have none. */
+/** Looks up a place of the bundle in its source map; sources have none. */
 function findOrigin(url: string, line: number, column: number): string | undefined {
   try {
-    // The casts are true: the build wrote the map, and the types of `findOrigin` lack that it may find nothing.
+    // The casts are true: the build wrote the map, and the types of `findOrigin` omit an empty result.
     const map = JSON.parse(readFileSync(fileURLToPath(`${url}.map`), 'utf8')) as ConstructorParameters<
       typeof SourceMap
     >[0];

@@ -3,7 +3,7 @@ import type { CommandFlag } from '../config/read/command-line.ts';
 import { type HelpRow, toFileHelp, toHelp } from '../config/show/help.ts';
 import { type CommandRow, commandFlags, commandWords } from './command-table.ts';
 
-/** `--help`: what fits a screen; of one command, that command with its own flags. */
+/** Renders `--help`, which fits on a screen; for one command, the command with its own flags. */
 export function renderHelp(version: string, command: string | undefined): string {
   const row = commandWords.find(({ name }) => name === command);
   return row === undefined ? renderOverview(version) : renderCommand(row);
@@ -33,7 +33,7 @@ Examples:
 `;
 }
 
-/** The words before the first colon or semicolon: details are in the help of the command. */
+/** Returns the words before the first colon or semicolon: the help of the command has details. */
 function toSummary(help: string): string {
   return help.replace(/[:;].*$/s, '.');
 }
@@ -52,7 +52,7 @@ ${examples.map((example) => `  automation-exporter ${example}`).join('\n')}
 `;
 }
 
-/** The options that nearly everybody sets; a test compares them with those that there are. */
+/** The options that nearly everybody sets; a test checks that they exist. */
 export const commonFlags: readonly string[] = [
   'config.file',
   'web.listen-address',
@@ -78,7 +78,7 @@ const exitCodesText = `Exit codes:
   2  invalid command line, configuration or state directory
 `;
 
-/** `--help-all`: every command, every flag, and what has no flag. */
+/** Renders `--help-all`: every command, every flag, and what has no flag. */
 export function renderWholeHelp(version: string): string {
   const rows = toHelp(collectors);
   const options = rows.filter(({ flag }) => flag !== undefined);

@@ -8,11 +8,11 @@ import type { CommandContext } from './command.ts';
 import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
 export type Loaded = Extract<LoadedConfig, { ok: true }> & {
-  /** Reads the same sources once more. */
+  /** Reads the same sources again. */
   readonly loadAgain: () => Promise<LoadedConfig>;
 };
 
-/** The checked configuration; undefined after all complaints were printed. */
+/** Returns the checked configuration; undefined after all complaints were printed. */
 export async function loadOrComplain(
   context: CommandContext,
   extraEnv: Readonly<Record<string, string>> = {},

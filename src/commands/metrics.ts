@@ -1,7 +1,7 @@
 import { renderMetricReference } from '../daemon/reference.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
-/** The reference of all metrics. */
+/** Prints the reference of all metrics. */
 export async function metrics(context: CommandContext): Promise<number> {
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
   context.write(renderMetricReference());

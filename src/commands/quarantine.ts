@@ -4,7 +4,7 @@ import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
 
-/** Lists, retries or drops the traces that the OTLP endpoint rejected, through the running daemon. */
+/** Lists, retries or drops traces that the OTLP endpoint rejected, through the running daemon. */
 export async function quarantine(context: CommandContext): Promise<number> {
   const wish = readWish(context);
   const daemon = wish && (await findDaemon(context));
@@ -32,7 +32,7 @@ const actions = ['list', 'retry', 'drop'] as const;
 type Action = (typeof actions)[number];
 type Wish = { action: Action; keys: readonly string[] };
 
-/** Reads the action and the traces, none meaning all; undefined after a complaint. */
+/** Reads the action and the traces (none means all); undefined after a complaint. */
 function readWish(context: CommandContext): Wish | undefined {
   const { positionals, flags } = context.arguments;
   const [word, ...keys] = positionals;
@@ -58,7 +58,7 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
-  // A missing trace may have been delivered meanwhile; everything else has to be fixed by a person.
+  // A missing trace may have been delivered meanwhile; a person must fix other errors.
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
@@ -94,7 +94,7 @@ function render(action: Action, { quarantined, traces, elsewhere = [] }: Content
   return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'queued again' : 'dropped'}\n${rest}`;
 }
 
-/** A line for each exporter that has traces of other servers. */
+/** One line for each exporter that has traces of other servers. */
 function renderElsewhere(elsewhere: readonly Owned[]): string {
   const lines = [...Map.groupBy(elsewhere, ({ owner }) => owner)].map(([owner, servers]) => {
     const names = servers.slice(0, maxNamed).map(({ server }) => server);
@@ -120,7 +120,7 @@ function renderList(traces: readonly Listed[]): string {
   return `${renderTable([head, ...rows])}${toCount(traces.length, 'trace')}, ${toSize(sum)}\n`;
 }
 
-/** Rows in columns as wide as they have to be; the last one is not filled up. */
+/** Aligns rows in columns; the last column is not padded. */
 export function renderTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -8,15 +8,15 @@ import type { Loaded } from './load.ts';
 export type ReloadingOptions = {
   readonly loaded: Pick<Loaded, 'config' | 'loadAgain'>;
   readonly log: Log;
-  /** Goes over to another configuration, all of it or nothing. */
+  /** Applies another configuration, all of it or nothing. */
   readonly apply: (config: Config) => Promise<void>;
   readonly onOutcome: (outcome: ReloadOutcome) => void;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
 /**
- * Reloads, never two at once and at most one a second; who asks while one is under way shares the next one, which sees the
- * files as they are then.
+ * Reloads, never two at once and at most one a second. Calls during a reload share the next one, which reads the files
+ * again.
  */
 export function createReloading({
   loaded,
@@ -71,7 +71,7 @@ export function createReloading({
   };
 }
 
-/** Each reload ends the polls under way and asks everything once: a program that reloads in a loop must not become a load. */
+/** Each reload ends polls and requests everything once: a program that reloads in a loop must not load the servers. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

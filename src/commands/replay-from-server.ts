@@ -12,14 +12,14 @@ import { type ReplayFormat, replaySource } from '../tracing/enrich/replay.ts';
 
 export type ExecutionWord = { readonly server: string | undefined; readonly id: number };
 
-/** `prod/4711`, or `4711` alone where one server is configured. */
+/** Reads `prod/4711`, or `4711` if only one server is configured. */
 export function readExecutionWord(word: string): ExecutionWord | undefined {
   const [, server, digits] = /^(?:([A-Za-z0-9_.:-]{1,64})\/)?(\d{1,16})$/.exec(word) ?? [];
   const id = Number(digits);
   return digits === undefined || !Number.isSafeInteger(id) ? undefined : { server, id };
 }
 
-/** The server that is meant, or what is wrong with that. */
+/** Returns the server for an execution, or a complaint. */
 export function chooseServer({ server, id }: ExecutionWord, servers: Config['servers']): ServerConfig | string {
   const [first, ...others] = servers;
   if (first === undefined)
@@ -31,7 +31,7 @@ export function chooseServer({ server, id }: ExecutionWord, servers: Config['ser
 }
 
 export type Replayed = {
-  /** The tree or the request; undefined where there is none. */
+  /** The tree or the request; undefined if there is none. */
   readonly text: string | undefined;
   /** A complaint to print as well. */
   readonly complaint: string | undefined;
@@ -39,13 +39,13 @@ export type Replayed = {
 
 type About = {
   traces: Config['traces'];
-  /** Instead of the configured one. */
+  /** Replaces the configured one. */
   namespace: string | undefined;
   format: ReplayFormat;
   version: string;
 };
 
-/** Builds the trace that the daemon sends of an execution, from its server's present answers. */
+/** Builds the trace of an execution as the daemon does, from its server's present answers. */
 export async function replayFromServer(configured: ServerConfig, id: number, about: About): Promise<Replayed> {
   const { traces, namespace = configured.namespace, format, version } = about;
   const server = { ...configured, namespace };

@@ -7,7 +7,7 @@ import { chooseServer, readExecutionWord, replayFromServer } from './replay-from
 
 type Ended = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Prints the traces of executions, recorded in files or read from their servers: as trees, or with `--json` as requests. */
+/** Prints traces of executions, from recordings or from their servers: as trees, or with `--json` as requests. */
 export async function replay(context: CommandContext): Promise<number> {
   const { arguments: given, version, complain } = context;
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
@@ -60,7 +60,7 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
 
 const noFile: readonly string[] = ['ENOENT', 'ENOTDIR'];
 
-/** Read once, and only where a server is to be asked. */
+/** Reads it once, and only if a server must be asked. */
 function createConfigReader(context: CommandContext): Parts['config'] {
   let reading: Promise<Config | undefined> | undefined;
   return () => {

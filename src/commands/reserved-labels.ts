@@ -2,10 +2,10 @@ import { collectors } from '../collectors/index.ts';
 import type { FamilyFacts } from '../config/declare/options.ts';
 import type { TakenLabels } from '../config/read/label-rules.ts';
 
-/** The metric families of watched servers, as configuration has to know them. */
+/** The metric families of watched servers, for checks of the configuration. */
 export function listFamilies(): readonly FamilyFacts[] {
   const facts = collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
-  // Two collectors may give rows of one family.
+  // Two collectors may have rows of one family.
   return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 
@@ -35,7 +35,7 @@ export const ownLabels = [
   'node_version',
 ] as const;
 
-// Targets own the first ones, and the format of the exposition the last two.
+// The first are labels of targets, the last two are reserved by the exposition format.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
 function toFacts({

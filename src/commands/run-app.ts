@@ -60,12 +60,12 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // Before the listener of the command line, which knows no secrets.
+  // Before the command line's listener, which knows no secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
   });
-  // Unheard, this signal ends the process; while it starts or stops there is nothing to reload.
+  // Without a listener this signal ends the process; during start and stop there is nothing to reload.
   let isServing = false;
   process.on('SIGHUP', () => {
     if (isServing) void reload();
@@ -83,7 +83,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    // A database may be back at the next start; a directory is not.
+    // A database may be back at the next start; a directory will not.
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
@@ -102,8 +102,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
 }
 
 /**
- * Loads the SDK only if it is asked for: it takes time and memory. The endpoint by itself only enables the traces of
- * executions.
+ * Loads the SDK only if it is needed: it takes time and memory. The endpoint alone enables only traces of executions.
  */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
@@ -113,7 +112,7 @@ async function loadSelfTracing(
   return (await import('../daemon/self-tracing.ts')).startSelfTracing(options);
 }
 
-/** A log whose level can change under those who write to it. */
+/** Returns a log whose level can change in use. */
 function forward(current: () => Log): Log {
   return {
     debug: (fields, message) => current().debug(fields, message),
@@ -123,7 +122,7 @@ function forward(current: () => Log): Log {
   };
 }
 
-/** Exits even if something holds the process: a request of the SDK to a backend that hangs, a log line that is not read. */
+/** Exits even if something holds the process, such as an SDK request to a hanging backend or an unread log line. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }
@@ -141,11 +140,11 @@ function explainStart(error: unknown, port: number): string {
 type EndOptions = {
   log: Pick<Log, 'error'>;
   clock: Pick<typeof systemClock, 'after'>;
-  /** Called where it does not end in time. */
+  /** Called if it does not end in time. */
   leaveLate: () => void;
 };
 
-/** Ends something in a time that grows only by what it says that it still has to do. */
+/** Ends something within a time that grows only by what `mayTake` announces. */
 export async function endInTime(
   { log, clock, leaveLate }: EndOptions,
   stop: (mayTake: (ms: number) => void) => Promise<void>,
@@ -164,22 +163,22 @@ export async function endInTime(
   cancel();
 }
 
-/** The longest time that a stop may take without a large state. */
+/** The maximum duration of a stop without a large state. */
 const maxStopMs = 5000;
 
-/** The stream to write to: standard error, or a test's replacement for it. */
+/** Standard error, or a test's replacement for it. */
 type LineStream = {
   writableLength: number;
   write: (text: string) => unknown;
   on: (event: 'error' | 'drain', listener: () => void) => unknown;
 };
 
-/** More than this is not kept for a reader that has stalled. */
+/** The maximum kept for a stalled reader. */
 const maxWaitingBytes = 256 * 1024;
 
 /**
- * Writes lines to a stream whose reader may be gone or stalled: neither ends the process, nor does it fill its memory. Lines that
- * could not be written are counted, and told as soon as there is room again.
+ * Writes lines to a stream whose reader may be gone or stalled, without ending the process or filling its memory. Lost
+ * lines are counted, and reported as soon as there is room.
  */
 export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
   let dropped = 0;

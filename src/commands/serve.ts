@@ -3,7 +3,7 @@ import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
-/** Watches the configured servers. Without a command word and without a server, it is the demo. */
+/** Watches the configured servers; without a command word and without a server, runs the demo. */
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;

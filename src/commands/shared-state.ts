@@ -9,7 +9,7 @@ import { StateError } from '../state/state.ts';
 
 type PostgresConfig = Config['state']['postgres'];
 
-/** Opens the database that replicas share; undefined where the state is this process's own. The client is loaded only then. */
+/** Opens the database that replicas share; undefined if the state is a file. Only then loads the client. */
 export function toOpenShared(
   { state, servers }: Pick<Config, 'state' | 'servers'>,
   onSecret: (value: string) => void,
@@ -22,7 +22,9 @@ export function toOpenShared(
   };
 }
 
-/** The settings of the configured database, with what a new connection reads again; undefined without one. */
+/**
+ * Returns the settings of the configured database, with what each new connection reads again; undefined without one.
+ */
 export function toPostgresSettings(
   postgres: PostgresConfig,
   onSecret: (value: string) => void = () => undefined,
@@ -47,19 +49,19 @@ export function toPostgresSettings(
   };
 }
 
-/** Reads the parts that a URL of a database has. A complaint repeats nothing of it: it holds a password. */
+/** Reads the parts of a database URL. Complaints never repeat it, because it may have a password. */
 export function parseDatabaseUrl(text: string): Partial<Login> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isKnown = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
   if (url === undefined || !isKnown || url.hostname === '') throw new StateError(noUrl);
   for (const [name, value] of url.searchParams) {
-    // What it asks for is done anyway: certificates are verified.
+    // Certificates are verified anyway.
     if (name === 'sslmode' && ['require', 'verify-ca', 'verify-full'].includes(value)) continue;
     throw new StateError(
       'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',
     );
   }
-  // An address of IPv6 stands in brackets.
+  // IPv6 addresses are in brackets.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const parts = { host, user: url.username, password: url.password, database: url.pathname.slice(1) };
   const given = Object.entries(parts).filter(([, part]) => part !== '');

@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 
 export type SimulationPlan = SimulatorOptions & { readonly port: number };
 
-/** The simulated service as the flags want it; undefined after all complaints about them. */
+/** Plans the simulated service from the flags; undefined after all complaints about them. */
 export function planSimulation(
   { arguments: { flags }, complain }: CommandContext,
   defaultPort: number,
@@ -34,7 +34,7 @@ export function planSimulation(
   return undefined;
 }
 
-/** Starts what was planned; undefined after a complaint. */
+/** Starts the planned service; undefined after a complaint. */
 export async function startSimulation(context: CommandContext, plan: SimulationPlan): Promise<Simulator | undefined> {
   try {
     return await startSimulator(plan);

@@ -20,7 +20,7 @@ export async function start(): Promise<void> {
   leaveOnStopSignals();
   endOnFaults();
   keepHeapSmall();
-  // Before anything else is imported: what was compiled once starts in half the time.
+  // Before other imports: with compiled code, the start takes half the time.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);
@@ -36,9 +36,9 @@ export async function start(): Promise<void> {
 }
 
 /**
- * Refuses code from anywhere but the exporter itself and the folder that holds its packages. Some packages look for others that
- * are not installed, and Node then looks in the home of the user and in every directory above, where somebody else may have put
- * a package of that name.
+ * Allows only code of the exporter and the folder with its packages. Some packages look for others that are not
+ * installed; Node then searches the user's home and all directories above, where someone may have put a package with
+ * that name.
  */
 function refuseForeignModules(complain: (text: string) => void): void {
   const homes = toHomes();
@@ -48,13 +48,13 @@ function refuseForeignModules(complain: (text: string) => void): void {
       if (!found.url.startsWith('file:') || homes.some((home) => found.url.startsWith(home))) return found;
       const path = fileURLToPath(found.url);
       complain(`${path} is not loaded: it does not belong to the exporter; remove it\n`);
-      // As if it were not there, which is what it is for who asks.
+      // The error of a missing package, which the caller expects.
       throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: 'MODULE_NOT_FOUND' });
     },
   });
 }
 
-/** Addresses with which everything of ours begins: the packages of the sources may lie above their folder. */
+/** Returns the URLs of allowed code: for sources, packages may lie in a folder above. */
 function toHomes(): string[] {
   const own = toPackageFolder().href;
   if (isBundle()) return [own];
@@ -62,12 +62,12 @@ function toHomes(): string[] {
   return [own, `${packages}/node_modules/`];
 }
 
-/** Flags of Node that have an effect only when a process begins. */
+/** Flags of Node that only take effect when a process starts. */
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
 
 /**
- * Variables of the allocator. Memory of large answers goes back to the system, which would otherwise keep some 40 MB of it; all
- * threads share one arena, because with one each they kept 3 to 5 MB more.
+ * Variables of the allocator. Memory of large answers is returned to the system, otherwise some 40 MB stay. All threads
+ * share one arena: separate ones keep 3 to 5 MB more.
  */
 export const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
@@ -76,8 +76,8 @@ export const allocatorSettings = {
 } as const;
 
 /**
- * Begins this process again, under the same number, with the settings that suit a small daemon, however it was started. Settings
- * of the allocator that are there already mean that a person chose, or that this was done.
+ * Restarts this process under the same id with the settings for a small daemon. If settings of the allocator exist, a
+ * person chose them, or this was already done.
  */
 function settleProcess(): void {
   const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);
@@ -89,21 +89,21 @@ function settleProcess(): void {
   });
 }
 
-/** A daemon runs next to others: memory is collected before the heap grows, not after. */
+/** A daemon shares its machine: collect memory before the heap grows, not after. */
 function keepHeapSmall(): void {
   for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 }
 
-/** The only user who may store compiled code for us: whoever can write it decides what this process runs. */
+/** The only user who may store compiled code: whoever can write it decides what this process runs. */
 type CacheOwner = { userId: number };
 
 /**
- * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns the reason for not using an
- * existing directory; undefined if it is used, or if no directory can be made.
+ * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns why an existing
+ * directory is not used; undefined if it is used, or if none can be created.
  */
 function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();
-  // A directory that the user named for Node was in use before this line ran.
+  // A directory that the user set for Node is in use already.
   if (userId === undefined || env['NODE_COMPILE_CACHE'] !== undefined) return undefined;
   const directory = join(toCacheHome(env), 'automation-exporter-code');
   try {
@@ -113,14 +113,14 @@ function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): st
     const danger = findDanger(lstatSync(directory), parent, { userId });
     if (danger !== undefined) return `the compile cache ${directory} is not used: ${danger}`;
   } catch {
-    // No home, or none that can be written: the start takes longer.
+    // No home directory, or not writable: the start takes longer.
     return undefined;
   }
   enableCompileCache(directory);
   return undefined;
 }
 
-/** Finds a way in which another user could put code into a directory; the parent decides who can replace it. */
+/** Returns how another user could put code into a directory; its parent decides who can replace it. */
 export function findDanger(
   found: Pick<Stats, 'uid' | 'mode' | 'isDirectory'>,
   parent: Pick<Stats, 'uid' | 'mode'>,

@@ -4,7 +4,7 @@ import { type Complaint, formatComplaint, quote } from '../domain/complaint.ts';
 import { findFileVariables, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
 import type { CommandContext } from './command.ts';
 
-/** Reads how traces are sent, and tries the certificates and keys for it; undefined after all complaints were printed. */
+/** Reads the trace settings, and tests their certificates and keys; undefined after all complaints were printed. */
 export async function loadOtlpOrComplain({
   env,
   complain,
@@ -18,7 +18,7 @@ export async function loadOtlpOrComplain({
 
 type Part = keyof OtlpSettings['files'];
 
-/** Complains before the first delivery would: whoever starts the process is still there. */
+/** Complains now rather than at the first delivery, while the person who starts the process is watching. */
 async function tryFiles(
   { files }: OtlpSettings,
   variables: Readonly<Partial<Record<Part, string>>>,

@@ -1,7 +1,7 @@
 import { parseTraceparent, type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/plan/ids.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
-/** The `traceparent` of an execution or of one of its steps, for a step that wants to make spans of its own. */
+/** Prints the `traceparent` of an execution or one of its steps, for a step that creates its own spans. */
 export async function traceparent(context: CommandContext): Promise<number> {
   const {
     arguments: { flags },
@@ -12,7 +12,7 @@ export async function traceparent(context: CommandContext): Promise<number> {
   const text = (name: string): string | undefined => flags.get(name)?.toString();
   const [namespace, execution, step, node] = ['namespace', 'execution', 'step', 'node'].map(text);
   const given = text('traceparent')?.trim();
-  // With mode `parent` an execution is part of its caller's trace.
+  // With mode `parent`, an execution is part of its caller's trace.
   const caller = given === undefined ? undefined : parseTraceparent(given);
   const complaints: string[] = [];
   if (namespace === undefined) complaints.push('--namespace: is missing (the address of the server, as configured)');

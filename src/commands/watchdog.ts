@@ -10,7 +10,7 @@ type WatchdogOptions = {
 
 export type OpenFiles = { readonly open: number; readonly most: number };
 
-/** Says when the process itself was held up, or is about to have no descriptors left; the function that is returned ends it. */
+/** Logs when the process was held up, or has few file descriptors left; returns a function that stops it. */
 export function startWatchdog({ log, clock, readFiles = readOpenFiles }: WatchdogOptions): () => void {
   let isShort = false;
   let rounds = 0;
@@ -51,10 +51,7 @@ const filesEvery = 15;
 const shortAbove = 0.9;
 const fineBelow = 0.75;
 
-/**
- * Reads the open files; unknown on systems other than Linux, and if no file is left to read with, which has been reported by
- * then.
- */
+/** Reads the number of open files; unknown on systems other than Linux, and once no descriptor is left. */
 function readOpenFiles(): OpenFiles | undefined {
   try {
     const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

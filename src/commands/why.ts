@@ -3,7 +3,7 @@ import { askDaemon } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';
 
-/** Says why a scheduled job did not run, or that it did, as the running daemon knows it. */
+/** Prints why a scheduled job did not run, or that it did, from the running daemon. */
 export async function why(context: CommandContext): Promise<number> {
   const [server, job, ...rest] = context.arguments.positionals;
   if (server === undefined || job === undefined || rest.length > 0) {
@@ -27,7 +27,7 @@ export async function why(context: CommandContext): Promise<number> {
   return answer.content.verdict === 'ran' ? exitCodes.well : exitCodes.failed;
 }
 
-/** Reports whether it looks like an answer of the daemon; the rest of it is believed. */
+/** Reports whether it looks like an answer of the daemon; details are not checked. */
 function isOwn(content: unknown): content is Why {
   if (typeof content !== 'object' || content === null) return false;
   return 'verdict' in content && 'sentence' in content && 'facts' in content && Array.isArray(content.facts);

@@ -7,7 +7,7 @@ type Sources = { readonly current: () => Config; readonly reloads: Pick<ReloadNo
 export function toConfigText({ current, reloads }: Sources): () => Promise<string> {
   let of: readonly unknown[] = [];
   let text = Promise.resolve('');
-  // Imported by the first reader: who configures by variables needs no YAML.
+  // Imported on the first request: without a configuration file, no YAML library is needed.
   const render = async (): Promise<string> =>
     (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting());
   return () => {

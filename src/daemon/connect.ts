@@ -18,7 +18,7 @@ import { describeReadError } from '../domain/read-error.ts';
 import { toSecretForms } from '../domain/secret.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
-/** The state of an address and of the session that is open there: data that outlives a connection. */
+/** The state of an address and its session, which outlive a connection. */
 export type ConnectionMemory = ClientMemory & { readonly session: SessionMemory };
 
 export function createConnectionMemory(before: Partial<ClientMemory> = {}): ConnectionMemory {
@@ -30,19 +30,19 @@ export type Connection = { readonly client: Client; readonly close: () => Promis
 type ConnectOptions = {
   readonly clock: Clock;
   readonly observe: ClientObserver;
-  /** Called with every secret that is read, so that no line of the log ever holds one. */
+  /** Called with every secret that is read, so that it never appears in the log. */
   readonly onSecret: (value: string) => void;
-  /** Shared by all servers; without it an answer that is larger than usual is refused. */
+  /** Shared by all servers; if absent, unusually large answers are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ConnectionMemory | undefined;
-  /** Reads files again that have changed; without it they are as they were when the configuration was read. */
+  /** Reads changed files again; if absent, files stay as they were when the configuration was read. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
-  /** Carries the requests, if not connections of our own. */
+  /** Replaces the exporter's own connections, for tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
-/** The client of one configured server. */
+/** Creates the client of one configured server. */
 export function connectServer(
   server: ServerConfig,
   { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory, readFile }: ConnectOptions,
@@ -92,7 +92,7 @@ export function connectServer(
   return { client, close: transport.close };
 }
 
-/** Shorter ones would be taken out of ordinary words. */
+/** Shorter ones would be removed from ordinary words. */
 const minFormLength = 8;
 
 function toCredentials(
@@ -114,7 +114,7 @@ function toCredentials(
   throw new Error(`server ${server.name} has no authentication method`);
 }
 
-/** The secret, now and whenever it is read again. */
+/** Announces the secret now, and whenever it is read again. */
 function announced(secret: SecretSource, onSecret: (value: string) => void): SecretSource {
   onSecret(secret.reveal());
   return {

@@ -40,24 +40,24 @@ export type AppOptions = {
   readonly otlp?: OtlpSettings | undefined;
   /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
-  /** Opens the database that replicas share; absent where the state is this process's own file. */
+  /** Opens the database that replicas share; absent if the state is a file of this process. */
   readonly openShared?: (replica: ReplicaName) => Promise<SharedState>;
-  /** Reads the configuration again and goes over to it. */
+  /** Reads the configuration again and applies it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };
 
 export type App = {
-  /** Opens the state, then the port, then polls; a failed start leaves nothing behind. */
+  /** Opens the state, then the port, then starts polls. Cleans up after a failed start. */
   readonly start: () => Promise<{ readonly url: string }>;
-  /** Ends polls, connections and files; told beforehand how long a large state takes. */
+  /** Ends polls, connections and files. First calls `mayTake` with the time that a large state needs. */
   readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
-  /** Goes over to another configuration, or rejects and stays with the one it has. */
+  /** Applies another configuration; rejects, and keeps the present one, if that fails. */
   readonly reload: (config: Config) => Promise<void>;
-  /** Called after every reload, so that a failed one is seen. */
+  /** Called after every reload, including failed ones. */
   readonly onReload: (outcome: ReloadOutcome) => void;
 };
 
-/** Everything that a started daemon holds: with a state of its own, or as one of several replicas. */
+/** Everything that a started daemon holds: with its own state, or as one of several replicas. */
 type Started = {
   readonly state: State;
   readonly keeping: ReturnType<typeof keepState>;
@@ -76,7 +76,6 @@ export function createApp(options: AppOptions): App {
   let reloading = Promise.resolve();
   const onEndFault = (error: unknown): void => log.error({ error }, 'shutdown incomplete');
 
-  /** Returns the configuration in force. */
   function current(): Config {
     return started === undefined ? options.config : watchingOf(started).config;
   }
@@ -90,7 +89,7 @@ export function createApp(options: AppOptions): App {
     if (started === undefined) return;
     const { state, keeping, server, watching, replica } = started;
     started = undefined;
-    // All at once: a poll that waits for an answer ends with its connection. What a reload ends may still write.
+    // All at once: a poll that waits for an answer ends with its connection. A reload may still be writing.
     const end = replica?.stop ?? (() => stopGeneration(watching, onEndFault));
     await Promise.all([end(), server.close(), reloading]);
     await keeping.stop(mayTake);
@@ -98,7 +97,7 @@ export function createApp(options: AppOptions): App {
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port first: if it cannot be had, nothing else has been touched. Requests are not read before the rest is there.
+    // The port first: if it is taken, nothing else has happened. Requests are read only once the rest is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const server = await createDaemonServer({
       ...lasting,
@@ -146,7 +145,7 @@ export function createApp(options: AppOptions): App {
   return { start, stop, reload, onReload: reloads.note };
 }
 
-/** What replicas know of each other; a daemon without replicas watches every server itself. */
+/** What replicas know of each other; without replicas, the daemon watches every server itself. */
 function toSharing(
   replica: () => Replica | undefined,
   own: { current: () => Config; url: () => string },
@@ -185,7 +184,7 @@ async function watchNext(lasting: Lasting, wanted: Omit<Wanted, 'tracing'>): Pro
   return watch(lasting, { ...wanted, tracing: await loadTracing(wanted.config, lasting.otlp) });
 }
 
-/** Ends what a replica watches, and begins it again with another configuration. */
+/** Ends the units of a replica, and starts them with another configuration. */
 async function goOver(
   lasting: Lasting,
   { replica, server }: { replica: Replica; server: DaemonServer },
@@ -200,7 +199,7 @@ async function goOver(
 
 type Opening = { readonly tracing: Tracing | undefined; readonly ownUrl: string };
 
-/** Opens the state, and builds what is watched; nothing of it begins. */
+/** Opens the state, and builds what is watched without starting it. */
 async function open(lasting: Lasting, opening: Opening): Promise<Omit<Started, 'server'>> {
   const { config } = lasting;
   const replica = await openReplica(lasting, opening);
@@ -214,7 +213,7 @@ async function open(lasting: Lasting, opening: Opening): Promise<Omit<Started, '
   }
 }
 
-/** Joins the replicas of a shared state; undefined where the state is a file of our own. */
+/** Joins the replicas of a shared state; undefined if the state is a file. */
 async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Promise<Replica | undefined> {
   const { config, clock, openShared } = lasting;
   if (openShared === undefined) return undefined;
@@ -223,7 +222,7 @@ async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Prom
   return createReplica({ ...lasting, config, shared, owner, toTraces: toTraces(lasting, tracing) });
 }
 
-/** Returns what is watched now, which a replica gains and loses. */
+/** Returns what is watched now; a replica gains and loses servers. */
 function watchingOf({ watching, replica }: Started): Watching {
   return replica === undefined ? watching : replica.watching();
 }
@@ -251,7 +250,7 @@ type Wanted = {
   readonly before?: Watching;
 };
 
-/** Builds the polls and traces of a configuration; nothing of it begins. */
+/** Builds the polls and traces of a configuration without starting them. */
 function watch(lasting: Lasting, { config, state, tracing, before }: Wanted): Watching {
   const traces = toTraces(lasting, tracing)(config, state);
   return watchAll({ ...lasting, config, state, traces }, before);

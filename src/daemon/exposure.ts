@@ -3,7 +3,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 
 type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerToken' | 'password'>;
 
-/** Lists the ways by which others may read the traffic to a server, as far as its configuration and its files show. */
+/** Lists how others may read the traffic to a server, as far as its configuration and files show. */
 export function listExposures(server: Watched, modeOf: (path: string) => number | undefined = readMode): string[] {
   const found: string[] = [];
   if (server.tls.insecureSkipVerify) {
@@ -22,7 +22,7 @@ export function listExposures(server: Watched, modeOf: (path: string) => number 
   return found;
 }
 
-/** Lists the files and directories by which others may change what the exporter does; the state may not be there yet. */
+/** Lists files and directories through which others may change what the exporter does; the state may not exist yet. */
 export function listFileExposures(
   {
     configFile,
@@ -48,7 +48,7 @@ export function listFileExposures(
   ];
 }
 
-/** Describes who may read what over HTTP, where that is more than the people that were named. */
+/** Describes who may read what over HTTP, if more than the configured users. */
 export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webConfig'>): string | undefined {
   const { port } = web.listenAddress;
   const isLocal = isOfThisMachine(web);
@@ -62,7 +62,7 @@ export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webCo
   return `${who} can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
-/** Describes under which names browsers may open the pages, where that excludes some; undefined otherwise. */
+/** Describes under which names browsers may open the pages, if that excludes some; otherwise undefined. */
 export function describeNames(web: Pick<Config['web'], 'listenAddress' | 'externalUrl'>): string | undefined {
   if (web.externalUrl !== undefined || isOfThisMachine(web)) return undefined;
   return 'web.external_url is not set: browsers may open the pages by IP address or local name only, and links in alerts may lead nowhere; set it to the address of the pages';
@@ -74,7 +74,7 @@ function isOfThisMachine({ listenAddress: { host } }: Pick<Config['web'], 'liste
 
 const writeForOthers = 0o002;
 
-/** Read or write for those who are neither its owner nor of its group. */
+/** Read or write for users who are neither the owner nor in the group. */
 const forOthers = 0o006;
 
 function isPlainToElsewhere(url: string): boolean {
@@ -86,7 +86,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // The reader of the secret reports that it cannot be read.
+    // Whoever reads the secret reports that it cannot be read.
     return undefined;
   }
 }

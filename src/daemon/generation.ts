@@ -22,10 +22,10 @@ export type Watching = {
   readonly traces: Traces | undefined;
 };
 
-/** Makes the traces of a configuration. */
+/** Creates the traces of a configuration. */
 export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
-/** OpenTelemetry takes its time to load: only where traces are sent. */
+/** Loads OpenTelemetry, which takes time, only if traces are sent. */
 export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,
@@ -46,7 +46,7 @@ export function startGeneration({ scheduler, watched, traces }: Watching): void 
   scheduler.start();
 }
 
-/** Builds what follows from a configuration; nothing of it begins. */
+/** Builds everything that a configuration needs without starting it. */
 export function watchAll(parts: WatchOptions, before: Watching | undefined, toPollTimes?: ToPollTimes): Watching {
   const { config, log, clock, traces } = parts;
   const shared = { ...parts, memoryOf: recallAddresses(before) };
@@ -62,7 +62,7 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toPo
 
 export type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
 
-/** Gives out what was known of addresses before, each once: its budget goes with the address, its faults with the way to it. */
+/** Passes each connection's state on once: the budget if the URL is the same, the breaker if the route is too. */
 function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {
   const left = [...(before?.watched.values() ?? [])].flatMap(({ handover }) => handover.addresses);
   return ({ url, way }) => {
@@ -74,7 +74,7 @@ function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions
   };
 }
 
-/** Ends all of it, whatever of it does not end as it should: that is said, and holds up nothing else. */
+/** Stops everything. Errors are logged and do not stop the rest. */
 export async function stopGeneration({ scheduler, watched, traces }: Watching, onFault: OnFault): Promise<void> {
   const servers = [...watched.values()];
   const ends: (() => Promise<unknown> | undefined)[] = [
@@ -99,26 +99,26 @@ async function settleAll(ends: readonly (() => Promise<unknown> | undefined)[], 
   }
 }
 
-/** The vital polls that have not been tried once. */
+/** Lists the vital polls that never ran. */
 export function listUntried({ scheduler }: Watching): string[] {
   const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
   return untried.map(({ key }) => Object.values(key).join(' '));
 }
 
-/** The generation in force, and the way from one to the next. */
+/** The present generation, and how to create the next. */
 type Generations = {
   /** Undefined once the daemon stops. */
   readonly current: () => Watching | undefined;
   readonly put: (next: Watching) => void;
-  /** Builds a generation and begins nothing of it. */
+  /** Builds a generation without starting it. */
   readonly make: (config: Config, before: Watching) => Promise<Watching>;
   readonly end: (before: Watching) => Promise<void>;
   readonly leaveBehind: (before: Watching, after: Watching) => Promise<void>;
 };
 
 /**
- * Puts another configuration in force. A fault before the old generation ends leaves it as it is; if the new one cannot begin,
- * the old one begins again.
+ * Replaces the generation by one of another configuration. An error before the old one ends changes nothing; if the new
+ * one cannot start, the old one starts again.
  */
 export async function succeed(config: Config, generations: Generations): Promise<void> {
   const { current, put, make, end } = generations;
@@ -135,14 +135,14 @@ export async function succeed(config: Config, generations: Generations): Promise
     throw error;
   }
 
-  /** The old polls end before the new ones begin: of no server are there two at once. */
+  /** Old polls end before new ones start, so that no server has both. */
   async function replace(old: Watching, next: Watching): Promise<void> {
     put(next);
     await end(old);
     await generations.leaveBehind(old, next);
   }
 
-  /** Begins a generation, unless the daemon was stopped meanwhile. */
+  /** Starts a generation, unless the daemon was stopped meanwhile. */
   function begin(next: Watching): void {
     if (current() === next) startGeneration(next);
   }
@@ -154,7 +154,7 @@ type Shown = {
   readonly onFault: OnFault;
 };
 
-/** Shows nothing any longer of what only the configuration before had, and again what both have. */
+/** Removes series that only the old configuration had, and publishes the others again. */
 export async function leaveBehind(
   before: Watching,
   after: Watching,
@@ -176,7 +176,7 @@ function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-/** Reports whether a series of our own is about a server, a member or a poll that no longer exists. */
+/** Reports whether a series of the exporter itself is about a server, member or poll that no longer exists. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;
@@ -184,7 +184,7 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   if (watchedServer === undefined) return true;
   if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
   if (collector === undefined) return false;
-  // Why it is off stands there without a member.
+  // The series with the reason has no member label.
   if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
   return !kept.has(toPollText(labels));
 }
@@ -192,14 +192,14 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
 /** The results of reloads, for metrics and pages. */
 export type ReloadNotes = {
   readonly note: (outcome: ReloadOutcome) => void;
-  /** The start of the daemon, and the time at which the configuration in force was read. */
+  /** When the daemon started, and when the present configuration was read. */
   readonly startedAtMs: number;
   readonly loadedAtMs: () => number;
-  /** Returns how many there have been. */
+  /** Returns the number of reloads. */
   readonly count: () => number;
-  /** The last one, where it failed. */
+  /** The last reload, if it failed. */
   readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** Lists the changed options that wait for a restart. */
+  /** Lists the changed options that need a restart. */
   readonly waiting: () => readonly string[];
 };
 

@@ -10,10 +10,10 @@ import type { Lease } from '../state/shared-state.ts';
 import type { DatabaseStatus } from '../status/status.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
-/** Whom the daemon's own series are about. */
+/** The labels of the exporter's own series. */
 type Key = { readonly server: string; readonly member?: string };
 
-/** Records the requests of a client in the daemon's own metrics. */
+/** Records the requests of a client in the exporter's own metrics. */
 export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | 'error'>): ClientObserver {
   return {
     request: (apiEndpoint, code, seconds) => {
@@ -33,7 +33,7 @@ export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | '
   };
 }
 
-/** Records the rounds over executions in the daemon's own metrics. */
+/** Records rounds in the exporter's own metrics. */
 export function toRoundObserver(self: Self, server: string): RoundObserver {
   const key = { server };
   return {
@@ -50,7 +50,7 @@ export function toRoundObserver(self: Self, server: string): RoundObserver {
   };
 }
 
-/** Records the numbers of the trace sender in the daemon's own metrics; its messages go to the log. */
+/** Records the sender's events in the exporter's own metrics and the log. */
 export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' | 'rejected' | 'size'> {
   self.spansExported.inc(0);
   for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
@@ -68,8 +68,8 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
 }
 
 /**
- * Removes the series of traces that are made or sent no longer, so that no alert on them stays. Those that are made for pages
- * only have steps to wait for as well.
+ * Removes the series of traces that are no longer made or sent, so that no alert on them stays. Traces made only for
+ * pages also wait for steps.
  */
 export function forgetTraces(self: Self, { areMade, areSent }: { areMade: boolean; areSent: boolean }): void {
   const { tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined } = self;
@@ -87,7 +87,7 @@ const rejectReasons = [
 
 type Noted = { readonly self: Self; readonly log: Pick<Log, 'info' | 'warn' | 'error'> };
 
-/** Reports the leases in the daemon's own metrics and in its log. */
+/** Records leases in the exporter's own metrics and the log. */
 export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () => Config) {
   const { self, log, clock } = noted;
   let away: DatabaseStatus | undefined;
@@ -133,7 +133,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
     unowned,
     away: () => away,
     differing: differences.addresses,
-    /** Shows each configured server, and none that is configured no longer. */
+    /** Shows each configured server, and no other. */
     all: (): void => {
       differences.configure(toConfigDigest(config()));
       for (const unit of shown) self.leaseOwned.remove({ server: unit });
@@ -145,11 +145,11 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
 
 type DifferencesOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'now'>;
-  /** Called with the digest of our configuration. */
+  /** Call with the digest of the exporter's own configuration. */
   readonly configure: (digest: string) => void;
 };
 
-/** Notices that an owner of servers has had another configuration for a while: replicas are reloaded one after the other. */
+/** Finds replicas whose configuration has differed for a while; shorter differences are normal during reloads. */
 function createDifferences({ self, log, clock, configure }: Noted & DifferencesOptions) {
   let own = '';
   let sinceTicks: number | undefined;

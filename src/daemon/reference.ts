@@ -4,7 +4,7 @@ import { type HelpRow, toFileHelp, toHelp, toWebFileHelp } from '../config/show/
 import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
 import { createSelf } from '../metrics/self.ts';
 
-/** Every metric that the daemon can serve, as Markdown. */
+/** Renders every metric of the exporter as Markdown. */
 export function renderMetricReference(): string {
   const self = createSelf({ version: '', nodeVersion: '' });
   const sections: ReferenceSection[] = collectors.map(({ name, help, every, on, metrics }) => ({
@@ -28,7 +28,7 @@ series, never a 0. Brackets name the source: the API path, or the field of its r
 
 const ownText = 'The exporter also serves `process_*` and `nodejs_*` metrics of its own process.';
 
-/** Every option, as Markdown: a table for each section of the file, and a row for each collector. */
+/** Renders every option as Markdown: a table for each section of the file, and a row for each collector. */
 export function renderOptionReference(): string {
   const rows = toHelp([]);
   const sections = sectionNames.map((section) => {

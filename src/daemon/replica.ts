@@ -15,32 +15,31 @@ import type { Traces } from './trace-pipeline.ts';
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
   readonly shared: SharedState;
-  /** Our name among the owners of leases. */
+  /** This replica's name in leases. */
   readonly owner?: string;
-  /** Makes the traces of a configuration. */
+  /** Creates the traces of a configuration. */
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
   /** Creates the times of polls, if not by cron. */
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
-/** A daemon that shares its servers with others: it watches those that it owns, and nothing of the rest. */
+/** A daemon that shares its servers with others, and watches only those that it owns. */
 export type Replica = {
-  /** Everything that is watched now, as one generation. */
+  /** Returns everything that is watched now, as one generation. */
   readonly watching: () => Watching;
-  /** The state of the owned servers. */
   readonly state: State;
   readonly ownership: Ownership;
   readonly start: () => void;
-  /** Ends all polls, and leaves the servers to the other replicas. */
+  /** Ends all polls, and releases the servers to other replicas. */
   readonly stop: () => Promise<void>;
   readonly goOver: (config: Config, toTraces?: ReplicaOptions['toTraces']) => Promise<void>;
-  /** Returns the servers that are owned at this moment, the only ones that a scrape may show. */
+  /** Returns the servers that are owned now; a scrape may show no others. */
   readonly toOwned: () => ReadonlySet<string>;
-  /** Lists the addresses of owners whose configuration has differed from ours for a while. */
+  /** Lists the addresses of owners whose configuration has differed for a while. */
   readonly differing: () => readonly string[];
-  /** Returns since when the shared database has not answered, and why; undefined while it does. */
+  /** Returns since when and why the shared database has not answered; undefined while it does. */
   readonly away: () => DatabaseStatus | undefined;
-  /** Returns the lease of a server as it was last read. */
+  /** Returns the lease of a server as last read. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
 };
 
@@ -70,7 +69,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     clock,
     begin: units.begin,
     end: async (unit, reason) => {
-      // What is being delivered is noted as delivered while the servers are still owned.
+      // Finish delivery while the servers are still owned, so that it can be recorded.
       if (isStopping) await traces?.stop();
       await units.end(unit);
       notes.unowned(unit);
@@ -127,7 +126,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // We have given it up, and nobody has it until it expires.
+  // This replica gave it up, and no other has it until it expires.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }
@@ -142,7 +141,7 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
   };
 };
 
-/** The owned servers, each with a generation of its own. */
+/** Creates a generation for each owned server. */
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
@@ -163,12 +162,12 @@ function createUnits(options: UnitsOptions) {
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
       const watching = watchAll(parts, undefined, options.toPollTimes);
       watched.set(unit, { watching, shut: gate.shut });
-      // Traces are made for all servers at once, and go on.
+      // Traces are shared by all servers and keep running.
       startGeneration({ ...watching, traces: undefined });
-      // The last owner may have left some.
+      // The previous owner may have left some.
       options.traces()?.wake();
     },
-    /** Shows nothing of a server at once, and resolves when nothing of it is under way. */
+    /** Hides a unit at once; resolves when nothing of it is running. */
     end: async (unit: string): Promise<void> => {
       owned.remove(unit);
       const ending = watched.get(unit);
@@ -183,7 +182,7 @@ function createUnits(options: UnitsOptions) {
   };
 }
 
-/** Counters of this process: they stay whoever owns the server. */
+/** Counters of this process, which stay whoever owns the server. */
 const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
 type Unit = {
@@ -191,7 +190,7 @@ type Unit = {
   readonly shut: () => void;
 };
 
-/** Lets snapshots through until it is shut. */
+/** Passes snapshots on until it is shut. */
 function createGate(snapshots: Snapshots): { readonly snapshots: Snapshots; readonly shut: () => void } {
   let isOpen = true;
   return {

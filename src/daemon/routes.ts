@@ -42,7 +42,7 @@ import { hintAtName } from './similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
-/** The daemon as its routes see it: looked up at each request, because a reload changes it. */
+/** The daemon, for its routes: read at each request, because a reload changes it. */
 export type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
@@ -52,27 +52,27 @@ export type Served = {
   readonly exposition: Exposition;
   readonly reload: (() => Promise<ReloadOutcome>) | undefined;
   readonly reloads: Omit<ReloadNotes, 'note'>;
-  /** The configuration in force. */
+  /** Returns the present configuration. */
   readonly current: () => Config;
   readonly watching: () => Watching;
   readonly state: () => State;
-  /** Returns the lease of a server, where replicas share them. */
+  /** Returns the lease of a server, if replicas share them. */
   readonly lease: (server: string) => LeaseStatus | undefined;
   /** Returns who watches a server. */
   readonly watcherOf: (server: string) => Watcher;
   /** Returns the state of the shared database while it does not answer. */
   readonly database: () => Status['database'];
-  /** Lists the addresses of replicas whose configuration differs from this one's. */
+  /** Lists the addresses of replicas with another configuration. */
   readonly differing: () => readonly string[];
-  /** The address under which browsers reach us. */
+  /** The address under which browsers reach this exporter. */
   readonly externalUrl: () => string;
 };
 
-/** The HTTP server, open to those who are configured. */
+/** The HTTP server, with its configured access rules. */
 export type DaemonServer = Pick<HttpServer, 'close'> & {
   /** Resolves to its address on this machine. */
   readonly listen: () => Promise<string>;
-  /** Goes over to what a reload brought. */
+  /** Applies a reloaded configuration. */
   readonly goOver: (config: Config) => void;
 };
 
@@ -106,7 +106,7 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   };
 }
 
-// Its file is YAML, and whoever configures by variables does not load the parser.
+// The file is YAML: without one, the parser is not loaded.
 async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
   const config = current();
   if (config.webConfig === undefined) return undefined;
@@ -132,7 +132,7 @@ function listRoutes(served: Served) {
   });
   const status = turns.share((pause) => readDaemonStatus(served, pause));
   return [
-    // These come before all pages, and wait for none.
+    // These come before all pages, and never wait.
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
@@ -158,7 +158,7 @@ function listRoutes(served: Served) {
     }),
     runbookRoutes(content),
     metricReferenceRoute(async () => (await import('./reference.ts')).renderMetricReference()),
-    // The last: it answers whatever is left.
+    // Last, because it answers everything else.
     notFoundRoute(),
   ];
 }
@@ -251,7 +251,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
-      // Imported by the first reader: it loads names of OpenTelemetry.
+      // Imported on the first request: it loads names of OpenTelemetry.
       const { toPastExecution } = await import('../status/past-execution.ts');
       const isSent = watching().traces?.delivery() !== undefined;
       return plan && toPastExecution(plan, { server: name, id, isSent }, hasPage);

@@ -12,24 +12,24 @@ import type { PollKey } from '../schedule/outcome.ts';
 import type { Poll } from '../schedule/poll.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 
-/** Spans of what the exporter itself does, around the things that do it; they never hold an address or a secret. */
+/** Spans around the exporter's own work; they never hold an address or a secret. */
 export type SelfTracing = {
   readonly ofPoll: (key: PollKey, poll: Poll) => Poll;
   readonly ofTransport: (server: string, transport: Transport) => Transport;
   readonly ofPost: (post: Post) => Post;
-  /** Sends what is there, for as long as a stop may take. */
+  /** Sends pending spans, within the time of a stop. */
   readonly stop: () => Promise<void>;
 };
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };
 
-/** OpenTelemetry's SDK, set up by its own variables; imported only where they ask for traces of the exporter. */
+/** Starts OpenTelemetry's SDK, configured by its own variables. Import only if they are set. */
 export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTracing {
   toLog(log);
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
   const sdk = new NodeSDK({
     resource: defaultResource().merge(ours),
-    // Only the attributes of the variables, and none of the machine.
+    // Only attributes from variables, none of the machine.
     resourceDetectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
     metricReaders: [],
     logRecordProcessors: [],
@@ -88,7 +88,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
       },
     }),
     stop: async () => {
-      // A collector that hangs must not hold up the stop.
+      // A hanging collector must not delay the stop.
       const limit = new Promise<void>((resolve) => void setTimeout(resolve, stopLimitMs).unref());
       await Promise.race([limit, sdk.shutdown().catch((error: unknown) => log.warn({ error }, unsent))]);
     },
@@ -127,14 +127,14 @@ function fail(span: Span, kind: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Its kind, where it is a fault of ours; what a message says may be too much. */
+/** Returns the error's kind; its message may reveal too much. */
 function toKind(error: unknown): string {
   const { kind, name } = error as { readonly kind?: unknown; readonly name?: unknown };
   if (typeof kind === 'string') return kind;
   return typeof name === 'string' ? name : '_OTHER';
 }
 
-/** Sends the SDK's messages to our log. */
+/** Sends the SDK's messages to the exporter's log. */
 function toLog(log: Log): void {
   const say = (level: 'debug' | 'warn') => (message: string) => log[level]({ says: message }, 'OpenTelemetry');
   const [debug, warn] = [say('debug'), say('warn')];

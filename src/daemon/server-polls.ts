@@ -34,22 +34,22 @@ import {
 /** The polls of one server. */
 export type ServerPolls = {
   readonly polls: readonly ServerPoll[];
-  /** Reads executions; undefined while their collector is off. */
+  /** Reads executions; undefined if that collector is off. */
   readonly executions: Executions | undefined;
-  /** Watches schedules; undefined while its collector is off. */
+  /** Watches schedules; undefined if that collector is off. */
   readonly expected: ExpectedRuns | undefined;
-  /** The rows that were read project by project, by poll. */
+  /** The rows read project by project, for each poll. */
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   /** The collectors that configuration switches off. */
   readonly off: readonly string[];
 };
 
-/** A poll as the scheduler sees it, and what reads for it. */
+/** A poll for the scheduler, and what reads for it. */
 export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
-/** Data that one generation of a server hands to the next. A reference to the old generation would keep all of it in memory. */
+/** What one generation passes to the next. It must not refer to the old one, which would stay in memory. */
 export type Handover = {
-  /** The rows that were read project by project, by poll. */
+  /** The rows read project by project, for each poll. */
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
 };
@@ -62,16 +62,16 @@ export type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly sourceNotes: SourceNotes;
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
-  /** The data of the generation before, which a reload takes over. */
+  /** What a reload takes over from the previous generation. */
   readonly before: Handover | undefined;
 };
 
-/** Builds a poll for every collector that is on, of the server or of each of its members. */
+/** Builds a poll for each enabled collector, of the server or of each of its members. */
 export function createServerPolls(options: PollsOptions): ServerPolls {
   const planned = planPolls(options);
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
-  // Each of the two needs the other: runs are noted when they are counted.
+  // Each of the two needs the other: runs are recorded when they are counted.
   const expected = ofSchedule && ofExecutions && createServerExpectedRuns(ofSchedule, options, () => executions);
   const executions: Executions | undefined = ofExecutions && createServerExecutions(ofExecutions, options, expected);
   const { read, projectRows } = createReadings(options, executions);
@@ -88,7 +88,7 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   return { polls, executions, expected, projectRows, off };
 }
 
-/** A poll before anything reads for it. */
+/** A poll before its reading is set. */
 type PlannedPoll = {
   readonly collector: Collector;
   readonly target: Target;
@@ -130,7 +130,7 @@ function toRules(collector: Collector, { collectors: settings, metrics }: Config
 }
 
 /**
- * Drops families that executions show as well, while they are enabled: none may appear twice, not even in rows that a reload
+ * Drops families that executions show too while they are enabled: none may appear twice, not even in rows that a reload
  * takes over.
  */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
@@ -139,7 +139,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** Without executions nothing is known of what ran. */
+/** Without executions, runs are unknown. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'it needs the collector executions, which is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
@@ -195,7 +195,7 @@ function createServerExecutions(
   if (expected === undefined) return executions;
   return {
     ...executions,
-    // Runs that are counted before what was kept is known would not be noted.
+    // Runs counted before the stored state is loaded would not be recorded.
     read: async (signal) => {
       await expected.open();
       return executions.read(signal);
@@ -214,7 +214,7 @@ function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
   };
 }
 
-/** Reads all collectors but executions; what sweeps have read outlives a reload. */
+/** Creates the readings of all collectors except executions; the rows of sweeps outlive a reload. */
 function createReadings(options: PollsOptions, executions: Executions | undefined) {
   const { server, clock, before } = options;
   const { requestsPerSecond } = server.budget;
@@ -224,7 +224,7 @@ function createReadings(options: PollsOptions, executions: Executions | undefine
     timeoutMs: server.timeoutMs,
     requestsPerSecond,
     watch: toWatch(options, executions),
-    // All sweeps together take half of the budget.
+    // All sweeps together use half of the budget.
     sharedGap: createSharedGap({ clock, gapMs: 2000 / requestsPerSecond }),
   };
   return {
@@ -249,7 +249,7 @@ function toWatch({ server, config, projectList }: PollsOptions, executions: Exec
     jobs: {
       isWanted: jobs.isWanted,
       detail: toDetail(jobs),
-      // Executions report them, without a further request.
+      // Executions report averages without further requests.
       asksForAverages: settings.executions?.enabled !== true,
       ...(executions && { averages: executions.averages }),
     },

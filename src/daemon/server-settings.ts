@@ -37,7 +37,7 @@ export function toExpectedRunsSettings(server: ServerConfig, config: Config): Ex
   };
 }
 
-/** Computes the number of jobs with series of their own. */
+/** Computes how many jobs get their own series. */
 export function toDetail({ detail, top, cap }: Config['jobs']): number {
   const most = { all: cap, top, none: 0 } as const;
   return Math.min(most[detail], cap);

@@ -24,20 +24,20 @@ export type WatchOptions = {
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
-  /** Absent where no traces are made. */
+  /** Absent if no traces are made. */
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
-  /** Carries the requests, if not connections of our own. */
+  /** Replaces the exporter's own connections, for tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
   readonly largeAnswers?: LargeAnswers | undefined;
-  /** Returns the state of an address before a reload, whichever server it belonged to. */
+  /** Returns the state of an address from before a reload, whichever server it belonged to. */
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };
 
-/** An address that is asked, and the way to it: faults of one way say nothing of another. */
+/** An address and the route to it: errors of one route do not affect another. */
 export type Address = { readonly url: string; readonly way: unknown; readonly memory: ConnectionMemory };
 
-/** One address that is asked: the server's, or a member's of its cluster. */
+/** One address: the server's, or a cluster member's. */
 export type Target = {
   readonly member: string | undefined;
   readonly connection: Connection;
@@ -45,9 +45,9 @@ export type Target = {
   readonly address: Address;
 };
 
-/** The addresses of one server, each with a connection of its own. */
+/** The addresses of one server, each with its own connection. */
 export type Targets = {
-  /** The server's own address, which may lead to any of its members. */
+  /** The server's own address, behind which any member may answer. */
   readonly common: Target;
   readonly members: readonly Target[];
   readonly all: readonly Target[];
@@ -63,7 +63,7 @@ export function connectTargets(server: ServerConfig, given: TargetOptions): Targ
 }
 
 type TargetOptions = WatchOptions & {
-  /** Hears what all polls of an address ask. */
+  /** Returns the listener for all answers of an address. */
   readonly ear: (member: string | undefined) => Ear;
 };
 
@@ -89,7 +89,7 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Ta
 
 type Change = { readonly now: Seen; readonly before: Seen | undefined; readonly facts: ServerFacts };
 
-/** Logs each change of a server once, and what it is on contact. */
+/** Logs each change of a server's state once, and its facts on contact. */
 function logState(log: Log, key: ReturnType<typeof toKey>, { now, before, facts }: Change): void {
   const { state, sinceMs, message } = now;
   if (state === 'down') log.warn({ ...key, error: message }, 'server is down');
@@ -101,12 +101,12 @@ function logState(log: Log, key: ReturnType<typeof toKey>, { now, before, facts 
   }
 }
 
-/** Returns the labels of the daemon's own series about a server, or about one of its members. */
+/** Returns the labels of the exporter's own series about a server, or one of its members. */
 export function toKey({ name }: Pick<ServerConfig, 'name'>, member: string | undefined) {
   return member === undefined ? { server: name } : { server: name, member };
 }
 
-/** Reports whether several members answer under the one address of a server; logs it once, because that does not change. */
+/** Reports whether several members answer at the one address of a server. Logged once, because that does not change. */
 export function createHidesMembers(
   server: ServerConfig,
   { common }: Pick<Targets, 'common'>,

@@ -4,9 +4,7 @@ import type { WatchedServer } from './watch-server.ts';
 
 type Watched = ReadonlyMap<string, Pick<WatchedServer, 'scheduled' | 'unseen'>>;
 
-/**
- * Says why a scheduled job may be missing, and finds what was probably meant by its name or that of a server that is not known.
- */
+/** Explains why a scheduled job may be missing, and suggests a similar name for an unknown job or server. */
 export function hintAtName(watched: Watched, server: string, job: string): string | undefined {
   const found = watched.get(server);
   if (found === undefined) return hint(server, [...watched.keys()]);
@@ -32,5 +30,5 @@ function hint(word: string, names: readonly string[]): string | undefined {
 }
 
 const maxListed = 5;
-/** Comparing takes time that pages and scrapes wait for. */
+/** Pages and scrapes wait while names are compared. */
 const maxCompared = 1000;

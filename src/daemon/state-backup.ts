@@ -13,12 +13,12 @@ type KeepingOptions = {
   readonly clock: Pick<Clock, 'after'>;
 };
 type Keeping = {
-  /** Copies it once more; told beforehand how long that may take. */
+  /** Makes a last backup; first calls `mayTake` with the time that it may need. */
   readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
 };
 type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
 
-/** Opens the state that the configuration names; what is found damaged in it later is said and counted. */
+/** Opens the configured state. Damage that is found later is logged and counted. */
 export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, clock }: StateOptions): State {
   const rules = {
     isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
@@ -39,7 +39,7 @@ export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, cl
   return openSqliteState(state.memory ? { ...rules, memory: true } : { ...rules, dir: state.dir }, clock);
 }
 
-/** Says where the state comes from, and copies it once in a while and at the end; a copy that fails costs nothing but itself. */
+/** Logs where the state comes from, and backs it up at intervals and at the end. */
 export function keepState(state: State, { log, self, clock }: KeepingOptions): Keeping {
   if (state.origin.kind !== 'usual') self.stateResets.inc();
   sayOrigin(state.origin, log);
@@ -49,7 +49,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
-  /** A slow disk may take longer than the time between two copies, and both would write the same file. */
+  /** A slow disk may need longer than the interval, and two backups would write the same file. */
   function copyAgain(): void {
     copy();
     void copying.then(() => {
@@ -63,7 +63,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
       const mebibytes = state.bytes() / 2 ** 20;
       const ms = Math.ceil(mebibytes * msPerMebibyte);
       if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'backing up the state before exit');
-      // One may be under way, and must end first.
+      // A backup in progress must end first.
       mayTake(2 * ms);
       await copying;
       copy();
@@ -98,6 +98,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** On a busy machine; a copy is read again to see whether it is sound. */
+/** On a busy machine; a backup is also read again to check it. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

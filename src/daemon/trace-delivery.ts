@@ -27,7 +27,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
     },
     status: () => ({
       ...sender.status(),
-      // The host, and nothing else of its address: that may hold secrets.
+      // Only the host: the rest of the address may hold secrets.
       collector: new URL(otlp.endpoint).host,
       pending: pending(),
       bounds,
@@ -66,7 +66,7 @@ function createSpoolSender(
     post,
     clock,
     wait,
-    // The log scrubs every known secret; what the collector says is kept, too.
+    // The log removes every known secret; messages of the backend are also stored.
     scrub: (text) => {
       let clean = text;
       for (const secret of secretsOf(otlp)) clean = clean.replaceAll(secret, '<secret>');

@@ -31,18 +31,18 @@ export type TracesOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
-  /** The plans, for pages; kept over a reload. */
+  /** The plans for pages; kept across reloads. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
-  /** Sends the traces; undefined where they are made for pages only. */
+  /** Sends the traces; undefined if they are made only for pages. */
   readonly toDelivery: ToDelivery | undefined;
-  /** Carries the traces, if not a connection of our own. */
+  /** Replaces the exporter's own connection, for tests. */
   readonly toPost?: typeof createPost | undefined;
-  /** Waits, if not by the clock. */
+  /** Replaces waiting by the clock, for tests. */
   readonly wait?: Wait | undefined;
 };
 
-/** Creates the delivery of what is spooled; it is told how many executions have no trace yet. */
+/** Creates the delivery of the spool; `pending` returns how many executions have no trace yet. */
 export type ToDelivery = (options: TracesOptions & { readonly wait: Wait }, pending: () => number) => Delivery;
 
 export type Delivery = {
@@ -51,37 +51,37 @@ export type Delivery = {
   readonly quarantined: Quarantine;
   readonly wake: () => void;
   readonly start: () => void;
-  /** Ends the request under way; what was not delivered stays in the spool. */
+  /** Ends the request in progress; undelivered traces stay in the spool. */
   readonly stop: () => Promise<void>;
 };
 
 export type Traces = {
   /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
   readonly ofServer: (server: ServerConfig, joined: Joined) => ServerTraces;
-  /** The trace of one of the executions that ended last, as it was planned. */
+  /** The planned trace of a recent execution. */
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
-  /** The cause of an execution that has not succeeded, also where its trace is no longer kept. */
+  /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
   readonly causeOf: (server: string, run: CauseKey) => Cause | undefined;
-  /** Undefined where none is sent. */
+  /** Undefined if no traces are sent. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly quarantined: Quarantine | undefined;
-  /** Called when there may be traces to deliver that were spooled by another process. */
+  /** Call when another process may have spooled traces. */
   readonly wake: () => void;
-  /** Forgets what waits for a trace of a server that is watched no longer. */
+  /** Removes what waits for a trace of a server that is no longer watched. */
   readonly forget: (server: string) => void;
   readonly start: () => void;
-  /** Ends the request under way; what was not delivered stays in the spool. */
+  /** Ends the request in progress; undelivered traces stay in the spool. */
   readonly stop: () => Promise<void>;
 };
 
-/** The half of tracing that a server's executions are given, and the loop that makes their traces. */
+/** What a server's executions need from tracing, and the loop that makes their traces. */
 export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
-/** The requests of tracing to a server, and its half of the port to the server's executions. */
+/** What tracing needs from a server: its client, and its half of the port. */
 export type Joined = { readonly client: Client; readonly port: TracingSide };
 
-/** From counted executions to delivered traces, or to pages only: a pipeline for each server, and one delivery for all of them. */
+/** From counted executions to delivered traces, or only to pages: one pipeline for each server, and one delivery. */
 export function createTraces(options: TracesOptions): Traces {
   const { keptPlans = createKeptPlans(), clock, toDelivery } = options;
   const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock) };
@@ -115,7 +115,7 @@ type OfServer = Shared & { readonly attempts: Attempts };
 
 type ForEnricher = OfServer & { readonly spooling: Spooling | undefined };
 
-/** Makes the traces of one server's pending executions, and reports each to the server's executions. */
+/** Makes the traces of one server's pending executions, and reports each to its executions. */
 function createServerEnricher(server: ServerConfig, { client, port }: Joined, shared: ForEnricher): Enricher {
   const { config, state, self, log, clock, version, keptPlans, attempts, spooling } = shared;
   const { name, timeoutMs } = server;
@@ -147,13 +147,13 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;
-      // An exemplar leads to a trace that somebody can open.
+      // An exemplar must lead to a trace that someone can open.
       if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
   });
 }
 
-/** Runs an enricher in a loop, and hands it what the server's executions count. */
+/** Runs an enricher in a loop, and passes it the counted executions. */
 function joinEnricher(
   { name }: ServerConfig,
   enricher: Enricher,
@@ -186,7 +186,7 @@ function joinEnricher(
   return { commitHook, loop };
 }
 
-/** Pages show the last 1,000 executions: no more of them need to wait for their steps. */
+/** Pages show the last 1,000 executions; no more need to wait for their steps. */
 const maxForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {
@@ -195,5 +195,5 @@ function countPending(enrichers: readonly Enricher[]): number {
   return pending;
 }
 
-/** The wait after which a trace is made without its steps. */
+/** How long a trace waits for its steps. */
 const backlogAgeMs = 3_600_000;

@@ -2,12 +2,12 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import type { TraceFormat } from '../tracing/plan/estimate.ts';
 import { type TraceSettings, traceDefaults } from '../tracing/plan/settings.ts';
 
-/** The facts that are only known once the server was asked, and those about the exporter. */
+/** Facts that are known only after contact with the server, and facts about the exporter. */
 type About = {
-  /** The number of times that its ids have started; from the second time on it is part of the namespace. */
+  /** The number of times that its ids started; from 2 on, it is part of the namespace. */
   readonly epoch: number;
   readonly release: string | undefined;
-  /** Ours. */
+  /** The exporter's version. */
   readonly version: string;
   readonly format: TraceFormat;
 };

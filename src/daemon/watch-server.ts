@@ -28,48 +28,48 @@ import { connectTargets, type Targets, toKey, type WatchOptions } from './server
 export type WatchedServer = {
   readonly connections: readonly Connection[];
   readonly polls: readonly ScheduledPoll[];
-  /** Makes traces of what was counted. */
+  /** Makes traces of counted executions. */
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Says what of it is off, and which circuits are open: called when it begins, because a generation that never begins must not be seen. */
+  /** Publishes disabled collectors and open circuits. Call on start: a generation may never start. */
   readonly announce: () => void;
-  /** Returns the facts about the server, or one of its members, undefined before its first contact. */
+  /** Returns the facts about the server or one of its members; undefined before the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns the state of the server, or of one of its members, as its vital polls see it. */
+  /** Returns the state of the server or one of its members, from its vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
-  /** Tells since when the server has not answered, or refused the credentials; undefined while it answers. */
+  /** Returns since when the server has not answered, or has refused the credentials; undefined while it answers. */
   readonly silence: () => Silence | undefined;
-  /** Finds what is wrong with the server, its executions and its schedules, beyond what collectors report. */
+  /** Returns problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles: () => readonly Trouble[];
   /** Returns the running executions and the newest finished ones, once they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
-  /** Returns the finished executions that are kept for pages, the newest end first. */
+  /** Returns the finished executions for pages, newest first. */
   readonly ended: () => readonly EndedStatus[];
-  /** Explains the last decision about each watched job that a path or an id names. */
+  /** Explains the last decision about each watched job with this path or id. */
   readonly why: ExpectedRuns['why'];
-  /** Says why a job of a project may be missing among the watched ones: its server or its credentials do not show it. */
+  /** Explains why a job of a project may not be watched: its server or its credentials do not show it. */
   readonly unseen: (project: string) => string | undefined;
-  /** The watched scheduled jobs, as pages show them. */
+  /** The watched scheduled jobs, for pages. */
   readonly scheduled: ExpectedRuns['scheduled'];
-  /** A job by its path as `{project}/{group}/{name}`: its schedule, and its runs. */
+  /** A job by its path `{project}/{group}/{name}`: its schedule, and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
-  /** The last hours and the next ones of all scheduled jobs; undefined where the collector is off. */
+  /** The last and the next hours of all scheduled jobs; undefined if the collector is off. */
   readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
-  /** One execution that runs or waits, as the last round saw it. */
+  /** A running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
-  /** Returns the number of projects that the server lists to these credentials. */
+  /** Returns the number of projects that the credentials can list. */
   readonly visibleProjects: () => number | undefined;
-  /** Shows nothing any longer of what the poll gave. */
+  /** Removes the series of a poll. */
   readonly withdraw: (key: PollKey) => void;
-  /** The data that a reload takes over. */
+  /** What a reload takes over. */
   readonly handover: Handover;
-  /** Shows that again, by the rules of now. */
+  /** Publishes that again, under the present configuration. */
   readonly resume: () => Promise<void>;
 };
 
 /**
- * Everything that watches one configured server: its connections, the traces of its executions, and a poll for every collector
- * that is on. Executions and traces are joined only by a port.
+ * Everything that watches one configured server: its connections, the traces of its executions, and a poll for each
+ * enabled collector. Executions and traces are connected only by a port.
  */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;
@@ -147,7 +147,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   };
 }
 
-/** Lists them once for each change: patterns of jobs and projects are dear to match. */
+/** Computes the list once for each change: matching patterns of jobs and projects is expensive. */
 function toListEnded(
   executions: ServerPolls['executions'],
   settings: ReturnType<typeof toExecutionSettings>,
@@ -169,7 +169,7 @@ type LastAnswer = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** A server, or a member, that was silent before the exporter started has been so since its last answer to the exporter before. */
+/** If a server was silent before the exporter started, it has been silent since its last answer before that. */
 function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
   const lastMs = notes.lastAnswerMs(member);
   if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;

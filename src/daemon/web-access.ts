@@ -17,17 +17,17 @@ export type WebAccessOptions = {
   readonly readFile: (path: string) => Promise<string>;
 };
 
-/** The decision who may ask, which follows the file and its certificates while they change. */
+/** Decides who may send requests; follows changes of the file and its certificates. */
 export type WebAccess = {
   readonly access: Access;
-  /** Goes over to rules that a reload brought. */
+  /** Applies the rules of a reload. */
   readonly take: (config: WebConfig | undefined) => void;
-  /** Looks for changed files from now on; `renewTls` is called where they bring other certificates. */
+  /** Watches the files from now on; calls `renewTls` when they have new certificates. */
   readonly watch: (renewTls: () => void) => void;
   readonly stop: () => void;
 };
 
-/** Undefined where nothing is configured. */
+/** Undefined if nothing is configured. */
 export function createWebAccess({ config, log, clock, readFile }: WebAccessOptions): WebAccess | undefined {
   const { configFile: path, routePrefix } = config.web;
   let current = config.webConfig;
@@ -84,7 +84,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   };
 }
 
-/** Also while nobody connects: the first connection after a long time must not see a certificate that has expired. */
+/** Also without connections: the first one after a long time must not get an expired certificate. */
 const lookEveryMs = 5000;
 
 async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {
@@ -95,7 +95,7 @@ async function readAgain(path: string, readFile: WebAccessOptions['readFile']): 
   return read;
 }
 
-/** Two secrets are equal to whoever compares objects. */
+/** Compares by content: two secrets are never the same object. */
 function isSame(one: WebConfig, other: WebConfig): boolean {
   return isDeepStrictEqual(one, other) && one.tls?.key.reveal() === other.tls?.key.reveal();
 }

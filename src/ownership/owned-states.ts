@@ -3,11 +3,11 @@ import { FencedError, type FenceReason, UnansweredError } from '../state/shared-
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
 import { type State, toOwner } from '../state/state.ts';
 
-/** The states of the units that this replica owns, as one: each request goes to the unit that it is about. */
+/** The states of the owned units as one: each call goes to the unit that it names. */
 export type OwnedStates = {
   readonly state: State;
   readonly put: (unit: string, state: State) => void;
-  /** From now on writes of the unit are fenced here already. */
+  /** From now on, writes of the unit fail here. */
   readonly remove: (unit: string) => void;
 };
 
@@ -44,8 +44,8 @@ export function createOwnedStates(): OwnedStates {
 type UnitSpool = { unit: string; spool: Spool };
 
 /**
- * Joins the queues of all owned units. A trace of a unit that this replica does not own any longer is left to the new owner, who
- * may send it once more.
+ * Joins the queues of all owned units. A trace of a unit that is no longer owned is left to the new owner, who may send
+ * it again.
  */
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
@@ -86,7 +86,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
         const bounds = { maxBytes: maxBytes - bytes, maxTraces: maxTraces - traces.length };
         const found = await spool.next(bounds, but);
         const [first] = found;
-        // The first of a queue is returned whatever its size.
+        // The first trace is returned whatever its size.
         if (first === undefined || (traces.length > 0 && first.bytes.length > bounds.maxBytes)) continue;
         note(unit, found);
         traces.push(...found);
@@ -126,7 +126,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   };
 }
 
-/** Sums up the queues once for all who ask at the same time: each sum asks the database for every unit. */
+/** Sums up the queues once for all simultaneous callers: each sum queries the database for every unit. */
 function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
   let summing: Promise<SpoolSize> | undefined;
   return () => {
@@ -139,7 +139,7 @@ function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize>
   };
 }
 
-/** Starts with another unit each time, so that a long queue keeps no other waiting. */
+/** Starts with another unit each time, so that a long queue does not block others. */
 function rotate<Item>(items: readonly Item[], by: number): Item[] {
   const start = items.length === 0 ? 0 : by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
@@ -171,7 +171,7 @@ export type WriteObserver = {
   readonly fault: (reason: FenceReason | 'unanswered') => void;
 };
 
-/** Reports every write of a state: that it was committed, fenced or not answered. */
+/** Reports whether each write of a state was committed, fenced or not answered. */
 export function observeWrites(state: State, observe: WriteObserver, ticks: () => number): State {
   async function write<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const startedTicks = ticks();

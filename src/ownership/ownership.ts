@@ -10,16 +10,16 @@ import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, toPati
 import { createReach, createTenures, type ReachObserver, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
- * The reasons for which a replica stops acting for a unit: it was fenced; its lease was not renewed in time; a commit was not
- * answered; its configuration changed; or it leaves the unit to others.
+ * Why a replica stops acting for a unit: it was fenced; its lease was not renewed in time; a commit was not answered;
+ * its configuration changed; or it releases the unit.
  */
 export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' | 'left';
 
-/** A unit that this replica owns from now on. */
+/** A unit that this replica now owns. */
 export type Gained = {
   readonly unit: string;
   readonly lease: Lease;
-  /** The commits that were known and are not in the database any longer. */
+  /** Known commits that are no longer in the database. */
   readonly lostCommits: number;
 };
 
@@ -27,41 +27,41 @@ export type OwnershipOptions = {
   readonly units: readonly string[];
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
-  /** Begins to watch a unit. */
+  /** Starts watching a unit. */
   readonly begin: (gained: Gained) => void;
-  /** Shows nothing of a unit at once, and resolves when nothing of it is under way. */
+  /** Hides a unit at once; resolves when nothing of it is running. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;
   readonly observe: OwnershipObserver;
 };
 
 export type OwnershipObserver = ReachObserver & {
-  /** Called with all leases each time that the database has listed them. */
+  /** Called with all leases whenever the database has listed them. */
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called each time that a unit is free and may not be acquired yet, because a copy of it is unfinished. */
+  /** Called whenever a free unit may not be acquired yet, because a copy of it is unfinished. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
 export type Ownership = {
   readonly start: () => void;
-  /** Ends every unit and releases its lease, so that another replica need not wait for it. */
+  /** Ends every unit and releases its lease, so that another replica need not wait. */
   readonly stop: () => Promise<void>;
-  /** Ends every unit, changes the configuration, and begins again with what it has; units that it lacks are released. */
+  /** Ends every unit, changes the configuration, and starts the units again; removed units are released. */
   readonly goOver: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
-  /** Called when a write was fenced, or was not answered. */
+  /** Call when a write was fenced, or was not answered. */
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
-  /** Called for each write that was committed, so that a database that lost it is noticed. */
+  /** Call after each committed write, so that a database that lost it is noticed. */
   readonly noteCommit: (unit: string) => void;
-  /** Ends what this replica may not act for any longer: timers may be late, because a process can be stopped. Reports a slow database. */
+  /** Ends units whose lease may have expired (timers may be late). Also reports a slow database. */
   readonly check: () => void;
   /** Returns the epochs of the units that this replica acts for. */
   readonly owned: () => ReadonlyMap<string, number>;
-  /** Returns the leases as the database last listed them, and when that was, in ticks. */
+  /** Returns the leases as last listed, and when that was, in ticks. */
   readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
 };
 
-/** Acquires units whose lease is free, and begins and ends them with their tenures. */
+/** Acquires free units, and starts and ends them with their leases. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   const { reach, check: checkReach } = createReach(observe, clock);
@@ -89,7 +89,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     await acquire(unit);
   }
 
-  /** Once it has ended, a unit is acquired again only when nothing of it is under way. */
+  /** A lost unit is acquired again only when nothing of it is running. */
   function lose(unit: string, reason: LossReason, only?: number): void {
     const epoch = tenures.end(unit, only);
     if (epoch === undefined) return;
@@ -137,12 +137,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** A change of the configuration; a stop that comes meanwhile releases what the change has ended. */
+/** A change of the configuration; if a stop comes meanwhile, ended units are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();
   return {
-    /** Ends what there is, and makes a change; returns true if nothing is to begin after it. */
+    /** Ends all units and makes the change; returns true if nothing should start afterwards. */
     make: async (epochs: ReadonlyMap<string, number>, end: () => Promise<void>, change: () => Promise<void>) => {
       ended = epochs;
       await end();
@@ -159,7 +159,7 @@ function createChangeover(release: (unit: string, epoch: number) => Promise<unkn
   };
 }
 
-/** Changes of units that are under way: one at a time for each unit. */
+/** Starts and ends of units: one at a time for each unit. */
 function createChanges() {
   const last = new Map<string, Promise<void>>();
   return {
@@ -180,7 +180,7 @@ type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acq
 
 type Lacking = { gone: ReturnType<typeof listGone>; behind: readonly Lease[] };
 
-/** Lists the leases again and again until it is aborted; reports those that it found, and our own that are gone or lack commits. */
+/** Lists the leases until aborted; reports them, and own leases that are gone or lack commits. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
   report: (found: readonly Lease[], lacking: Lacking) => void,
@@ -218,8 +218,8 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 type Now = { units: () => readonly string[]; running: () => AbortController };
 
 /**
- * Acquires a unit and begins it, if its lease is free and this replica still runs. One at a time: where the database is slow,
- * renewals have to get through.
+ * Acquires a unit and starts it, if its lease is free and this replica still runs. One at a time: if the database is
+ * slow, renewals must get through.
  */
 function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
   let line: Promise<void> = Promise.resolve();
@@ -255,7 +255,7 @@ function createAcquire({ leases, clock, observe, begin, reach, tenures, known }:
   };
 }
 
-/** Our own name, and the highest epoch and number of commits that are known of each unit: of others from their leases, of our own from each commit. */
+/** This replica's name, and the highest known epoch and commit count of each unit. */
 function createKnown() {
   const commits = new Map<string, number>();
   const epochs = new Map<string, number>();
@@ -271,7 +271,7 @@ function createKnown() {
       commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));
     },
     add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
-    /** Starts from what the database has now; returns the number of commits that it has lost. */
+    /** Starts from the database's count; returns the number of lost commits. */
     take: (lease: Lease): number => {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);

@@ -5,15 +5,15 @@ import { leaseMs, renewEveryMs, type Tenure, toActingMs } from './tenure.ts';
 export type TenuresOptions = {
   readonly leases: Pick<Leases, 'renew'>;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Asks the database, and returns its answer; undefined where there is none. */
+  /** Calls the database and returns its answer; undefined if there is none. */
   readonly reach: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
-  /** Called when a tenure ends by itself. */
+  /** Called when a lease ends on its own. */
   readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;
 };
 
 type Held = Tenure & { cancels: Cancel[] };
 
-/** The leases that this replica holds: renewed, and ended in time where that fails. */
+/** Renews the leases of this replica; ends them in time if that fails. */
 export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   const held = new Map<string, Held>();
 
@@ -34,7 +34,7 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   async function renew(unit: string, epoch: number): Promise<void> {
     const sentTicks = clock.ticks();
     const isOurs = await reach(() => leases.renew(unit, epoch, leaseMs));
-    // An answer that comes too late renews nothing.
+    // A late answer renews nothing.
     check();
     const tenure = held.get(unit);
     if (tenure?.epoch !== epoch) return;
@@ -43,14 +43,14 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
     else onEnd(unit, 'taken');
   }
 
-  /** Ends what may not act any longer: timers may be late, because a process can be stopped. */
+  /** Ends leases that may have expired: timers are late after the process was stopped. */
   function check(): void {
     for (const [unit, tenure] of held) if (toActingMs(tenure, clock.ticks()) <= 0) onEnd(unit, 'unrenewed');
   }
 
   return {
     begin: (unit: string, { epoch }: Lease, sentTicks: number) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
-    /** Ends a tenure, of this epoch where one is given; returns its epoch, or undefined if there is none. */
+    /** Ends a lease, if it has the given epoch; returns its epoch, or undefined if there is none. */
     end: (unit: string, only?: number) => {
       const epoch = held.get(unit)?.epoch;
       if (epoch === undefined || (only !== undefined && only !== epoch)) return undefined;
@@ -66,14 +66,14 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
 export type Tenures = ReturnType<typeof createTenures>;
 
 export type ReachObserver = {
-  /** Called after each answer of the database, or its lack. */
+  /** Called after each call of the database, with whether it answered. */
   readonly reached: (isReached: boolean, error?: unknown) => void;
 };
 
 type Reach = {
-  /** Asks the database, and reports whether it answered. */
+  /** Calls the database, and reports whether it answered. */
   reach: TenuresOptions['reach'];
-  /** Reports a database that takes long: it may take much longer until a request is given up. */
+  /** Reports a slow database before the request times out. */
   check: () => void;
 };
 

@@ -6,7 +6,7 @@ import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 
 type ServerReadingOptions = ReadingOptions & { collector: ServerCollector };
 
-/** A collector that asks the server as a whole. */
+/** Creates the reading of a collector that asks the server as a whole. */
 export function createServerReading(options: ServerReadingOptions): Reading {
   const { key, collector, everyMs, timeoutMs, client, watch, publisher, clock } = options;
   const memories = createMemories(options);
@@ -31,10 +31,10 @@ export function createServerReading(options: ServerReadingOptions): Reading {
   return { read, withdraw: publisher.withdraw };
 }
 
-/** A poll of several requests to a slow server may take longer than its interval, by no more than these. */
+/** With several requests to a slow server, a poll may exceed its interval by this many timeouts. */
 const maxTimeouts = 3;
 
-/** Keeps the memory of a collector: read once, written when it changes. A failing disk costs the memory, not the numbers. */
+/** Keeps the memory of a collector: read once, written on change. If the disk fails, only the memory is lost. */
 function createMemories({ key, state, log }: ServerReadingOptions) {
   const { server, member, collector } = key;
   const owner = { server: member === undefined ? server : `${server}/${member}`, collector };

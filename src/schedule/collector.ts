@@ -4,11 +4,11 @@ import type { Memory } from '../domain/memory.ts';
 import type { Family, Row } from '../metrics/family.ts';
 import type { Watch } from './watch.ts';
 
-/** Why a collector gives nothing although nothing failed. */
+/** Why a collector has no series although nothing failed. */
 export const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
-/** Why an answer has nothing to tell, and what that means in a sentence. */
+/** Why an answer has no values, and one sentence to explain it. */
 export type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
@@ -16,7 +16,7 @@ type Families = Readonly<Record<string, Family>>;
 type DividesMinute = 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12 | 15 | 20 | 30;
 type DividesDay = 1 | 2 | 3 | 4 | 6 | 8 | 12;
 
-/** An interval that divides a minute, an hour or a day: a schedule keeps no other evenly. */
+/** An interval that divides a minute, an hour or a day; cron cannot repeat others evenly. */
 type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h` | '1d';
 
 type CollectorData<Metrics extends Families> = {
@@ -26,13 +26,13 @@ type CollectorData<Metrics extends Families> = {
   help: string;
   /** The default interval, as configuration writes durations. */
   every: EvenInterval;
-  /** True if it runs unless configuration says otherwise. */
+  /** True if it is on by default. */
   on: boolean;
-  /** Describes the part that it only collects for configured projects. */
+  /** Describes what it collects only for configured projects. */
   projects?: string;
-  /** The largest number of its series for a server, if not the usual one. */
+  /** The maximum of its series for a server, if not the default. */
   maxSeries?: number;
-  /** The endpoints it may ask; `check` tries each. */
+  /** The endpoints it may request; `check` tries each. */
   reads: readonly Endpoint<unknown>[];
   metrics: Metrics;
 };
@@ -40,50 +40,50 @@ type CollectorData<Metrics extends Families> = {
 export type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
   /** Vital polls decide `automation_up` and readiness. */
   readonly vital?: boolean;
-  /** True if the numbers belong to one member of a cluster, so that each is asked. */
+  /** True if values belong to one cluster member, so that each member is asked. */
   readonly perMember?: boolean;
-  /** I/O and nothing else; what was kept may tell what to ask for. */
+  /** Only I/O. The memory may decide what to request. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Returns the reason if the answer has nothing to offer: no series, and the collector is reported as off. */
+  /** Returns the reason if the answer has no values: then there are no series, and the collector is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /**
-   * Returns problems that a person should see although the poll succeeded, each as the end of a sentence about the server;
-   * pure.
+   * Returns problems that a person should see although the poll succeeded, each as the end of a sentence about the
+   * server. Pure.
    */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];
-  /** Returns the memory for the next poll; pure. */
+  /** Returns the memory for the next poll. Pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
-  /** Returns a line for the log about a change of the memory; pure. */
+  /** Returns a log line about a change of the memory. Pure. */
   readonly news?: (memory: Memory, before: Memory) => News | undefined;
   /** Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { memory: Memory; watch: Watch }) => Row[];
 };
 
-/** A change of the server that an operator should find in the log. */
+/** A change of the server that belongs in the log. */
 export type News = {
   readonly level: 'info' | 'warn';
   readonly message: string;
-  /** For how long it was as before, where that is known. */
+  /** How long the previous state lasted, if known. */
   readonly afterSeconds?: number;
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Asks for all projects in one request, if the server can: their answers by project; undefined if it cannot. */
+  /** Requests all projects at once, if the server can; returns their answers by project, or undefined. */
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
-  /** Which projects are asked at all; all that are watched unless said. */
+  /** Reports whether a project is read at all; by default, all watched projects are. */
   readonly covers?: (project: string, watch: Watch) => boolean;
-  /** True if the server as a whole is asked, too: as a project without a name. */
+  /** True if the server as a whole is also read, as a project without a name. */
   readonly andServer?: boolean;
-  /** I/O about one project and nothing else. */
+  /** Only I/O, for one project. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
   /** Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
 };
 
-/** One project of a pass, and the number of all; the server as a whole has no name. */
+/** One project of a pass, and the number of all projects; the server as a whole has no name. */
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
-/** A collector as the rest of the house sees it, whatever its answers are. */
+/** A collector with any type of answer. */
 export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector | ExpectedRunsCollector;
 
 type CommonParts = CollectorData<Families> & { vital: boolean; perMember: boolean };
@@ -103,7 +103,7 @@ export type Collected =
       readonly news?: News | undefined;
     };
 
-/** Asked project by project, spread over its interval: what fails or goes away is one project's. */
+/** Read project by project, spread over its interval: an error affects one project. */
 export type ProjectCollector = CommonParts & {
   readonly kind: 'project';
   readonly andServer: boolean;
@@ -112,10 +112,10 @@ export type ProjectCollector = CommonParts & {
   readonly collect: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<readonly Row[]>;
 };
 
-/** The one with a memory of its own: the room of executions reads for it. */
+/** Executions, which the room `executions` reads. */
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
-/** The one that the room of expected runs reads for: it needs to know what executions count. */
+/** Schedules, which the room `expected-runs` reads: it needs the counted executions. */
 export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
 
 export function defineCollector<Answer, const Metrics extends Families>(

@@ -6,19 +6,19 @@ export type TimedPoll = {
   readonly name: string;
   readonly everyMs: number;
   readonly run: () => void;
-  /** Called once where times went by unnoticed because the process was held up. */
+  /** Called once after runs were missed because the process was held up. */
   readonly onMissed: () => void;
 };
 
 export type PollTimes = {
-  /** Runs every entry once, at once, and then at its times. */
+  /** Runs every entry now, and then at its times. */
   readonly start: () => void;
   readonly stop: () => Promise<void>;
-  /** When each entry runs next, in their order; undefined while stopped. */
+  /** When each entry runs next, in order; undefined while stopped. */
   readonly nextRunsAtMs: () => (number | undefined)[];
 };
 
-/** When things run. Each entry has its own second, so that they do not all start together. */
+/** Decides when polls run. Each entry has its own second, so that they do not all start together. */
 export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesClock): PollTimes {
   const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {
@@ -35,8 +35,8 @@ export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesC
 type PollTimesClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
 
 /**
- * Runs one entry at the times of a cron expression, which node-cron computes. A timer without a wall clock waits for the next
- * of them, never longer than an interval: node-cron's own timers visit every time that a clock set forward skipped, and wait
+ * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer on the monotonic clock
+ * waits, at most one interval. node-cron's own timers would run every time that a clock set forward skipped, and stop
  * for as long as a clock was set back.
  */
 function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number, clock: PollTimesClock) {
@@ -54,7 +54,7 @@ function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number
     if (next === undefined) return;
     const nowMs = clock.now();
     if (clock.ticks() - next.atTicks > everyMs) onMissed();
-    // A clock that is slewed may be short of the time that this run is for.
+    // A clock that is being slewed may be slightly behind the time of this run.
     const isEarly = nowMs < next.atMs && next.atMs - nowMs < everyMs / 2;
     wait(isEarly ? next.atMs : nowMs);
     run();

@@ -24,7 +24,7 @@ export type PollOptions = {
 export type Poll = {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly last: () => LastPoll | undefined;
-  /** Asks again at the next run, even where there was nothing to get. */
+  /** Polls again at the next run, even if the poll was off. */
   readonly wake: () => void;
 };
 
@@ -34,16 +34,16 @@ export type LastPoll = {
   readonly tookMs: number;
   /** True if it spread its requests over its interval. */
   readonly isSpread?: true;
-  /** When there was last something to show. */
+  /** When it last had values. */
   readonly succeededAtMs: number | undefined;
-  /** For how long from its end it is not asked again, whatever its times are. */
+  /** How long to wait after its end, whatever its times are. */
   readonly restsForMs: number;
 };
 
-/** The longest interval for a poll that is off: short enough to notice a new permission, or an upgrade. */
+/** The longest interval of a poll that is off: it must notice a new permission, or an upgrade. */
 const slowestRetryMs = 300_000;
 
-/** The one wrapper around every collector: it times, judges, counts and logs, alike for all. */
+/** The wrapper around every collector: measures time, converts errors, counts and logs. */
 export function createPoll(options: PollOptions): Poll {
   const { key, collector, reading, self, vitality, log, clock, isAway = () => false } = options;
   const pollLog = createPollLog({ key, log, isVital: collector.vital, isAway });
@@ -53,7 +53,7 @@ export function createPoll(options: PollOptions): Poll {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // Also one from before a reload: only its labels tell what it was.
+    // Also removes the series from before a reload, found by its labels.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
@@ -114,25 +114,25 @@ const reasons: readonly string[] = Object.keys({
 type PollLogOptions = {
   key: PollKey;
   log: Log;
-  /** True for a poll whose faults are the server's: another line reports these. */
+  /** True if errors of the poll are the server's, and are logged for the server. */
   isVital: boolean;
   /** Reports whether the server is known not to answer, or to refuse the credentials. */
   isAway: () => boolean;
 };
 
-/** Logs the changes of one poll; a trouble of the whole server is one line about the server, and none of each of its polls. */
+/** Logs the changes of one poll. An error of the whole server is logged once for the server, not for each poll. */
 export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let before: Outcome | undefined;
-  /** The fault that was logged and is not over. */
+  /** The error that was logged and has not ended. */
   let told: string | undefined;
   let failures = 0;
 
-  /** The first such faults may be the beginning of an outage that the next vital poll finds. */
+  /** The first of these errors may be the start of an outage that the next vital poll finds. */
   function isOfServer(kind: string, fault: unknown): boolean {
     if (isAway()) return true;
     if (failures > silentFailures) return false;
     if (isVital && fault !== undefined) return kind === 'timeout';
-    // A sweep that went on has no fault of its own, only that of what it asked.
+    // A sweep that continued has no error of its own, only errors of its requests.
     if (!(fault instanceof ApiError)) return fault === undefined && kindsOfServer.includes(kind);
     return fault.details.unsent === true || isOfWholeServer(fault);
   }
@@ -169,5 +169,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** Within the time of as many tries a vital poll ends. */
+/** A vital poll ends within the time of as many tries. */
 const silentFailures = 2;

@@ -5,18 +5,18 @@ export function createProjectRows() {
   const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 
   return {
-    /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
+    /** The longest duration of recent passes: rows must live longer. */
     passMs: 0,
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
     drop: (project: string) => byProject.delete(project),
     isEmpty: () => byProject.size === 0,
-    /** Keeps the rows for which the condition is true; returns whether any were removed. */
+    /** Keeps the rows of some projects; returns whether any were removed. */
     retain: (stays: (project: string) => boolean) => {
       const before = byProject.size;
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    /** The rows of what was read since then, and when the newest of them was; the rest is forgotten. */
+    /** Returns the rows read since then and the time of the newest; removes the rest. */
     since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {

@@ -7,13 +7,13 @@ import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-f
 
 type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 
-/** Counts the results of one pass by project. */
+/** The results of one pass, by project. */
 type Tally = { read: number; firstRead: string | undefined; failedInARow: number; denied: Fault[]; failed: Fault[] };
 
 /**
- * Reads a collector project by project, one request at a time and spread over its interval. A project that fails, is denied or
- * disappears only affects itself; a server that does not answer several in a row is left for the next pass, which continues
- * there.
+ * Reads a collector project by project, one request at a time, spread over its interval. A project that fails, is
+ * denied or disappears affects only itself. If the server fails to answer several times in a row, the pass ends, and
+ * the next one continues there.
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { timeoutMs, client, clock, projectList, projectRows = createProjectRows() } = options;
@@ -33,11 +33,11 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isListed: () => true,
   };
 
-  /** Projects that are gone take their series with them at once. */
+  /** The series of deleted projects end at once. */
   projectList.onRead((names) => {
     sweep.isListed = (project) => project === wholeServer || names.has(project);
     for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
-    // If that fails, the next pass publishes the same rows, and reports it.
+    // If that fails, the next pass publishes the same rows and reports it.
     if (projectRows.retain(sweep.isListed)) shown.publish().catch(ignore);
   });
 
@@ -45,7 +45,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isSpread: true,
     read: (signal) => readAll(sweep, signal),
     withdraw: shown.withdraw,
-    /** By the rules of now; what is too old by them goes away. */
+    /** Under the present configuration; expired rows are removed. */
     resume: async () => {
       if (!projectRows.isEmpty()) await shown.publish();
     },
@@ -56,19 +56,19 @@ type Sweep = SweepOptions & {
   projectRows: ProjectRows;
   progress: Progress;
   shown: ShownRows;
-  /** Denied projects, which are not asked for a while. */
+  /** Denied projects that are not read for a while. */
   resting: Map<string, { fault: Fault; untilTicks: number }>;
   gap: RequestGap;
   isListed: (project: string) => boolean;
 };
 
-/** The state that one pass leaves to the next. */
+/** What one pass leaves to the next. */
 type Progress = {
-  /** No pass has been completed from the start on, or after the rows were withdrawn. */
+  /** No pass was completed since the start, or since the rows were withdrawn. */
   isFirst: boolean;
-  /** The pass before was given up: after an outage nothing is to wait for a pass that takes the whole interval. */
+  /** The last pass ended early: after an outage, the next one does not take the whole interval. */
   isCutShort: boolean;
-  /** The project that the next pass begins with. */
+  /** The project with which the next pass starts. */
   nextName: string;
   /** The number of requests of the last complete pass. */
   requests: number;
@@ -132,7 +132,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
-  // The next pass begins with a project that can be read: earlier ones that fail must not end it early.
+  // The next pass starts with a readable project: errors of earlier ones must not end it early.
   progress.nextName = tally.firstRead ?? '';
   projectRows.passMs = clock.ticks() - startedTicks;
   progress.requests = gap.asked();
@@ -154,7 +154,7 @@ async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal)
   const { collector, gap, watch, clock, projectRows } = sweep;
   try {
     const rows = await collector.collect(gap.api(signal), project, watch);
-    // It may have gone while it was asked.
+    // The project may have been deleted meanwhile.
     if (sweep.isListed(project.name)) projectRows.keep(project.name, rows, clock.ticks());
     return undefined;
   } catch (error) {
@@ -165,7 +165,7 @@ async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal)
 
 type Unread = { project: string; error: Error; restUntilTicks: number };
 
-/** Notes the result of a project that was not read. */
+/** Records the result of a project that was not read. */
 function noteFault(
   { collector, projectRows, resting }: Sweep,
   { project, error, restUntilTicks }: Unread,
@@ -192,11 +192,11 @@ function noteFault(
   }
 }
 
-/** Shows the rows of all projects, one publication after the other, so that the newest rows are those that stay. */
+/** Publishes the rows of all projects, one call after the other, so that the newest rows stay. */
 type ShownRows = {
   publish: () => Promise<number>;
   withdraw: () => void;
-  /** Returns the time from the last publication on. */
+  /** Returns the time since the last publication. */
   ageMs: () => number;
 };
 
@@ -222,25 +222,25 @@ function createShownRows(
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
-      // Rows that are being published at this moment must be withdrawn too.
+      // Rows that are being published now must be withdrawn too.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
     ageMs: () => clock.ticks() - publishedTicks,
   };
 }
 
-/** Stands for the server as a whole among the projects; no project is called like this. */
+/** Stands for the server as a whole among the projects; no project has this name. */
 const wholeServer = '';
-/** A sweep takes at most one request in so many that the budget has. */
+/** A sweep uses at most one in this many requests of the budget. */
 const shareOfBudget = 2;
-/** The part of an interval that a pass is spread over. */
+/** The share of the interval over which a pass is spread. */
 const spread = 0.8;
-/** More faults in a row than this are the fault of the server, not of its projects. */
+/** After more errors in a row, the server is at fault, not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
 const slowestRetryMs = 300_000;
 
-/** All names, beginning with the one where the last pass ended early, or the next one if that is gone. */
+/** Returns all names, starting where the last pass ended early, or with the next one if that is gone. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

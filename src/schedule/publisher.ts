@@ -8,16 +8,16 @@ import type { PollKey } from './outcome.ts';
 export type PublisherOptions = {
   readonly key: PollKey;
   readonly collector: Pick<Collector, 'perMember'>;
-  /** Labels that configuration gives to every series of the server. */
+  /** Configured labels for every series of the server. */
   readonly labels: readonly LabelPair[];
   readonly rules: BoundRules;
-  /** Reports whether several members answer under one address, so that counters would jump between them. */
+  /** Reports whether several members answer at one address, so that counters would jump between them. */
   readonly hidesMembers: () => boolean;
   readonly snapshots: Snapshots;
   readonly self: Pick<Self, 'seriesDropped'>;
 };
 
-/** Publishes rows for scrapes: bounded, labelled, with every omitted series counted. */
+/** Publishes rows for scrapes, with limits and labels; counts every omitted series. */
 export function createPublisher(options: PublisherOptions) {
   const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
   const { server, member, collector: name } = key;
@@ -32,7 +32,7 @@ export function createPublisher(options: PublisherOptions) {
   }
 
   return {
-    /** Shows these rows instead of those before; resolves to how many there are once they can be scraped. */
+    /** Replaces the published rows; resolves to their number once they can be scraped. */
     publish: async (given: readonly Row[], validForMs: number) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);

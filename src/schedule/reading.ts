@@ -9,21 +9,21 @@ import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
 import type { Watch } from './watch.ts';
 
-/** Reads a collector: publishes its rows, and reports the outcome. */
+/** Reads a collector: publishes its rows, and returns the outcome. */
 export type Reading = {
   /** True if it spreads its requests over its interval. */
   readonly isSpread?: true;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
-  /** Nothing of it is shown any longer. */
+  /** Removes its series. */
   readonly withdraw: () => void;
-  /** Shows again what was handed over from before a reload, by the rules of now. */
+  /** Publishes rows from before a reload, under the present configuration. */
   readonly resume?: () => Promise<void>;
 };
 
 export type ReadingOptions = {
   readonly key: PollKey;
   readonly everyMs: number;
-  /** The longest that a request may take. */
+  /** The maximum duration of a request. */
   readonly timeoutMs: number;
   readonly client: Client;
   readonly watch: Watch;
@@ -39,7 +39,7 @@ export type ReadingOptions = {
   readonly clock: Clock;
 };
 
-/** Computes how long a snapshot lives: three intervals, but never less than this, because one late poll is not an outage. */
+/** Returns how long a snapshot lives: three intervals, with a minimum, because one late poll is no outage. */
 export function toValidityMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
 }

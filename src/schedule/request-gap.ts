@@ -5,17 +5,17 @@ type RequestGapOptions = {
   clock: Pick<Clock, 'ticks' | 'after'>;
   /** Shared with the other sweeps over the server. */
   shared?: SharedGap | undefined;
-  /** The API for one request: its time begins when it is asked for. */
+  /** Returns the API for one request, whose time starts now. */
   open: (signal: AbortSignal) => Api;
 };
 
-/** Requests that keep a distance from one another, however many of them a pass needs. */
+/** Keeps a minimum distance between requests. */
 export type RequestGap = {
-  /** Restarts the count, and keeps this distance from now on. */
+  /** Restarts the count, and sets the distance. */
   readonly begin: (gapMs: number) => void;
-  /** The API, every request after its gap and with the time of one request. */
+  /** Returns an API that sends each request after its gap, with the timeout of one request. */
   readonly api: (signal: AbortSignal) => Api;
-  /** Returns the number of requests because it began. */
+  /** Returns the number of requests since `begin`. */
   readonly asked: () => number;
 };
 
@@ -54,12 +54,12 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
   };
 }
 
-/** Keeps one gap for all sweeps over a server, so that together they ask no more often than one. */
+/** Shares one gap among all sweeps over a server. */
 export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> };
 
 type SharedGapOptions = { clock: Pick<Clock, 'ticks' | 'after'>; gapMs: number };
 
-/** One request every so often, first come, first served; what was late is not made up for. */
+/** Allows one request in each gap, first come, first served; late ones are not made up for. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
   let nextTicks = Number.NEGATIVE_INFINITY;
   return {

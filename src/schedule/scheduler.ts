@@ -10,13 +10,13 @@ export type ScheduledPoll = {
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
-  /** Shared by all polls of one address, so that they are asked again once it is back. */
+  /** Shared by all polls of one address, so that they run again once it is back. */
   readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
-  /** When the first of the polls ended that all went the way the last one did. */
+  /** Since when all polls have ended like the last one. */
   readonly sinceMs: number | undefined;
   readonly nextRunAtMs: number | undefined;
   readonly isUnderWay: boolean;
@@ -29,7 +29,7 @@ type SchedulerOptions = {
   toPollTimes?: typeof createPollTimes | undefined;
 };
 
-/** Runs all polls, each at its own times and sooner after a failure, until it is stopped. */
+/** Runs all polls, each at its times and sooner after an error, until it is stopped. */
 export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions) {
   const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();
@@ -47,7 +47,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     clock,
   );
 
-  /** The vital polls have the whole budget at first: what runs, and what has ended, is shown at once. */
+  /** Vital polls get the whole budget first, so that running and finished executions show at once. */
   async function startOthers(): Promise<void> {
     const ended = Promise.all(lines.flatMap(({ underWay }) => underWay() ?? []));
     await Promise.race([ended, sleep(clock, vitalFirstMs, ending.signal)]).catch(() => undefined);
@@ -71,7 +71,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
       times.start();
       void startOthers();
     },
-    /** Ends the polls under way and resolves when the last of them is over. */
+    /** Ends the polls in progress; resolves when the last one is over. */
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -86,10 +86,10 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
-/** On a large estate the first reading of executions takes minutes; the others do not wait for it. */
+/** With many projects, the first reading of executions takes minutes; other polls do not wait for it. */
 const vitalFirstMs = 1000;
 
-/** Runs one poll, never twice at once. Skipped runs are logged once until a run ends in time, and counted after each. */
+/** Runs one poll, never twice at once. Skipped runs are logged once, and counted after each run. */
 function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions, signal: AbortSignal) {
   const { key, vital, everyMs, poll, vitality } = scheduled;
   let underWay: Promise<void> | undefined;
@@ -115,7 +115,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     if (last === undefined || signal.aborted) return;
     failures = last.outcome.result === 'failed' ? failures + 1 : 0;
     const pauseMs = failures === 0 ? undefined : toPauseMs(failures, everyMs, clock.random());
-    // A server that is away is left to its vital polls.
+    // While a server is away, only its vital polls run.
     if (pauseMs !== undefined) runAfter(pauseMs, () => !isAway(vitality.seen()));
     if (toWay(last.outcome) === way) return;
     way = toWay(last.outcome);
@@ -124,8 +124,8 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
 
   function run(): void {
     if (underWay !== undefined) {
-      // A sweep over many projects may well take longer than its interval.
-      // The first run reads what the others know already, so that it takes longer than its interval at a healthy start.
+      // A sweep over many projects may exceed its interval. So may the first run, which loads what later runs already
+      // know.
       const level = poll.last() === undefined ? 'debug' : vital ? 'warn' : 'info';
       if (!isSkipTold) log[level](key, 'poll skipped: previous run still in progress');
       isSkipTold ||= poll.last() !== undefined;
@@ -137,7 +137,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
       if (leftOut > 1 && sinceMs !== undefined) log.info({ ...key, leftOut }, 'polls skipped');
-      // Runs that are too long one after the other are one trouble.
+      // Consecutive runs that are too long are logged once.
       if (leftOut === 0) isSkipTold = false;
       leftOut = 0;
       noteEnd();
@@ -148,9 +148,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /**
-     * Called when the server is back; reports whether to repeat the last run: it brought nothing, and not for an older reason.
-     */
+    /** Call when the server is back; reports whether to repeat the last run, because it failed for no older reason. */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();
@@ -169,19 +167,19 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   };
 }
 
-/** An outage stays one outage, whether requests time out or connections are refused; refused credentials are not one. */
+/** An outage stays one outage, whether requests time out or are refused; refused credentials are not an outage. */
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;
 }
 
-/** After a first failure, and from then on twice as long each time. */
+/** After the first error; doubled each time. */
 const firstPauseMs = 60_000;
 /** All retries start within a minute of the return, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
 /**
- * Computes the wait of a poll after this many failures in a row; undefined if its own schedule is sooner. A random part
+ * Computes the wait of a poll after this many errors in a row; undefined if its own schedule is sooner. A random part
  * separates polls that failed together.
  */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
@@ -191,7 +189,7 @@ function toPauseMs(failures: number, everyMs: number, random: number): number | 
 
 const maxDoublings = 20;
 
-/** Spreads the retries of this many polls, from the moment at which the server is back. */
+/** Spreads the retries of this many polls after the server is back. */
 function spreadEvenly(polls: number): number[] {
   return Array.from({ length: polls }, (_, index) => ((index + 1) / polls) * spreadOverMs);
 }

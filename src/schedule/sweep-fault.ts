@@ -3,7 +3,7 @@ import { ApiError, type ErrorKind, isUnaskable } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The fault of one project of a pass. */
+/** The error of one project in a pass. */
 export type Fault = { readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export function toFault(error: Error): Fault {
@@ -12,8 +12,8 @@ export function toFault(error: Error): Fault {
 }
 
 /**
- * Decides which projects a fault affects: all of them (refused credentials, a missing endpoint, an open circuit), or only this
- * one, which has disappeared because it was listed, may not be read, or failed.
+ * Decides which projects an error affects: all of them (refused credentials, a missing endpoint, an open circuit), or
+ * only this one, which was deleted, may not be read, or failed.
  */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
@@ -26,7 +26,7 @@ export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): '
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
 
-/** Reports whether the service itself did not answer: several in a row say that it will not answer the next one either. */
+/** Reports whether the service did not answer: after several in a row, the next request will fail too. */
 export function isSilence(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   const { kind, details } = error;
@@ -38,7 +38,7 @@ const silentKinds: readonly ErrorKind[] = ['network', 'tls', 'timeout', 'busy', 
 
 type Ended = { read: number; denied: readonly Fault[]; failed: readonly Fault[]; projects: number; series: number };
 
-/** Computes the outcome of a complete pass: one failed project is reported, although only its own series are late. */
+/** Computes the outcome of a complete pass: a failed project is reported, although only its own series are late. */
 export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {
   const [firstDenied] = denied;
   const [firstFailed] = failed;

@@ -5,15 +5,15 @@ import type { Self } from '../metrics/self.ts';
 
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
-  /** The time from which this state has been seen. */
+  /** Since when this state has been seen. */
   readonly sinceMs: number;
   /** The last error message. */
   readonly message: string | undefined;
 };
 
 /**
- * Reports whether a server is up and takes the credentials, as the vital poll that ended last sees it. One answer that comes
- * too late does not count as an outage yet: the next vital poll decides.
+ * Reports whether a server is up and accepts the credentials, by its last vital poll. One late answer is not an outage
+ * yet: the next vital poll decides.
  */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
@@ -38,13 +38,13 @@ export function createVitality(
   return {
     /** Returns the state for metrics and pages; undefined until a vital poll has ended. */
     seen: () => seen,
-    /** Adds a listener that gets the previous state each time that the server is up again. */
+    /** Adds a listener that is called with the previous state whenever the server is up again. */
     onBack: (listener: (before: Seen) => void) => {
       listeners.push(listener);
     },
-    /** Called with the end of each vital poll of one server, with its fault if it failed. */
+    /** Call at the end of each vital poll, with its error if it failed. */
     ended: (fault?: unknown) => {
-      // Our own fault is not the server's, nor is an endpoint that its version does not have.
+      // An error of the exporter is not the server's; nor is an endpoint that its version does not have.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
@@ -62,7 +62,7 @@ export function createVitality(
         self.credentialsAccepted.set(key, 0);
         isRefused = true;
       } else if (isRefused && fault.details.status === undefined) {
-        // It no longer answers that they are refused: it does not answer.
+        // Credentials count as neither accepted nor refused while the server does not answer.
         self.credentialsAccepted.remove(key);
         isRefused = false;
       }

@@ -2,27 +2,27 @@ import type { Api } from '../api/client.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { LabelPair } from '../metrics/family.ts';
 
-/** The configuration of the server that a collector reads, and the data that its collectors share. */
+/** The configuration of the server for a collector, and data that its collectors share. */
 export type Watch = {
   readonly projects: {
-    /** The watched projects as the server lists them; asked for once, however many need it at the same time. */
+    /** Returns the watched projects that the server lists; one request for all simultaneous callers. */
     readonly read: (api: Api) => Promise<readonly Project[]>;
-    /** Labels that configuration gives to a project. */
+    /** Returns configured labels of a project. */
     readonly labelsOf: (project: string) => readonly LabelPair[];
   };
   readonly jobs: {
     /** Reports whether configuration includes a job; its path is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
-    /** Of how many jobs there may be series of their own. */
+    /** How many jobs may have their own series. */
     readonly detail: number;
-    /** True if jobs are asked for their average durations; not if executions report them, which needs no further request. */
+    /** True if average durations are requested; false if executions report them without further requests. */
     readonly asksForAverages?: boolean;
-    /** The averages that executions have not told for long; absent where there are no executions. */
+    /** The averages that executions have not updated for long; absent without executions. */
     readonly averages?: {
       readonly takeDue: (project: string) => readonly string[];
       readonly learn: (job: { project: string; group: string; name: string }, averageMs: number) => Promise<void>;
     };
   };
-  /** Reports whether execution metrics are read for a project, too. */
+  /** Reports whether execution metrics are also read for a project. */
   readonly hasExecutionMetrics: (project: string) => boolean;
 };

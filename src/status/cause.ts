@@ -2,14 +2,14 @@ import type { Cause } from '../tracing/enrich/causes.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';
 
-/** Says why an execution ended as it did: the step that failed first says more than the whole. */
+/** Explains the result of an execution: the first failed step explains more than the whole. */
 export function toWhy({ spans }: Pick<PastExecution, 'spans'>): string {
   const [{ why }] = spans;
   const sentence = toSentenceOfFailure(spans);
   return sentence === undefined || !why.startsWith('the execution failed') ? `Why: ${why}.` : sentence;
 }
 
-/** Shortens the trace of an execution to its cause; undefined for one that succeeded. Neither users nor arguments are in it. */
+/** Shortens the trace of an execution to its cause, without users and arguments; undefined for one that succeeded. */
 export function toCause(plan: Plan, of: { id: number; isSent: boolean }): Cause | undefined {
   const past = toPastExecution(plan, { server: '', ...of }, () => false);
   if (past === undefined) return undefined;
@@ -35,7 +35,7 @@ const factsOfCause: readonly string[] = [
   'Tried again',
 ];
 
-/** The first steps of the workflow with their results: `1 succeeded, 2 (Settle) failed`. */
+/** Lists the first steps with their results: `1 succeeded, 2 (Settle) failed`. */
 function toSteps(spans: readonly SpanRow[]): string {
   const steps = spans.filter(({ depth, path }) => depth === 1 && path !== undefined);
   const texts = steps.slice(0, maxSteps).map(({ name, path, result = 'unknown' }) => {
@@ -53,7 +53,7 @@ function cut<Value extends string | number>(value: Value, longest = maxTextLengt
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 
-/** The first that failed by itself, and not because of what is below it. */
+/** Returns the first span that failed by itself, and not because of one below it. */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
   return spans.find(({ depth, hasFailed }, index) => {
     if (!hasFailed || depth === 0) return false;
@@ -65,13 +65,13 @@ export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined 
   });
 }
 
-/** Names the step that failed first, and its node: `step 2 (Settle) on db02`; undefined if it was not a step. */
+/** Names the first failed step and its node: `step 2 (Settle) on db02`; undefined if it was not a step. */
 export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const place = findPlace(spans);
   return place && `${place.step}${place.node === undefined ? '' : ` on ${place.node}`}`;
 }
 
-/** Says which step failed first, where and why: `Step 2 (Settle) failed on db02: NonZeroResultCode.` */
+/** Describes the first failed step in one sentence: `Step 2 (Settle) failed on db02: NonZeroResultCode.` */
 function toSentenceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const place = findPlace(spans);
   if (place === undefined) return undefined;
@@ -91,17 +91,17 @@ function findPlace(spans: readonly SpanRow[]): Place | undefined {
   return { step: `step ${above.path}${toTitle(above)}`, node: first.name };
 }
 
-/** A step without a name of its own is called by its number. */
+/** A step without a name is called by its number. */
 function toTitle({ name, path }: SpanRow): string {
   return name === `step ${path}` ? '' : ` (${name})`;
 }
 
-/** Returns the reason of the first failed step, if it gives one. */
+/** Returns the reason of the first failed step, if there is one. */
 function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }
 
-/** The results of OpenTelemetry's conventions in the words of the service, as on all other pages. */
+/** OpenTelemetry's results in the words of the service, as on all other pages. */
 const words: Readonly<Record<string, string>> = {
   success: 'succeeded',
   failure: 'failed',

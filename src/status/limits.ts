@@ -13,7 +13,10 @@ export const executionLimits = {
   durationFactor: 2,
   durationSeconds: 60,
   lagSeconds: 1800,
-  /** Imports in this time and in the same time before, without a counted execution in both: a pass finds them once a day. */
+  /**
+   * The problem needs imports in this time and in the same time before, and no counted execution: recounts run once a
+   * day.
+   */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,
@@ -50,6 +53,6 @@ export const serverLimits = {
   memoryWindowMs: 30 * 60_000,
   memoryUsedRatio: 0.9,
   restartSeconds: 60,
-  /** How long a passive mode that is over is shown. */
+  /** How long a finished passive mode is shown. */
   recentlyMs: 10 * minute,
 } as const;

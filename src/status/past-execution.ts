@@ -3,28 +3,27 @@ import { conventional, own } from '../tracing/plan/attribute-names.ts';
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
 
-/** One execution that is over, from its trace. */
+/** A finished execution, from its trace. */
 export type PastExecution = {
   readonly server: string;
   readonly id: number;
   readonly project: string | undefined;
   /** Its group and name, or what it was instead. */
   readonly job: string;
-  /** Undefined if its trace is made for this page only. */
+  /** Undefined if its trace is made only for this page. */
   readonly traceId: string | undefined;
   /** The link to its page on the server. */
   readonly permalink: string | undefined;
-  /** The attempt before it, then the one after it, where they are known. */
+  /** The attempts before and after it, if known. */
   readonly attempts: readonly Attempt[];
-  /** Further facts, in the order of the page. */
+  /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];
-  /** The parts that the trace lacks, in sentences. */
+  /** Sentences about parts that the trace lacks. */
   readonly notes: readonly string[];
   /** The root first, every parent before its children. */
   readonly spans: readonly [SpanRow, ...SpanRow[]];
 };
 
-/** Another attempt at the same. */
 export type Attempt = {
   readonly relation: 'retry of' | 'retried by';
   readonly id: number;
@@ -33,7 +32,7 @@ export type Attempt = {
 
 export type Fact = { readonly name: string; readonly value: string | number };
 
-/** One span: a step, a node, a nested job, or the whole. */
+/** One span: a step, a node, a nested job, or the whole execution. */
 export type SpanRow = {
   readonly name: string;
   /** Its place in the workflow. */
@@ -42,13 +41,12 @@ export type SpanRow = {
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** True if these times differ from those that the service sent: a child stays within its parent. */
+  /** True if its times were moved to lie within those of its parent. */
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
-  /** The explanation of its result. */
+  /** Explains its result. */
   readonly why: string;
-  /** Further remarks. */
   readonly remarks: readonly string[];
 };
 
@@ -118,7 +116,7 @@ function toJob(attributes: Attributes): string {
   return group === undefined ? name : `${group}/${name}`;
 }
 
-/** People are in the attributes only where configuration wants them there. */
+/** Attributes contain users only if that is configured. */
 function toFacts(attributes: Attributes): readonly Fact[] {
   const average = attributes[own.jobAverage];
   const facts: readonly (readonly [string, string | number | boolean | undefined])[] = [

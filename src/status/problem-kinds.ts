@@ -1,15 +1,15 @@
-/** The page that shows a cause, or the part of the front page. */
+/** The page that shows a cause, or the section of the front page. */
 export type Place = 'server' | 'rights' | 'config' | 'traces' | 'schedule' | 'failures' | 'failed jobs' | 'off jobs';
 
 type Kind = {
-  /** The alerts that fire for it, the one first whose runbook helps. */
+  /** The alerts that fire for it; the first has the most helpful runbook. */
   readonly alerts: readonly string[];
   readonly page: Place;
-  /** True if it can wait: it leaves the page green. */
+  /** True if it can wait: the page stays green. */
   readonly isNote?: true;
 };
 
-/** Every kind of problem, worst first, with its alerts and its page: `alerts/definitions/` and the pages follow the same names. */
+/** Every kind of problem, worst first, with its alerts and its page; `alerts/definitions/` uses the same names. */
 export const kindsOfProblems = {
   database: { alerts: ['AutomationExporterStateDown'], page: 'config' },
   unwatched: { alerts: ['AutomationExporterNoOwner'], page: 'server' },
@@ -63,17 +63,17 @@ export function ofKind(kind: ProblemKind): Kind {
   return kindsOfProblems[kind];
 }
 
-/** A trouble of a watched server that its collectors do not report. */
+/** A problem of a watched server that its collectors do not report. */
 export type Trouble = {
   readonly kind: ProblemKind;
-  /** The member of a cluster that it is about. */
+  /** The cluster member that it is about. */
   readonly member?: string | undefined;
   /** What is wrong, to follow the name of the server. */
   readonly text: string;
   readonly detail?: string;
 };
 
-/** Reports whether nothing needs a person soon: notes leave all well. */
+/** Reports whether no problem needs a person soon. */
 export function isWell(problems: readonly { readonly kind: ProblemKind }[]): boolean {
   return problems.every(({ kind }) => ofKind(kind).isNote === true);
 }

@@ -8,17 +8,17 @@ import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watche
 
 export type Problem = {
   readonly kind: ProblemKind;
-  /** Undefined for what is wrong with the exporter's own traces. */
+  /** Undefined for problems of the exporter's own traces. */
   readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
-  /** At most 59 characters, for someone who reads nothing else. */
+  /** At most 59 characters; some readers see nothing else. */
   readonly title: string;
-  /** Since when, why, and what to do; undefined if the title says all. */
+  /** Since when, why, and what to do; undefined if the title is enough. */
   readonly detail: string | undefined;
 };
 
-/** Everything that is wrong, the worst first, and among equals in the order of the page. */
+/** Returns all problems, the worst first, then in the order of the page. */
 export function findProblems({ servers, traces, atMs, failedReload, differing, database }: Status): readonly Problem[] {
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
@@ -63,7 +63,7 @@ export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: reado
     : worst.title;
 }
 
-/** Lists the servers, not members, that have the same problem as a whole. */
+/** Lists the servers (not members) that have the same problem. */
 export function listAlike({ kind }: Problem, problems: readonly Problem[]): readonly string[] {
   if (!(kind in ofSeveral)) return [];
   return problems.flatMap((one) =>
@@ -71,7 +71,7 @@ export function listAlike({ kind }: Problem, problems: readonly Problem[]): read
   );
 }
 
-/** The problems that a whole server has, as several of them have it. */
+/** The titles of problems that several servers have. */
 const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   unwatched: 'are watched by no exporter',
   down: 'are not responding',
@@ -97,7 +97,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-/** Finds a shared database that does not answer: nothing is counted meanwhile. */
+/** Returns the problem of a shared database that does not answer: meanwhile nothing is counted. */
 function findInDatabase(database: Status['database'], nowMs: number): Problem[] {
   if (database === undefined) return [];
   const { sinceMs, message } = database;
@@ -106,7 +106,7 @@ function findInDatabase(database: Status['database'], nowMs: number): Problem[] 
   ];
 }
 
-/** Finds a reload that failed: the requested configuration is not in force. */
+/** Returns the problem of a failed reload: the requested configuration is not in use. */
 function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] {
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
@@ -172,7 +172,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
 
 const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
 
-/** Finds the server's own problems, as its answers report them. */
+/** Returns the server's own problems, from its answers. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) {
     yield {
@@ -185,18 +185,18 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** A server that does not answer has one trouble; what was wrong before may be over. */
+/** A server that does not answer has one problem; earlier ones may be over. */
 function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStatus): Generator<Problem> {
   if (state !== 'up') return;
   for (const { kind, member, text, detail } of troubles) {
-    // While nothing may run, nothing succeeds.
+    // While the server is passive, no job can succeed.
     if (kind === 'jobs_stale' && executionMode === 'passive') continue;
     const of = toQuoted(member === undefined ? name : `${name}/${member}`);
     yield { kind, server: name, ...(member === undefined ? {} : { member }), title: `${of}: ${text}`, detail };
   }
 }
 
-/** Finds what is not shown of executions, as one problem: one policy allows all of it. */
+/** Returns hidden executions as one problem: one policy shows all of them. */
 function* findUnreadable(server: ServerStatus): Generator<Problem> {
   const texts = listUnreadable(server);
   if (texts.length === 0) return;
@@ -205,8 +205,8 @@ function* findUnreadable(server: ServerStatus): Generator<Problem> {
 }
 
 /**
- * Finds denied collectors, one sentence for each server: one policy allows all of them. What only administrators may read is a
- * note: nobody should make the exporter one.
+ * Returns denied collectors, one sentence for each server: one policy allows all of them. Those that need an
+ * administrator are a note, because the exporter should not be one.
  */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
@@ -223,7 +223,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
-/** The alert on dropped series says the same. */
+/** The same as the alert on dropped series. */
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;
@@ -239,10 +239,10 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
 }
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
-/** More of them are not told apart. */
+/** More than this are only counted as a minimum. */
 const minUntold = 1000;
 
-/** Finds problems of traces; none if no traces are made. */
+/** Returns problems of traces; none if no traces are made. */
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
   if (traces?.delivery === undefined) return;
   const { delivery, quarantine } = traces;
@@ -274,12 +274,12 @@ function join(...parts: readonly (string | undefined)[]): string | undefined {
   return said.length === 0 ? undefined : said.join(': ');
 }
 
-/** Quotes a name; a long one would leave no room for what is wrong. */
+/** Quotes a name; shortens a long one, so that the title has room for the problem. */
 export function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }
 
-/** A message may hold whatever a server sent; a title that has no room for it says the whole again below. */
+/** A server's message may be long: a title that is cut has the whole text in the detail. */
 function toBrief({ title, detail, ...problem }: Problem): Problem {
   const brief = cut(title, maxTitleLength);
   const whole = brief === title ? detail : join(title, detail);

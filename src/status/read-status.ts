@@ -32,9 +32,9 @@ export type StatusParts = {
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
   readonly watched: (server: string) => Watched | undefined;
-  /** Returns the lease of a server, as the shared database last showed it. */
+  /** Returns the lease of a server, as last read from the shared database. */
   readonly lease?: (server: string) => LeaseStatus | undefined;
-  /** Returns who watches a server; this exporter watches all where it shares none. */
+  /** Returns who watches a server; this exporter, if servers are not shared. */
   readonly watcherOf?: (server: string) => Watcher;
   /** Returns the state of the shared database while it does not answer. */
   readonly database?: () => Status['database'];
@@ -51,9 +51,9 @@ export type StatusParts = {
 
 /** The readings of one server. */
 export type Watched = {
-  /** Returns the facts from the first contact with it, or with a member of its cluster. */
+  /** Returns the facts from the first contact with it, or with a cluster member. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns the state as the vital polls of it, or of a member of its cluster, have seen it. */
+  /** Returns its state, or that of a cluster member, from the vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
   readonly troubles?: () => readonly Trouble[];
@@ -85,7 +85,7 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
   };
 }
 
-/** Reads the sizes of traces; if the state cannot be read, the page only lacks these. */
+/** Reads the sizes of traces; the page works without them if the state cannot be read. */
 function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | undefined> {
   return spool.size().then(
     ({ traces: waiting, bytes: waitingBytes, quarantinedTraces: quarantine, ...rest }) => ({
@@ -161,7 +161,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
   };
 }
 
-/** Reads the last change of the mode; if the state cannot be read, the page only lacks this line. */
+/** Reads the last change of the mode; the page works without it if the state cannot be read. */
 function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memory> {
   return state.recall({ server, collector: 'execution-mode' }).then(
     (memory) => memory ?? {},
@@ -194,7 +194,7 @@ function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
   }
   const { message } = outcome;
   if (outcome.result === 'failed') return { ...bare, result: 'failed', reason: outcome.kind, message };
-  // Its times go on, but it lets them pass for a while.
+  // A denied poll skips some of its scheduled times.
   const askedAgainAtMs = nextRunAtMs === undefined ? undefined : Math.max(nextRunAtMs, endedAtMs + restsForMs);
   return { ...bare, result: 'off', reason: outcome.reason, message, nextRunAtMs: askedAgainAtMs };
 }
@@ -213,7 +213,7 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
 
 type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
 
-/** Describes the data that the credentials of a server may not read, in words and as the policy that allows it. */
+/** Describes what the credentials of a server may not read, in words and as the policy that allows it. */
 function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
   const executions = watched?.executions();
   const visibleProjects = watched?.visibleProjects();
@@ -228,7 +228,7 @@ function isInPart({ hidden, runningSight, runningDenied }: ExecutionsOfServer): 
   return hidden.length > 0 || runningDenied.length > 0 || runningSight === 'denied';
 }
 
-/** The policy of all that is denied, or denied for some projects; and what takes an administrator instead. */
+/** Returns the policy for everything that is denied, and the rights that only administrators have. */
 function toDenied(
   lacking: ReadonlySet<string>,
   { collectors }: StatusParts,
@@ -243,7 +243,7 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-/** A round over executions has other things to note. */
+/** The note of a round over executions is about other things. */
 function isDenied(collector: string, last: PollStatus['last']): boolean {
   if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';

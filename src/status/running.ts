@@ -17,10 +17,10 @@ type ExecutionsStatus = Omit<AllOfExecutions, 'jobs'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
-/** The most executions that a page lists; metrics show all of them. */
+/** The maximum of executions that a page lists; metrics have all of them. */
 const maxShown = 10;
 
-/** One that runs or waits, however many there are; undefined where it does neither, or is not watched. */
+/** Returns a running or waiting execution; undefined if it is neither, or not watched. */
 export function findRunning(
   { running, nowMs, seenMs }: ExecutionsStatus,
   settings: Settings,
@@ -63,7 +63,7 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
   };
 }
 
-/** Lists the executions under way, those that wait left out. */
+/** Lists running executions, without waiting ones. */
 export function listRunning({ running, seenMs }: ExecutionsStatus, settings: Settings): readonly RunningStatus[] {
   return running.flatMap((execution) => {
     if (execution.endedAtMs !== undefined || isWaiting(execution)) return [];
@@ -71,12 +71,12 @@ export function listRunning({ running, seenMs }: ExecutionsStatus, settings: Set
   });
 }
 
-/** Lists the finished executions that are kept for pages, the newest end first. */
+/** Lists the finished executions for pages, newest first. */
 export function listEnded({ recent }: Pick<ExecutionsStatus, 'recent'>, settings: Settings): readonly EndedStatus[] {
   return recent.filter((run) => isWanted(run.project, run, settings)).map(toEnded);
 }
 
-/** Counts the last 24 hours, the one under way among them. */
+/** Counts the last 24 hours, including the present one. */
 export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'>[], nowMs: number): HourOfRuns[] {
   const lastMs = Math.floor(nowMs / hourMs) * hourMs;
   const oldestMs = Math.min(...ended.map(({ endedAtMs }) => endedAtMs));
@@ -90,12 +90,12 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
 
 const hourMs = 3_600_000;
 
-/** Reports whether an execution ended badly; one that is tried again, was aborted or missed is neither good nor bad. */
+/** Reports whether an execution failed; one that is retried, was aborted or missed did neither fail nor succeed. */
 export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return ending === 'failed' || ending === 'timedout' || ending === 'other';
 }
 
-/** Judges whether it is overdue as of the time when it was last seen. */
+/** Decides whether it was overdue when it was last seen. */
 function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
   const { id, project, startedAtMs, job } = execution;
   const name = toJobName(execution);
@@ -108,7 +108,7 @@ function isWaiting({ status }: Execution): boolean {
   return status === 'scheduled' || status === 'queued';
 }
 
-/** A configuration that was read again may leave out what was counted before. */
+/** After a reload, the configuration may exclude what was counted before. */
 function isWanted(project: string, name: JobName, { isWantedProject, isWantedJob }: Settings): boolean {
   return isWantedProject(project) && isWantedJob(toJobPath(project, name));
 }
@@ -130,7 +130,7 @@ type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'h
 
 type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'state'>;
 
-/** Sentences about the executions of a server, or of one of its projects, that its credentials may not read. */
+/** Returns sentences about executions of a server, or of one of its projects, that its credentials may not read. */
 export function listUnreadable({ executions, visibleProjects, state }: Sight, only?: string): readonly string[] {
   if (state !== 'up') return [];
   if (visibleProjects === 0) return ['the credentials may not read any project: the project list is empty'];
@@ -164,7 +164,7 @@ function* listCounts(projects: readonly HiddenHistory[]): Generator<string> {
   yield `history of ${toNames(projects.map(({ project }) => project))}: ${all} counted, ${shown} readable`;
 }
 
-/** The first few of them, in full. */
+/** Returns the first few names, in full. */
 function toNames(names: readonly string[]): string {
   const shown = names.slice(0, names.length > 4 ? 3 : 4).join(', ');
   return names.length > 4 ? `${shown} and ${names.length - 3} more` : shown;

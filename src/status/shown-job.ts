@@ -4,20 +4,20 @@ import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
 import type { EndedStatus, RunningStatus } from './status.ts';
 
-/** A job as its page shows it, whether a schedule starts it or not. */
+/** A job for its page, with or without a schedule. */
 export type ShownJob = {
   readonly server: string;
-  /** Its project, group and name, as one path. */
+  /** Its project, group and name as one path. */
   readonly path: string;
-  /** The server's time, and its time when its running executions were read. */
+  /** The server time, and the server time when its running executions were read. */
   readonly nowMs: number;
   readonly seenMs?: number | undefined;
-  /** Undefined for a job that no schedule starts, or that is not watched. */
+  /** Undefined for a job without a schedule, or one that is not watched. */
   readonly schedule: ScheduleOfJob | undefined;
-  /** Its newest finished runs that are kept, the newest end first. */
+  /** Its newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
-  /** Its average duration as the server reports it, and the duration from which a run is overdue. */
+  /** Its average duration from the server, and the duration from which a run is overdue. */
   readonly averageMs: number | undefined;
   readonly overdueMs: number | undefined;
 };
@@ -32,7 +32,7 @@ type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule'>
   readonly overdueFloorMs: number;
 };
 
-/** Collects what the page of a job shows; undefined if nothing is known of it. */
+/** Collects what the page of a job shows; undefined if the job is not known. */
 export function toShownJob(input: Input): ShownJob | undefined {
   const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const runs = ended.filter((run) => isOf(run, path)).slice(0, maxRuns);
@@ -45,12 +45,12 @@ export function toShownJob(input: Input): ShownJob | undefined {
   return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs };
 }
 
-/** Reports whether an execution is a run of the job with a path; a command without a job is of none. */
+/** Reports whether an execution is a run of the job; a command without a job is not. */
 function isOf({ project, job }: Pick<EndedStatus, 'project' | 'job'>, path: string): boolean {
   return job !== undefined && toJobPath({ project, group: '', name: job }) === path;
 }
 
-/** A group may hold slashes, a project and a name none. */
+/** A group may have slashes; a project and a name may not. */
 function toNames(path: string): JobNames {
   const [project = '', ...rest] = path.split('/');
   return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };

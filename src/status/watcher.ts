@@ -7,7 +7,7 @@ import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, W
 /** The addresses of this exporter: the configured one, and that on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };
 
-/** Finds out who watches a server from its lease. */
+/** Returns who watches a server, from its lease. */
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   if (lease === undefined) return { is: 'nobody' };
   const { isOwned, owner: address, expiresInMs } = lease;
@@ -18,7 +18,7 @@ export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   return { is: 'other', address, page: isOwn || isHere ? undefined : toBare(address) };
 }
 
-/** Without `web.external_url` an exporter only knows its address on its own machine. */
+/** Without `web.external_url`, an exporter only knows its address on its own machine. */
 function isOfOneMachine(address = ''): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
@@ -28,7 +28,7 @@ function toBare(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** Says who watches a server instead of this exporter, without a full stop. */
+/** Describes who watches a server instead of this exporter, without a full stop. */
 export function toWatcherText({ server, watcher }: Elsewhere): string {
   if (watcher.is === 'nobody') return `No exporter watches "${server}" at the moment`;
   const { address, page } = watcher;
@@ -36,12 +36,12 @@ export function toWatcherText({ server, watcher }: Elsewhere): string {
   return `"${server}" is watched by another exporter: ${address}${how}`;
 }
 
-/** Tells whether all that is known of a server is known here. */
+/** Reports whether this exporter watches a server. */
 export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }
 
-/** Judges whether all is well; null where others know: a server that another exporter watches is neither well nor ill here. */
+/** Reports whether all is well; null if another exporter watches the server, so that this one cannot know. */
 export function judge(
   { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],
@@ -50,7 +50,7 @@ export function judge(
   return servers.every(isWatchedHere) ? true : null;
 }
 
-/** Returns the headline where there is no problem, and others watch some of the servers. */
+/** Returns the headline if there is no problem, and others watch some of the servers. */
 export function toHeadlineElsewhere(own: number, all: number, only: string): string {
   if (all === 1) return `${only} is watched by another exporter`;
   return own === 0 ? `Other exporters watch the ${all} servers` : `No problem seen on ${own} of ${all} servers`;
@@ -60,7 +60,7 @@ export function toSummaryElsewhere(others: number): string {
   return others === 0 ? '' : ` ${toCount(others, 'server')} ${others === 1 ? 'is' : 'are'} watched by other exporters.`;
 }
 
-/** A server that does not answer, or refuses the credentials: what is known of it is as of its last answer. */
+/** A server that does not answer or refuses the credentials; its values are as of its last answer. */
 export type Silence = {
   readonly server: string;
   readonly state: 'down' | 'refused';
@@ -75,7 +75,7 @@ export function toServerState(seen: Seen | undefined): StateOfTarget {
   return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
 
-/** A cluster whose members are watched one by one is up while one of them is. */
+/** A cluster whose members are watched separately is up while one of them is. */
 export function toCommonState(members: readonly StateOfTarget[]): StateOfTarget {
   const best = bestFirst.find((state) => members.some((one) => one.state === state)) ?? 'waiting';
   const since = members.flatMap(({ state, sinceMs }) => (state === best && sinceMs !== undefined ? [sinceMs] : []));
@@ -94,7 +94,7 @@ export function toSilence(
   return { server, state, sinceMs, nowMs };
 }
 
-/** Says since when a server has been silent, without a full stop. */
+/** Describes since when a server has been silent, without a full stop. */
 export function toSilenceText({ server, state, sinceMs, nowMs }: Silence): string {
   const since = `since ${toTime(sinceMs, nowMs)} (${toAge(sinceMs, nowMs)})`;
   return state === 'down' ? `No answer from "${server}" ${since}` : `"${server}" has refused the credentials ${since}`;

@@ -18,7 +18,7 @@ import type { Trace } from '../../tracing/plan/span.ts';
 import { askOnce } from '../ask-once.ts';
 import { toPostgresSettings } from '../shared-state.ts';
 
-/** One thing next to the servers' endpoints that has to work as well. A warning does not fail the check. */
+/** A check of something other than the servers' endpoints. A warning does not fail `check`. */
 export type LiveReport = {
   readonly name: string;
   readonly server?: string;
@@ -26,7 +26,7 @@ export type LiveReport = {
   readonly message: string;
 };
 
-/** Tries what only shows while it is used: the trace backend, the place of the state, clocks and credentials. */
+/** Tests what only fails in use: the trace backend, the place of the state, clocks and credentials. */
 export async function probeLive(config: Config, otlp: OtlpSettings, version: string): Promise<readonly LiveReport[]> {
   const ofServers = config.servers.map(async (server) => [
     { server: server.name, ...(await probeClock(server)) },
@@ -36,7 +36,7 @@ export async function probeLive(config: Config, otlp: OtlpSettings, version: str
   return [await probeTraceBackend(config, otlp, version), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
-/** The test trace has a name of its own, so that nobody takes it for an execution. */
+/** The test trace has its own name, so that nobody mistakes it for an execution. */
 async function probeTraceBackend({ traces }: Config, otlp: OtlpSettings, version: string): Promise<LiveReport> {
   const name = 'trace-backend';
   if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured))
@@ -86,7 +86,7 @@ function toTestTrace(service: string, version: string, nowMs: number): Trace {
   };
 }
 
-/** Writes a file of its own next to the state, which may be in use. */
+/** Writes its own file next to the state, which may be in use. */
 function probeState({ state, traces }: Config): LiveReport {
   const name = 'state-directory';
   if (state.memory) return { name, verdict: 'not asked', message: 'the state is kept in memory' };
@@ -117,7 +117,7 @@ function findExisting(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : findExisting(dirname(directory));
 }
 
-/** From here the clocks are an alert, too. */
+/** An alert fires for clocks from here on. */
 const skewWarnedMs = 30_000;
 
 async function probeClock(server: ServerConfig): Promise<LiveReport> {
@@ -135,7 +135,7 @@ async function probeClock(server: ServerConfig): Promise<LiveReport> {
 }
 
 const dayMs = 86_400_000;
-/** From here the token is an alert, too. */
+/** An alert fires for the token from here on. */
 const expiryWarnedMs = 7 * dayMs;
 
 async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
@@ -150,7 +150,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
     const [next] = valid.flatMap(({ expiration }) => expiration ?? []).toSorted((one, other) => one - other);
     if (valid.length === 0) return { name, verdict: 'not asked', message: invisible };
     const seen = `${toCount(valid.length, 'valid token')} visible to these credentials`;
-    // The server does not say which token is in use.
+    // The server does not report which token is in use.
     if (next === undefined)
       return {
         name,
@@ -164,10 +164,10 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
   }
 }
 
-/** Somebody else may have created it: then only an administrator sees it. */
+/** If someone else created it, only an administrator can see it. */
 const invisible = 'no valid token is visible to these credentials, so it is not known when theirs expires';
 
-/** The endpoints' own lines say whether a fault is one. */
+/** The lines of the endpoints report whether this is an error. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { verdict: 'not asked', message: error.message };
@@ -177,10 +177,10 @@ function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** From here a round of many commits takes seconds. */
+/** From here on, a round of many commits takes seconds. */
 const slowMs = 50;
 
-/** Asks the database of the state for what replicas rely on; undefined where none is configured. */
+/** Checks what replicas need from the database of the state; undefined if none is configured. */
 export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<LiveReport | undefined> {
   const settings = toPostgresSettings(state.postgres);
   if (settings === undefined) return undefined;

@@ -5,23 +5,22 @@ import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
 import { isAuthenticatedAnswer, toVerdict } from '../../api/verdict.ts';
 
-/** One line of a report: something that is asked once, or once of each of a few projects. */
+/** One line of the report: one request, or one for each of a few projects. */
 export type Probe = {
   readonly name: string;
-  /** The endpoints that it may ask. */
+  /** The endpoints that it may request. */
   readonly reads: readonly Endpoint<unknown>[];
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** Undefined if all is well. A verdict without a fault is named. */
+/** Undefined if it is fine. A verdict without an error is named. */
 export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict }
   | undefined;
 
-/** Answered without a fault, and all the same not well; or not asked at all. */
+/** Answered without an error and still not fine, or not requested. */
 export type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
-/** The result of one probe. */
 export type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
 const verdictsThatFail: readonly Verdict[] = ['denied', 'broken', 'hidden', 'nothing visible'];
 
@@ -31,12 +30,12 @@ export type EndpointReport = {
   readonly message?: string;
   /** The line of an access policy that allows it. */
   readonly mendedBy?: string;
-  /** The right that allows it, if it is an administrator's, which a metric is not worth granting. */
+  /** The administrator's right that allows it; a metric is not worth granting that. */
   readonly needs?: string;
 };
 export type ServerReport = {
   readonly server: string;
-  /** Of a cluster, where the report is about one of its members. */
+  /** The cluster member that the report is about. */
   readonly member?: string;
   readonly url: string;
   readonly reachable: boolean;
@@ -45,13 +44,13 @@ export type ServerReport = {
   readonly apiVersion: number | undefined;
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
-  /** What to change in the configuration, where one thing stands for all. */
+  /** What to change in the configuration, if one change solves everything. */
   readonly remedy?: string;
   /** The access policy that allows what is denied or hidden. */
   readonly missingPolicy?: string;
 };
 
-/** Asks one after the other: a check must be no load. */
+/** Sends one request at a time: a check must not load the server. */
 export async function probeServer(
   { name, url }: { name: string; url: string },
   api: Api,
@@ -73,14 +72,14 @@ export async function probeServer(
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
     remedy = findRemedy(fault);
-    // The others could but say the same.
+    // Further requests would fail in the same way.
     if (!reachable || credentials === 'refused' || isElsewhere(fault) || remedy !== undefined) break;
   }
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
   const facts = api.server();
-  // Until the API has answered, the version is a guess.
+  // Until the API has answered, the version is an assumption.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
   return { ...told, ...(remedy === undefined ? {} : { remedy }), ...missingPolicy };
@@ -97,16 +96,16 @@ function findRemedy(fault: ApiError | undefined): string | undefined {
   return isPage ? fault.message.replace(/^[^,]*, /, '') : undefined;
 }
 
-/** Reports whether something answers that is not this API. */
+/** Reports whether something else than this API answers. */
 function isElsewhere(fault: ApiError | undefined): boolean {
   return (
     fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name
   );
 }
 
-/** Everything that is switched on works, or is switched off by the server itself. */
+/** Reports whether all that is enabled works, or was switched off by the server itself. */
 export function isFine({ credentials, endpoints }: ServerReport): boolean {
-  // What only administrators may read is said, and wrong with nothing.
+  // What only administrators may read is reported, and is not an error.
   const isOptional = ({ verdict, needs }: EndpointReport): boolean => verdict === 'denied' && needs !== undefined;
   return (
     credentials === 'accepted' &&
@@ -114,7 +113,7 @@ export function isFine({ credentials, endpoints }: ServerReport): boolean {
   );
 }
 
-/** Asks the same of each of some projects; the first fault stands for all of them. */
+/** Sends the same request for several projects; returns the first error. */
 export async function findInProjects(
   projects: readonly string[],
   of: number,
@@ -127,7 +126,7 @@ export async function findInProjects(
   for (const project of projects) {
     const fault = await toFault(() => ask(project));
     if (fault === undefined) continue;
-    // A project that is switched off is listed, and then not found.
+    // A disabled project is listed, but then not found.
     const isOff = fault.kind === 'not_found' && fault.details.isOfService === true;
     if (isOff) off.push(project);
     else (fault.kind === 'forbidden' ? denied : faulty).push(project);

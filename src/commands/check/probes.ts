@@ -15,18 +15,18 @@ import type { Collector, ProjectCollector } from '../../schedule/collector.ts';
 import type { Watch } from '../../schedule/watch.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
-/** Builds the requests of the enabled collectors to a server, each once; of projects only the first few are asked. */
+/** Builds each request of the enabled collectors once; for projects, only the first few are requested. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
   const { jobs } = config;
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
   const watch: Watch = {
     projects: { read: list.read, labelsOf: server.projects.labelsOf },
-    // The list is asked for, and not each job for its average.
+    // The list is requested, but not the average of each job.
     jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
     hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
-  /** Asked for once: where that fails, it has failed for all that go project by project. */
+  /** Requested once: if that fails, it fails for all requests by project. */
   let listed: Promise<readonly string[]> | undefined;
   function readNames(api: Api): Promise<readonly string[]> {
     listed ??= list.read(api).then((found) => found.map(({ name }) => name));
@@ -81,7 +81,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   };
   const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
-  // System info is asked whatever is on: its answer shows whether this is the service at all.
+  // System info is always requested: it shows whether this is the service at all.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
   return [
     ...uniqueByName(ofServer).map((endpoint) =>
@@ -97,7 +97,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   ];
 }
 
-/** Rights are given by patterns: what is well in a few projects is mostly well in all. */
+/** Rights are given by patterns: if a few projects are fine, most are. */
 const maxProjects = 5;
 
 function toProbe(endpoint: Endpoint<unknown>): Probe {
@@ -111,7 +111,7 @@ function toProbe(endpoint: Endpoint<unknown>): Probe {
   };
 }
 
-/** Some endpoints are asked in two ways under one name. */
+/** Some endpoints have two forms under one name. */
 function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
 }
@@ -119,8 +119,7 @@ function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown
 type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
 
 /**
- * The schedule watch: whether the server tells when it starts jobs, asked of one scheduled job in each of a few
- * projects.
+ * The schedule watch: whether the server reports when it starts jobs, for one scheduled job in each of a few projects.
  */
 function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
   async function find(api: Api): Promise<Finding> {
@@ -158,7 +157,7 @@ function isOn({ isScheduled, isEnabled, isScheduleEnabled }: Job): boolean {
 const maxListedProjects = 5;
 
 type ExecutionProbes = {
-  /** Returns the room for jobs with their own series, by the number of projects. */
+  /** Returns how many jobs may have their own series, by the number of projects. */
   roomOf: (projects: number) => JobRoom;
   /** The watched projects; `findNone` explains an empty list. */
   readNames: (api: Api) => Promise<readonly string[]>;
@@ -166,10 +165,10 @@ type ExecutionProbes = {
   nowMs: () => number;
 };
 
-/** Room for jobs, and the option that bounds it. */
+/** How many jobs may have their own series, and the option that limits them. */
 type JobRoom = { jobs: number; limitedBy: string };
 
-/** The rounds over executions: what runs, and what ended within a day, project by project because rights differ. */
+/** What rounds request: running executions, and those that ended within a day, by project because rights differ. */
 function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProbes): readonly Probe[] {
   async function findRunning(api: Api): Promise<Finding> {
     const names = await readNames(api);
@@ -178,10 +177,10 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // Releases that take the `*` for a name are asked project by project by the rounds, too.
+      // For releases that take `*` for a name, rounds also go project by project.
       if (!(error instanceof ApiError) || error.details.isOfService !== true || error.kind === 'forbidden') throw error;
     }
-    // The list of all leaves out in silence what may not be read.
+    // The list of all projects silently omits what may not be read.
     return findInProjects(names.slice(0, maxReadProjects), names.length, ask);
   }
 
@@ -245,5 +244,5 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 
 const dayMs = 86_400_000;
 const maxCompared = 200;
-/** More than of other things: rights to executions are given project by project. */
+/** More than for other requests: rights to executions are given by project. */
 const maxReadProjects = 25;

@@ -15,7 +15,7 @@ type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs' | 'imports'> & {
   readonly lagSeconds: number;
 };
 
-/** Finds what is wrong with the executions of a server; the kept runs may not reach back over the longest windows. */
+/** Returns problems with the executions of a server; the kept runs may be too few for the longest windows. */
 export function findExecutionTroubles(facts: Facts, settings: Settings): readonly Trouble[] {
   const { overdueCount, lagSeconds, nowMs, imports } = facts;
   const overdue: Trouble[] =
@@ -47,7 +47,7 @@ export function findExecutionTroubles(facts: Facts, settings: Settings): readonl
   ];
 }
 
-/** An archive comes at once; what keeps coming while nothing is counted may be no imports. */
+/** An imported archive comes at once; if imports continue while nothing is counted, they may be no imports. */
 function findImports(imports: Facts['imports']): readonly Trouble[] {
   const { importsWindowMs } = executionLimits;
   if (imports === undefined) return [];
@@ -63,7 +63,7 @@ function toPath({ project, group, name }: Job): string {
   return toJobPath({ project, group, name });
 }
 
-/** The error budget of the server burns, or that of some of its projects; one that burns fast also burns slowly. */
+/** The error budget of the server, or of some projects, burns; one that burns fast also burns slowly. */
 function findBurning(recent: readonly RecentRun[], nowMs: number): readonly Trouble[] {
   const judged = recent.filter((run) => run.ending === 'succeeded' || isFailure(run));
   const scopes = [['', judged] as const, ...Map.groupBy(judged, ({ project }) => project)];
@@ -94,7 +94,7 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/** Several jobs that fail on one node and hardly on any other speak of the node. */
+/** Several jobs that fail on one node and hardly on others point to the node. */
 function findNodes(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs: number): readonly Trouble[] {
   const { nodeWindowMs, nodeFailures, nodeFailureRatio, nodeFailingJobs } = executionLimits;
   const failed = recent.filter(
@@ -130,7 +130,7 @@ function findJobs(jobs: readonly JobFacts[], { successAgeMsOf }: Settings, nowMs
   ];
 }
 
-/** Even the shortest of the newest runs was slow. */
+/** Even the fastest of the newest runs was slow. */
 function findSlow(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs: number): readonly Trouble[] {
   const { durationWindowMs, durationRuns, durationFactor, durationSeconds } = executionLimits;
   const byPath = Map.groupBy(
@@ -150,7 +150,7 @@ function findSlow(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs
   return toTrouble('jobs_slow', slow, ['has become slow', 'have become slow']);
 }
 
-/** One line for all jobs that have the same trouble. */
+/** Returns one line for all jobs with the same problem. */
 export function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],

@@ -11,15 +11,15 @@ const hour = 3_600_000;
 export type ScheduleFacts = {
   readonly jobs: readonly WatchedJob[];
   readonly hours: readonly HourOfTimes[];
-  /** The time at which more runs are expected than there are threads. */
+  /** When more runs are expected than there are threads. */
   readonly exceededMs: number | undefined;
   readonly isCritical: (jobPath: string) => boolean;
-  /** How late a run may start and still be the expected one: the time is decided after that. */
+  /** How late a run may start and still satisfy its time, which is decided after that. */
   readonly marginMs: number;
   readonly nowMs: number;
 };
 
-/** Finds what is wrong with the scheduled runs of a server. */
+/** Returns problems with the scheduled runs of a server. */
 export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
   const { exceededMs, nowMs } = facts;
   const jobs = facts.jobs.filter(({ goneAtMs }) => goneAtMs === undefined);
@@ -44,7 +44,7 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
 
 type Times = Pick<ScheduleFacts, 'nowMs' | 'marginMs'>;
 
-/** The verdicts of a job on times of late. */
+/** Returns recent verdicts of a job. */
 function* verdictsOf({ verdicts }: WatchedJob, { nowMs, marginMs }: Times): Generator<Verdict> {
   const sinceMs = nowMs - scheduleLimits.windowMs - marginMs;
   for (const verdict of verdicts.toReversed()) {
@@ -87,7 +87,7 @@ function toMissed(kind: Trouble['kind'], misses: readonly Miss[], of: string): r
   return [{ kind, text, detail }];
 }
 
-/** Too large a share of all expected times has no run in time, over hours. */
+/** Over hours, too many expected times have no run in time. */
 function findUnpunctual({ hours, nowMs }: ScheduleFacts): readonly Trouble[] {
   const burn = scheduleLimits.burns.find(({ shortMs, longMs, factor }) => {
     const limit = factor * (1 - scheduleLimits.objective);
@@ -102,7 +102,7 @@ function findUnpunctual({ hours, nowMs }: ScheduleFacts): readonly Trouble[] {
   ];
 }
 
-/** The hours that end after a time. */
+/** Returns the share over the hours that end after a time. */
 function toShare(hours: readonly HourOfTimes[], sinceMs: number): { readonly bad: number; readonly share: number } {
   let [bad, all] = [0, 0];
   for (const { startMs, ran, late, missed } of hours) {

@@ -6,23 +6,23 @@ import { serverLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
 export type ServerSigns = {
-  /** Takes in an answer of the common address, or of a member. */
+  /** Records an answer of the common address, or of a member. */
   readonly note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown) => void;
   readonly troubles: () => readonly Trouble[];
 };
 
-/** What one answer says: about its clock, its threads, its heap and its start. */
+/** What one answer shows of the clock, threads, heap and start. */
 type Sample = {
   readonly ticks: number;
   readonly skewMs: number | undefined;
-  /** The start, by our own clock: a clock that is set does not move it. */
+  /** The start by the exporter's clock, so that setting the server clock does not move it. */
   readonly startedAtMs: number | undefined;
   readonly running: number | undefined;
   readonly threads: number | undefined;
   readonly heapRatio: number | undefined;
 };
 
-/** Follows what servers answer about themselves over half an hour: a moment says little of threads and heap. */
+/** Keeps what servers report about themselves for half an hour: one moment shows little of threads and heap. */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSigns {
   const byMember = new Map<string | undefined, readonly Sample[]>();
   return {
@@ -32,7 +32,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSi
       const kept = (byMember.get(member) ?? []).filter(
         ({ ticks }) => sample.ticks - ticks < serverLimits.memoryWindowMs,
       );
-      // Answers that come in quick succession take the place of each other.
+      // Of answers in quick succession, only the last is kept.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       byMember.set(member, [...(isClose ? kept.slice(0, -1) : kept), sample]);
@@ -45,7 +45,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSi
 }
 
 const minApartMs = 10_000;
-/** A mean over less says little. */
+/** A mean over a shorter time is not reliable. */
 const minSpanMs = 60_000;
 const minHeapSpanMs = 15 * 60_000;
 
