@@ -1,4 +1,7 @@
-/** The health check of the image, apart from the rest so that it costs little: exits with 1 unless `HEALTH_URL` answers well. */
+/**
+ * The health check of the image, without other imports so that it costs little: exits with 1 unless `HEALTH_URL`
+ * returns success.
+ */
 const url = new URL(process.env['HEALTH_URL'] ?? 'http://127.0.0.1:9720/-/healthy');
 const ask = await start();
 ask.once('response', ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1));
@@ -7,6 +10,6 @@ ask.end();
 
 async function start() {
   if (url.protocol !== 'https:') return (await import('node:http')).request(url);
-  // The certificate names the host that others use, not this address.
+  // The certificate names the public host, not this address.
   return (await import('node:https')).request(url, { rejectUnauthorized: false });
 }

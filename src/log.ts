@@ -9,19 +9,19 @@ export type LogFormat = (typeof logFormats)[number];
 
 export type LogFields = Readonly<Record<string, unknown>>;
 type Write = (fields: LogFields, message: string) => void;
-/** Data first, static text second. */
+/** Fields first, then a static message. */
 export type Log = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
 
 export type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Asked at every line: credentials rotate. */
+  /** Called for every line, because credentials rotate. */
   readonly secrets: () => readonly string[];
-  /** Takes whole lines; standard error unless told. */
+  /** Writes a line; standard error by default. */
   readonly write?: (line: string) => void;
 };
 
-/** Writes lines from which every known secret is scrubbed by its value, in whatever form it got there. */
+/** Writes lines without known secrets, whatever form they are in. */
 export function createLog({ level, format, secrets, write = writeToStandardError }: LogOptions): Log {
   const logger = pino(
     {
@@ -51,7 +51,7 @@ export function scrub(text: string, secrets: readonly string[]): string {
   return scrubbed;
 }
 
-/** Forms shorter than this would blot out ordinary words. */
+/** Shorter forms would remove ordinary words. */
 const minFormLength = 4;
 
 function writeToStandardError(line: string): void {
@@ -70,7 +70,7 @@ function toLogfmtValue(value: unknown): string {
   return /^[^\s"=\\\p{Cc}\p{Cf}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
-/** An error and its causes as one sentence; stacks do not help at night. */
+/** An error and its causes as one sentence, without the stack. */
 function toErrorText(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const cause = error.cause === undefined ? '' : `: ${String(toErrorText(error.cause))}`;

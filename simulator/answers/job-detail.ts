@@ -13,10 +13,7 @@ export function jobMeta(request: ApiRequest): Answer {
   return isAnswer(job) ? job : ok(toMeta(request, job, request.query.get('meta') ?? '*'));
 }
 
-/**
- * project/{project}/jobs/browse (API reference, "Endpoints named only in the change log"; its fields are read in
- * servers).
- */
+/** project/{project}/jobs/browse (API reference, "Endpoints named only in the change log"; its fields are read in servers). */
 export function browseJobs(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) return project;

@@ -101,10 +101,7 @@ type QueryValue = string | number | boolean | readonly string[];
 /** A list stands for as many segments: folders within folders. */
 type PathValue = string | number | readonly string[];
 
-/**
- * The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one
- * each.
- */
+/** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one each. */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];

@@ -32,9 +32,7 @@ export type Part<Item> = {
   readonly total: number;
   /** Rows that are done with by this part, shown or not; the parts to come count the others. */
   readonly counted: number;
-  /**
-   * The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time.
-   */
+  /** The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time. */
   readonly rest: readonly Window[];
   /** True if a reader that stops here has to read the whole flood again: pages by offset are useless one by one. */
   readonly isInFlood: boolean;

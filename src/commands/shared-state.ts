@@ -22,9 +22,7 @@ export function toOpenShared(
   };
 }
 
-/**
- * Returns the settings of the configured database, with what each new connection reads again; undefined without one.
- */
+/** Returns the settings of the configured database, with what each new connection reads again; undefined without one. */
 export function toPostgresSettings(
   postgres: PostgresConfig,
   onSecret: (value: string) => void = () => undefined,

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Steps from which the next unit reads better: 90 s says more than 1 min. */
+/** The values from which a unit is used: 90 s is more exact than 1 min. */
 const units = [
   { name: 'd', ms: day, fromMs: 2 * day },
   { name: 'h', ms: hour, fromMs: 2 * hour },
@@ -51,7 +51,7 @@ const lengths: readonly (readonly [string, number])[] = [
   ['s', second],
 ];
 
-/** The time as people tell it; the day only where it is another one. */
+/** Formats the time of day; the date only if it is another day. */
 export function toTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs).toISOString();
   const isToday = at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10);

@@ -1,12 +1,12 @@
-/** Clocks, timers and chance: the one way by which any part of the daemon learns of time. Times are in ms. */
+/** The only source of time, timers and randomness. Times are in ms. */
 export type Clock = {
   /** The time since 1970; the clock can be set, forwards and backwards. */
   readonly now: () => number;
-  /** The time since some moment, which only ever goes forwards: durations are measured with it. */
+  /** The time since some moment, never set back: use it to measure durations. */
   readonly ticks: () => number;
-  /** Runs something once after this time; the returned function cancels it. */
+  /** Runs a function once after this time; returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => Cancel;
-  /** Resolves in the next turn of the event loop: whatever else waits comes first. */
+  /** Resolves in the next turn of the event loop, after everything that already waits. */
   readonly nextTurn: () => Promise<void>;
   /** At least 0 and less than 1. */
   readonly random: () => number;
@@ -14,7 +14,7 @@ export type Clock = {
 
 export type Cancel = () => void;
 
-/** Resolves after this time; rejects at the signal's end. */
+/** Resolves after this time; rejects when the signal aborts. */
 export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

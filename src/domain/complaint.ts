@@ -1,4 +1,4 @@
-/** One thing that is wrong with the configuration: where, what, and what would be right. */
+/** One error in the configuration: where, what, and what would be right. */
 export type Complaint = {
   /** `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
   readonly place: string;
@@ -6,20 +6,20 @@ export type Complaint = {
   readonly hint?: string;
 };
 
-/** The result of a reload, in sentences for the person who asked for it. */
+/** The result of a reload, in sentences for the user who requested it. */
 export type ReloadOutcome =
   | { readonly ok: true; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly complaints: readonly string[] };
 
-/** The place of a complaint; the offset sorts those of the file in reading order. */
+/** The place of a complaint; the offset sorts complaints about the file. */
 export type Place = {
   readonly text: string;
   readonly offset?: number;
-  /** Finds a part of the value there, or the key that names it. */
+  /** Returns the place of a part of the value, or of the key that names it. */
   readonly within?: (path: readonly PropertyKey[], atKey: boolean) => Place;
 };
 
-/** Collects complaints from all sources, so that all of them can be shown at once. */
+/** Collects complaints from all sources, so that all are shown at once. */
 export type Complaints = {
   readonly add: (place: Place | string, message: string, hint?: string) => void;
   readonly list: () => readonly Complaint[];
@@ -36,13 +36,13 @@ export function createComplaints(): Complaints {
   };
 }
 
-/** The place of a part of a value, as well as the source can tell it. */
+/** Returns the place of a part of a value, as exactly as the source allows. */
 export function toInnerPlace(place: Place, path: readonly PropertyKey[], atKey = false): Place {
   if (path.length === 0) return place;
   return place.within?.(path, atKey) ?? { ...place, text: place.text + formatInnerPath(path) };
 }
 
-/** The keys of a path within a value, as the file's paths are written. */
+/** Formats the keys of a path within a value as in the file. */
 export function formatInnerPath(path: readonly PropertyKey[]): string {
   const parts = path.map((key) => {
     if (typeof key === 'number') return `[${key}]`;
@@ -51,12 +51,12 @@ export function formatInnerPath(path: readonly PropertyKey[]): string {
   return parts.join('');
 }
 
-/** The complaint as one line for people. */
+/** Formats a complaint as one line. */
 export function formatComplaint({ place, message, hint }: Complaint): string {
   return hint === undefined ? `${place}: ${message}` : `${place}: ${message} (${hint})`;
 }
 
-/** Names a value of the wrong type; a confidential one only by its type. */
+/** Describes a value of the wrong type; a confidential one only by its type. */
 export function describeFound(value: unknown, confidential = false): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -66,12 +66,12 @@ export function describeFound(value: unknown, confidential = false): string {
   return typeof value === 'number' ? `the number ${value}` : JSON.stringify(value);
 }
 
-/** Quotes a word from outside for a message: escaped, and cut when long. */
+/** Quotes an untrusted word for a message: escaped, and cut when long. */
 export function quote(word: string): string {
   return JSON.stringify(word.length > 40 ? `${word.slice(0, 39)}…` : word);
 }
 
-/** The known word nearest to a mistyped one, or undefined when none is near enough to be meant. */
+/** Returns the known word nearest to a mistyped one; undefined if none is near enough. */
 export function findNearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > maxWordLength) return undefined;
   const wanted = word.toLowerCase();
@@ -88,7 +88,7 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** The nearest known word as a hint, ready to print. */
+/** Returns a hint with the nearest known word, ready to print. */
 export function didYouMean(word: string, known: Iterable<string>, write = (name: string) => name): string | undefined {
   const nearest = findNearest(word, known);
   return nearest === undefined ? undefined : `did you mean ${write(nearest)}?`;
@@ -96,7 +96,7 @@ export function didYouMean(word: string, known: Iterable<string>, write = (name:
 
 const maxWordLength = 100;
 
-// Two neighbouring letters in the wrong order count as one edit, because that is how people mistype.
+// Two swapped neighbouring letters count as one edit: a common typing error.
 function countEdits(from: string, to: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,4 +1,4 @@
-/** The statuses of an execution (API reference, "States and transitions", and further ones that servers send). */
+/** The statuses of an execution (API reference, "States and transitions", and others that servers send). */
 export const executionStatuses = [
   'running',
   'scheduled',
@@ -17,18 +17,18 @@ export type ExecutionStatus = (typeof executionStatuses)[number];
 export type Execution = {
   readonly id: number;
   readonly status: ExecutionStatus;
-  /** The server's own word, where the status is `other`. */
+  /** The server's own word, if the status is `other`. */
   readonly customStatus: string | undefined;
   readonly project: string | undefined;
-  /** Infinite for what waits and has no start yet; the end where the server gives no start of what is over. */
+  /** Infinite for a waiting execution without a start; the end for a finished one without a start. */
   readonly startedAtMs: number;
-  /** True where the end stands for the start. */
+  /** True if the end is used as the start. */
   readonly lacksStart?: boolean;
-  /** Absent while it is not over, whatever the status says. */
+  /** Absent until it is finished, whatever the status is. */
   readonly endedAtMs: number | undefined;
-  /** Absent for ad hoc runs, and for those of a job that was deleted. */
+  /** Absent for ad hoc runs, and for runs of a deleted job. */
   readonly job: ExecutionJob | undefined;
-  /** Said by release 6; up to release 5 it shows where only a job can have started the run. */
+  /** Reported by release 6; for releases up to 5, true if only a job can have started the run. */
   readonly isJobDeleted: boolean;
   /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or a plugin's word. */
   readonly type: string | undefined;
@@ -37,13 +37,13 @@ export type Execution = {
   readonly failedNodes: readonly string[];
   /** Absent for the first attempt. */
   readonly attempt?: number;
-  /** Absent where nothing repeats it. */
+  /** Absent if nothing retries it. */
   readonly nextAttemptId?: number;
 };
 
 /**
- * Reports whether a row without a job is of one that was deleted: only jobs have schedules and further attempts. Up to release 5
- * servers mark such rows in no other way, and those that a user started look like ad hoc runs.
+ * Reports whether a row without a job is of a deleted one: only jobs have schedules and retries. Servers up to release
+ * 5 do not mark such rows otherwise, and those that a user started look like ad hoc runs.
  */
 export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
   return type === 'scheduled' || type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
@@ -59,17 +59,17 @@ export type ExecutionJob = {
   readonly averageDurationMs: number | undefined;
 };
 
-/** Any word that is not known is `other`; `retried` is an older word for an attempt that is followed by another. */
+/** An unknown word becomes `other`; `retried` is an older word for an attempt that has a next one. */
 export function toExecutionStatus(word: string | undefined): ExecutionStatus {
   if (word === 'retried') return 'failed-with-retry';
   return executionStatuses.find((status) => status === word) ?? 'other';
 }
 
-/** The mode that decides if the service runs anything at all (API reference, "States and transitions"). */
+/** The mode that decides whether the service runs anything at all (API reference, "States and transitions"). */
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Reads a mode; undefined for an unknown word: better no series than a wrong one. */
+/** Reads a mode; undefined for an unknown word: no series is better than a wrong one. */
 export function toExecutionMode(word: string | undefined): ExecutionMode | undefined {
   return executionModes.find((mode) => mode === word);
 }

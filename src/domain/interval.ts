@@ -19,7 +19,7 @@ export function checkInterval(everyMs: number): string | undefined {
   return `a schedule cannot run at this interval evenly; nearest possible: ${nearest.join(', ')}`;
 }
 
-/** The cron expression that fires every interval, shifted by whole seconds so that polls do not all start at once. */
+/** Returns the cron expression of an interval, shifted by whole seconds so that polls do not all start at once. */
 export function toCronExpression(everyMs: number, offsetSeconds: number): string {
   const offset = offsetSeconds % (everyMs / second);
   const parts = [
@@ -30,14 +30,14 @@ export function toCronExpression(everyMs: number, offsetSeconds: number): string
   return `${parts.map((part) => toField(everyMs, part)).join(' ')} * * *`;
 }
 
-/** The times of every day, in UTC: zones have hours that come twice or never. Each list is sorted. */
+/** The times of every day, in UTC, because time zones have hours that come twice or never. Each list is sorted. */
 export type TimesOfDay = {
   readonly second: readonly number[];
   readonly minute: readonly number[];
   readonly hour: readonly number[];
 };
 
-/** The first of the times that is later. */
+/** Returns the next of these times. */
 export function findNextMs(times: TimesOfDay, afterMs: number): number {
   const dayMs = Math.floor(afterMs / day) * day;
   return findInDay(times, dayMs, afterMs) ?? findInDay(times, dayMs + day, afterMs) ?? dayMs + 2 * day;
@@ -59,7 +59,7 @@ function findInDay(times: TimesOfDay, dayMs: number, afterMs: number): number | 
 
 type CronPart = { readonly unitMs: number; readonly size: number; readonly first: number };
 
-/** Every unit below the interval, the steps within the interval's own unit, one fixed value above it. */
+/** Returns every value for units below the interval, steps for its own unit, one fixed value above it. */
 function toField(everyMs: number, { unitMs, size, first }: CronPart): string {
   if (everyMs <= unitMs) return '*';
   const step = everyMs / unitMs;

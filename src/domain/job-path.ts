@@ -1,10 +1,10 @@
 /**
- * Returns the path that patterns of configuration match: `{project}/{group}/{name}`, and `{project}/{name}` for a job
- * without a group, as the service itself writes them in its filters (API reference, "Executions").
+ * Returns the path that configured patterns match: `{project}/{group}/{name}`, or `{project}/{name}` without a group,
+ * as the service writes it in filters (API reference, "Executions").
  */
 export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
 }
 
-/** The names of a job, which its labels and its path are made of. */
+/** The names of a job, of which its labels and its path consist. */
 export type JobNames = { readonly project: string; readonly group: string; readonly name: string };

@@ -1,14 +1,14 @@
 import { findPackageJSON } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-/** The folder of the exporter, as sources or as a bundle: everything that ships with it lies below. */
+/** Returns the folder of the exporter, as sources or as a bundle; everything that ships with it is below. */
 export function toPackageFolder(): URL {
   const description = findPackageJSON(import.meta.url);
   if (description === undefined) throw new Error('the package.json of the exporter is missing; install it again');
   return new URL('.', pathToFileURL(description));
 }
 
-/** True if this code is the bundle, which brings its packages inside. */
+/** Reports whether this code is the bundle, which contains its packages. */
 export function isBundle(): boolean {
   return !import.meta.url.endsWith('.ts');
 }

@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** Called between the pieces of long work: lets others have the event loop where this work has had it for long enough. */
+/** Call between pieces of long work: yields the event loop if the work has run long enough. */
 export type Pause = () => Promise<void>;
 
-/** Never pauses: for work that is short. */
+/** Never pauses: for short work. */
 export const noPause: Pause = () => Promise.resolve();
 
 export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn'>): Pause {
@@ -18,7 +18,7 @@ export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn
 /** A scrape waits for a few pieces at most. */
 export const maxPieceMs = 8;
 
-/** Chooses items, many of them in pieces. */
+/** Filters items, in pieces if there are many. */
 export async function filterInPieces<Item>(
   items: readonly Item[],
   isWanted: (item: Item) => boolean,
@@ -34,7 +34,7 @@ export async function filterInPieces<Item>(
 
 const itemsPerPiece = 500;
 
-/** Work that yields between its small pieces, so that a pause may come there. */
+/** Work that yields between small pieces, where it can be paused. */
 export type Pieces<Result> = Generator<void, Result, void>;
 
 export function* mapInPieces<Item, Result>(
@@ -49,7 +49,7 @@ export function* mapInPieces<Item, Result>(
   return results;
 }
 
-/** Processes items, at most `width` at once; an error of one lets the others that have begun finish. */
+/** Processes items, at most `width` at once; after an error, items in progress still finish. */
 export async function runLimited<Item>(
   items: readonly Item[],
   width: number,
@@ -65,13 +65,13 @@ export async function runLimited<Item>(
 
 let steps = 0;
 
-/** Reports every 50th time that a piece is over, whoever asks: to yield after each step takes as long as the steps. */
+/** Returns true for every 50th call: yielding after each step would take as long as the steps. */
 export function isPieceOver(): boolean {
   steps = (steps + 1) % 50;
   return steps === 0;
 }
 
-/** Does the work at once. */
+/** Does the work without pauses. */
 export function finish<Result>(work: Pieces<Result>): Result {
   let piece = work.next();
   while (piece.done !== true) piece = work.next();
@@ -85,7 +85,7 @@ export async function finishInPieces<Result>(work: Pieces<Result>, pause: Pause)
   return piece.value;
 }
 
-/** Sorts runs of a few, and merges them; equal items keep their order. */
+/** Sorts short runs and merges them; equal items keep their order. */
 export function* sortInPieces<Item>(items: Iterable<Item>, compare: Compare<Item>): Pieces<Item[]> {
   let runs: Item[][] = [];
   let last: Item[] = [];

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-/** Says why a file could not be read, as the end of a sentence. */
+/** Explains why a file could not be read, as the end of a sentence. */
 export function describeReadError(error: unknown): string {
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
@@ -8,8 +8,8 @@ export function describeReadError(error: unknown): string {
 }
 
 /**
- * Names a file, and the folder that a relative path begins in. Someone may have put a secret where its path belongs, so only what
- * looks like a path is repeated.
+ * Names a file, and the folder to which a relative path refers. Someone may have written a secret in place of the path,
+ * so only what looks like a path is repeated.
  */
 export function describePath(path: string): string {
   if (/^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path)) return `the file ${JSON.stringify(resolve(path))}`;

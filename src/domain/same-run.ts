@@ -1,11 +1,11 @@
-/** When a run started and ended, as one answer gives it. */
+/** When a run started and ended, by one answer. */
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**
- * Reports whether two answers about one id are about one run; ids start again in a new or restored database. Starts less than two
- * seconds apart are one start, because some answers cut the milliseconds off. A row without a start stands at its end. A
- * server that keeps local time shows a start one hour off after a change of daylight saving time, which lies at most eight days
- * after the run: to the millisecond, with the same end, or with an end that moved as far.
+ * Reports whether two answers about one id are about the same run; ids start again in a new or restored database.
+ * Starts less than two seconds apart are equal, because some answers lack milliseconds. A row without a start has its
+ * end instead. A server with local time shifts a start by one hour after a change of daylight saving time, at most
+ * eight days after the run: exactly one hour, with the same end or one shifted too.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;
@@ -17,7 +17,7 @@ export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   return changesZone(Math.min(one.endedAtMs, other.endedAtMs));
 }
 
-/** Reports whether the clocks of any country change within the time after an end in which it is read again. */
+/** Reports whether the clocks of any country change soon enough after an end to affect later answers about it. */
 function changesZone(endedAtMs: number): boolean {
   zones ??= zoneNames.map((timeZone) => new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }));
   const toOffset = (zone: Intl.DateTimeFormat, atMs: number): string | undefined =>

@@ -1,15 +1,15 @@
 import { describePath, describeReadError } from './read-error.ts';
 
-/** Reads a text file; handed in, so that this room does no I/O of its own. */
+/** Reads a text file; passed in, so that this room does no I/O. */
 export type ReadFile = (path: string) => Promise<string>;
 
 /** The source of a secret: the path of a file, or the name of an environment variable. */
 export type SecretSource = { readonly file: string } | { readonly environment: string };
 
-/** The ways a secret is sent: as a header value, or in the body of a form. */
+/** How a secret is sent: as a header value, or in the body of a form. */
 export type SecretForm = 'header' | 'form';
 
-/** A value that prints as `<secret>` wherever it ends up; only `reveal` gives it away. */
+/** A value that prints as `<secret>` everywhere; only `reveal` returns it. */
 export class Secret {
   readonly #value: string;
   readonly #source: SecretSource;
@@ -29,7 +29,7 @@ export class Secret {
     return this.#source;
   }
 
-  /** Reads the secret again, because credentials rotate; rejects with a `SecretError` that never holds the value. */
+  /** Reads the secret again, because credentials rotate; rejects with a `SecretError`, which never has the value. */
   reread(): Promise<Secret> {
     return this.#reread();
   }
@@ -51,7 +51,7 @@ export class Secret {
   }
 }
 
-/** A secret that cannot be used: the message says why, without the value. */
+/** A secret that cannot be used: the message explains why, without the value. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -70,7 +70,7 @@ export async function readSecretFile(path: string, readFile: ReadFile, form: Sec
   return new Secret(value, { file: path }, () => readSecretFile(path, readFile, form));
 }
 
-/** Takes a secret from the environment, where it cannot change while we run. */
+/** Reads a secret from the environment, where it cannot change while the process runs. */
 export function toEnvironmentSecret(value: string, environment: string, form: SecretForm = 'header'): Secret {
   const problem = findSecretProblem(value, form);
   if (problem !== undefined) throw new SecretError(`${environment} ${problem}`);
@@ -88,7 +88,7 @@ function findSecretProblem(value: string, form: SecretForm): string | undefined 
   return undefined;
 }
 
-/** A secret as it is, and in URL-encoded, JSON, hexadecimal and base64 forms. */
+/** Returns a secret as it is, and in URL-encoded, JSON, hexadecimal and base64 forms. */
 export function toSecretForms(secret: string): string[] {
   const encoded = encodeURIComponent(secret);
   return [
@@ -103,21 +103,21 @@ export function toSecretForms(secret: string): string[] {
   ];
 }
 
-/** As it is, and as text within JSON within JSON: a log line quotes what already was quoted. */
+/** As it is, and as text within JSON within JSON: a log line may quote quoted text. */
 function toJsonForms(secret: string): string[] {
   const forms = [secret];
   for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));
   return forms;
 }
 
-/** Some servers escape in JSON whatever could mean something in a page. */
+/** Some servers escape every character in JSON that is special in HTML. */
 function toCautiousJson(secret: string): string {
   return JSON.stringify(secret)
     .slice(1, -1)
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Base64 of a text that holds the secret shows it in one of three ways, by its place; ends that depend on the neighbours are cut. */
+/** In the base64 of a longer text, a secret has one of three forms, by its position; ends that depend on neighbours are cut. */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

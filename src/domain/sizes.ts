@@ -3,7 +3,7 @@ export function toSize(bytes: number): string {
   const unit = units.find(({ size }) => bytes >= size);
   if (unit === undefined) return `${bytes} B`;
   const count = bytes / unit.size;
-  // Cut, not rounded: nothing seems to be over a bound that it keeps.
+  // Cut, not rounded, so that no value within a limit appears to exceed it.
   return `${count >= 10 ? Math.floor(count) : Math.floor(count * 10) / 10} ${unit.name}`;
 }
 
@@ -13,12 +13,12 @@ const units = [
   { name: 'KiB', size: 2 ** 10 },
 ] as const;
 
-/** Numbers as people read them. */
+/** Formats a number with the thing that is counted. */
 export function toCount(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** Lists names as people read them, the first few of many; there may be more than are given. */
+/** Lists the first few of many names; `count` may be larger than the list. */
 export function toList(names: readonly string[], count = names.length): string {
   const shown = names.slice(0, count > 4 ? 3 : 4);
   const rest = count - shown.length;

@@ -11,21 +11,21 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
   /** The member that ran it. */
   readonly serverUuid: string | undefined;
   readonly retryAttempt: number | undefined;
-  /** The next attempt; absent where it could not be made. */
+  /** The next attempt; absent if it could not be created. */
   readonly nextAttemptId: number | undefined;
 };
 
-/** The parts that a trace is made of. */
+/** The parts of which a trace is made. */
 export type SpanSource = {
   readonly execution: TracedExecution;
-  /** Absent where there is none, or where it was not waited for. */
+  /** Absent if there is none, or if it was not waited for. */
   readonly state?: ExecutionState | undefined;
-  /** Absent for ad hoc runs, and where it may not be read. */
+  /** Absent for ad hoc runs, and if it may not be read. */
   readonly workflow?: readonly WorkflowStep[] | undefined;
   /** The reason of a failure from the log, if the state has none. */
   readonly loggedReason?: string | undefined;
   readonly previousAttemptId?: number | undefined;
-  /** When it should have begun. */
+  /** When it should have started. */
   readonly expectedAtMs?: number | undefined;
   /** Why the trace shows less than it could. */
   readonly degraded?: 'backlog' | 'seal_timeout' | undefined;

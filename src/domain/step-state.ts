@@ -1,6 +1,4 @@
-/**
- * The conditions of a step or a node (API reference, "States and transitions"); `unknown` stands for any other word.
- */
+/** The conditions of a step or a node (API reference, "States and transitions"); `unknown` stands for any other word. */
 export const stepConditions = [
   'waiting',
   'running',
@@ -20,10 +18,10 @@ export type Progress = {
   readonly condition: StepCondition;
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
-  /** Exact, where `endedAtMs - startedAtMs` is not; absent before the start. */
+  /** Exact, while `endedAtMs - startedAtMs` is not; absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
-  /** True if its error handler ran, where a state says so without a step of the handler's own. */
+  /** True if its error handler ran, in states without a separate step for the handler. */
   readonly hadHandler?: boolean;
 };
 
@@ -37,21 +35,21 @@ export type StepState = Progress & {
   readonly nodes: readonly NodeState[];
   /** The steps of a referenced job. */
   readonly workflow: readonly StepState[] | undefined;
-  /** The runs of a reference per node, each with its own workflow, in addition to the `workflow` of all. */
+  /** The runs of a reference, one for each node, each with its own workflow, in addition to the common `workflow`. */
   readonly perNode: readonly StepState[];
 };
 
 /** The state of an execution, step by step. */
 export type ExecutionState = Progress & {
-  /** Its own word for being over; absent where a server does not send it. */
+  /** Whether the server marks it as finished; absent if it sends no such mark. */
   readonly isCompleted: boolean | undefined;
   readonly serverNode: string | undefined;
   readonly steps: readonly StepState[];
 };
 
 /**
- * Reports whether a state is complete for an execution that ended then. A member that did not run it may still send an
- * older state, which knows nothing of the end, and so does a server that crashed meanwhile.
+ * Reports whether a state is complete for an execution with this end. A member that did not run it may still send an
+ * older state without the end, and so may a server that crashed meanwhile.
  */
 export function isWhole(
   { isCompleted, condition, endedAtMs, steps }: ExecutionState,
@@ -66,10 +64,10 @@ export function isRunning(condition: StepCondition): boolean {
   return condition === 'running' || condition === 'running-handler';
 }
 
-/** Ends of states are whole seconds, and a server closes the log of an execution before it writes down its end. */
+/** Ends in states are whole seconds, and a server closes an execution's log before it stores the end. */
 const maxClosingMs = 30_000;
 
-/** A step as its job defines it; never its command or script, which may hold secrets. */
+/** A step as its job defines it; never its command or script, which may have secrets. */
 export type WorkflowStep = {
   readonly kind: 'command' | 'script' | 'plugin' | 'reference';
   readonly description: string | undefined;
@@ -77,7 +75,7 @@ export type WorkflowStep = {
   readonly target: string | undefined;
   readonly isNodeStep: boolean;
   readonly jobId: string | undefined;
-  /** The steps of the referenced job; each job is expanded once, wherever that is. */
+  /** The steps of the referenced job; each job is expanded once, in any place. */
   readonly workflow: readonly WorkflowStep[] | undefined;
   readonly handler: WorkflowStep | undefined;
 };

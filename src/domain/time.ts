@@ -1,7 +1,7 @@
 /**
- * Reads a date of the service, in whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with milliseconds
- * (release 6.0), and an object with `unixtime` or `epoch` in ms. Undefined for anything else, and for a time before 1970 or
- * after 2200.
+ * Reads a date of the service as whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with
+ * milliseconds (release 6.0), and an object with `unixtime` or `epoch` in ms. Undefined for anything else, and for a
+ * time before 1970 or after 2200.
  */
 export function toTimestampMs(date: unknown): number | undefined {
   if (typeof date === 'number') return toPlausible(Math.floor(date));
@@ -16,7 +16,7 @@ export function toTimestampMs(date: unknown): number | undefined {
   return undefined;
 }
 
-/** Reads the start of an execution. One from before the first such server comes from a clock that was reset, and does not count as a start. */
+/** Reads the start of an execution. A start older than the service itself comes from a clock that was reset, and is ignored. */
 export function toStartMs(date: unknown): number | undefined {
   const startedAtMs = toTimestampMs(date);
   return startedAtMs === undefined || startedAtMs < firstServerMs ? undefined : startedAtMs;
@@ -32,7 +32,7 @@ function fromText(text: string): number | undefined {
   return toPlausible(Date.parse(text));
 }
 
-/** Reports whether a time lies between 1970 and 2200. Dates of JavaScript end in 275760, and whatever shows one fails beyond that. */
+/** Reports whether a time is between 1970 and 2200. JavaScript dates end in 275760, and formatting fails beyond that. */
 export function isPlausibleTime(timestampMs: number): boolean {
   return timestampMs >= 0 && timestampMs <= lastMs;
 }

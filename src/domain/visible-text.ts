@@ -1,4 +1,4 @@
-/** Writes what a terminal obeys, or does not show, as JSON escapes it: names come from others. */
+/** Escapes control and invisible characters as JSON does: names may come from anyone. */
 export function toVisible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     // A character may be two of these units.
@@ -6,7 +6,7 @@ export function toVisible(text: string): string {
   );
 }
 
-/** The same for whole lines, which stay lines. */
+/** The same for several lines, which stay separate. */
 export function toVisibleLines(lines: string): string {
   return lines.split('\n').map(toVisible).join('\n');
 }

@@ -1,25 +1,25 @@
 import type { Secret } from './secret.ts';
 
-/** The content of the file of `web.config_file`: who may ask us, and how. */
+/** The content of the file of `web.config_file`: who may send requests, and how. */
 export type WebConfig = {
   /** Undefined for plain HTTP. */
   readonly tls: WebTls | undefined;
   readonly headers: ReadonlyMap<string, string>;
-  /** Everyone may ask if there are none. */
+  /** If empty, everyone may send requests. */
   readonly users: ReadonlyMap<string, BcryptHash>;
   readonly rateLimit: { readonly everyMs: number; readonly burst: number } | undefined;
 };
 
-/** A hash of a password, as `htpasswd -B` and others write it. */
+/** A hash of a password, as `htpasswd -B` writes it. */
 export type BcryptHash = { readonly cost: number; readonly salt: Uint8Array; readonly digest: Uint8Array };
 
-/** Our side of TLS, in the words of OpenSSL; certificates and keys in PEM. */
+/** The server side of TLS, in OpenSSL's terms; certificates and keys in PEM. */
 export type WebTls = {
   readonly cert: string;
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** The certificate of a client must have one of these names; an empty list allows every certificate. */
+  /** A client's certificate must have one of these names; an empty list allows every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
@@ -30,10 +30,10 @@ export type WebTls = {
 
 export type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
 
-/** The demands on the certificate of a client. */
+/** What is required of a client's certificate. */
 export type ClientAuth = {
   readonly isRequested: boolean;
   readonly isRequired: boolean;
-  /** Only one of the known authorities is taken. */
+  /** True if a known authority must have signed it. */
   readonly isVerified: boolean;
 };

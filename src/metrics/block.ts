@@ -2,13 +2,13 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { addShifts, combineCrc32, toShift } from './crc32.ts';
 
-/** A piece of a scrape as text and deflated; pieces are joined without being read. */
+/** A piece of a scrape as text and deflated; pieces are joined without reading them. */
 export type Block = {
   readonly text: readonly Buffer[];
   readonly deflated: readonly Buffer[];
   readonly length: number;
   readonly crc: number;
-  /** Moves a checksum over this piece. */
+  /** Moves a checksum past this piece. */
   readonly shift: number;
 };
 
@@ -53,11 +53,11 @@ export function toGzip({ deflated, crc, length }: Block): Buffer[] {
 const deflate = promisify(deflateRaw);
 
 const options = {
-  // Ends at a whole byte without being the last, so that another piece can follow.
+  // Ends at a whole byte without being the last block, so that another piece can follow.
   finishFlush: constants.Z_SYNC_FLUSH,
   // Four times as fast as the default, for a few per cent more bytes.
   level: constants.Z_BEST_SPEED,
-  // A tenth of the memory for few more bytes: repeated texts are close together in metrics.
+  // A tenth of the memory for few more bytes: in metrics, repeated texts are close together.
   windowBits: 13,
   memLevel: 6,
   chunkSize: 32_768,

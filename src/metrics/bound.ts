@@ -5,7 +5,7 @@ export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly 
 
 export type BoundRules = {
   readonly families: ReadonlyMap<string, FamilyRule>;
-  /** The limit of one collector of one server. */
+  /** The limit for one collector of one server. */
   readonly maxSeries: number;
 };
 
@@ -15,15 +15,15 @@ export type DropReason = (typeof dropReasons)[number];
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** The things that were shown, if not all fitted; input of the collector's next call. */
+  /** The shown things, if not all fit; pass it to the collector's next call. */
   readonly shown?: Shown;
 };
 
-/** Returns at most `maxSeries` rows, no two of them with the same labels. */
+/** Returns at most `maxSeries` rows, all with different labels. */
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // Rows that the server repeats are counted; rows that are equal only because a label was dropped are intended.
+  // Rows that the server repeats are counted; rows that became equal when a label was dropped are intended.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
@@ -33,7 +33,7 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
-/** Characters for the labels of a series. Only where all labels have the maximum length, fewer series fit. */
+/** Characters for the labels of a series. Fewer series fit only if all labels have the maximum length. */
 const roomOfSeries = 128;
 
 function toFitting(rows: readonly Row[], maxSeries: number): number {
@@ -81,7 +81,7 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/** The family without some of its labels, and the places of the others. */
+/** A family without some of its labels, and the positions of the others. */
 type Shorter = { family: Family; places: readonly number[] };
 
 function toShorter({ name, help, type, labels, merge }: Family, dropped: readonly string[]): Shorter {
@@ -89,13 +89,12 @@ function toShorter({ name, help, type, labels, merge }: Family, dropped: readonl
   return { family: { name, help, type, labels: labels.filter((label) => !dropped.includes(label)), merge }, places };
 }
 
-/** The things whose rows were shown, if not all fitted. */
+/** The things whose rows were shown, if not all fit. */
 type Shown = ReadonlySet<string> | undefined;
 
 /**
- * Returns at most `maxSeries` rows. A job is shown whole or not at all, and so are a histogram, a summary and a state set.
- * Shown things stay, and omitted ones only return when there is room to spare, so that rows that come and go never displace
- * others.
+ * Returns at most `maxSeries` rows. A job, a histogram, a summary and a state set are each shown whole or not at all.
+ * Shown things stay; omitted ones return only if there is room to spare, so that changing rows never displace others.
  */
 function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);
@@ -106,7 +105,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   const shown = new Set<string>();
   let left = maxSeries;
 
-  /** Stops at the first thing that does not fit, so that the first things are shown. */
+  /** Stops at the first thing that does not fit, so that earlier ones come first. */
   function fill(candidates: Iterable<string>, leftAtLeast: number): void {
     for (const unit of candidates) {
       const size = sizes.get(unit) ?? 0;

@@ -1,9 +1,12 @@
-/** The checksum of two pieces in a row; `shiftOfSecond` is `toShift` of the length of the second. */
+/** Returns the checksum of two consecutive pieces; `shiftOfSecond` is `toShift` of the second one's length. */
 export function combineCrc32(first: number, second: number, shiftOfSecond: number): number {
   return (multiply(shiftOfSecond, first) ^ second) >>> 0;
 }
 
-/** The factor that moves a checksum over this many bytes: x to the power of their bits, modulo the polynomial of CRC-32. */
+/**
+ * Returns the factor that moves a checksum past this many bytes: x to the power of their bits, modulo the polynomial of
+ * CRC-32.
+ */
 export function toShift(length: number): number {
   let shift = one;
   let power = eightBits;
@@ -14,12 +17,12 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** The factor that moves a checksum over both lengths. */
+/** Returns the factor for both lengths together. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }
 
-// Polynomials have their lowest power in the highest bit, as CRC-32 keeps them.
+// Polynomials have their lowest power in the highest bit, as in CRC-32.
 const polynomial = 0xedb88320;
 const one = 0x80000000;
 const eightBits = 0x00800000;

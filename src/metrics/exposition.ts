@@ -5,7 +5,7 @@ import type { Format } from './format.ts';
 import { renderEnd, renderHeader, renderSamples } from './render.ts';
 import type { Selection, Snapshots } from './snapshot.ts';
 
-/** The collector name that selects the daemon's own instruments in a scrape. */
+/** The collector name that selects the exporter's own instruments in a scrape. */
 export const ownCollector = 'exporter';
 
 export type ExpositionOptions = {
@@ -19,21 +19,21 @@ export type ExpositionOptions = {
 export type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica: only leases of other servers are shown. Absent without replicas. */
+  /** The servers of this replica; of other servers, only leases are shown. Absent without replicas. */
   readonly owned?: ReadonlySet<string>;
 };
 
 export type Exposition = {
-  /** The body of an answer, in pieces that other scrapes may share. */
+  /** Returns the body in pieces, which scrapes may share. */
   readonly scrape: (wanted: Wanted) => Promise<readonly Buffer[]>;
 };
 
-/** Builds the answer to a scrape from the daemon's own instruments and the snapshots; nothing is rendered twice. */
+/** Builds the body of a scrape from the exporter's own instruments and the snapshots; nothing is rendered twice. */
 export function createExposition({ snapshots, registry, labelsOf, ticks }: ExpositionOptions): Exposition {
   const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
   let last: Reading | undefined;
 
-  /** Concurrent scrapes in both formats share one reading, which is at most a second old. */
+  /** Scrapes in both formats share one reading, which is at most a second old. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -64,7 +64,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks }: Expos
   };
 }
 
-/** Everything as text. */
+/** Renders everything as text. */
 export async function renderExposition(snapshots: Snapshots, registry: Registry, format: Format): Promise<string> {
   const { scrape } = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => 0 });
   return Buffer.concat(await scrape({ format, gzip: false })).toString('utf8');
@@ -103,10 +103,10 @@ function isOf(servers: ReadonlySet<string>, server: string | undefined): boolean
 
 type LabelsOf = (server: string) => readonly LabelPair[];
 
-/** One family of the daemon's own instruments with its current rows. */
+/** One family of the exporter's own instruments with its present rows. */
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
-/** prom-client's own text writer is not used: it escapes less, knows no info type, and one format spoils the other. */
+/** prom-client's text writer is not used: it escapes less, lacks the info type, and its two formats conflict. */
 export async function readOwnFamilies(registry: Registry, labelsOf: LabelsOf): Promise<OwnFamily[]> {
   const metrics = await registry.getMetricsAsJSON();
   const families = metrics.map((metric) => {

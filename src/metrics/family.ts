@@ -1,7 +1,7 @@
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
-/** The ways to merge rows with equal labels: their sum, the later row, or the smallest value. */
+/** How to merge rows with equal labels: by sum, the later row, or the smallest value. */
 export const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
@@ -20,7 +20,7 @@ export type Family = {
 
 export type LabelPair = readonly [name: string, value: string];
 
-/** One sample; the label values have the order of the family's labels. */
+/** One sample; the label values are in the order of the family's labels. */
 export type Row = {
   readonly family: Family;
   readonly labels: readonly string[];
@@ -30,7 +30,7 @@ export type Row = {
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
   /** Configured labels of this row, after those of the family. */
   readonly added?: readonly LabelPair[];
-  /** Only shown where the format allows it. */
+  /** Shown only if the format allows it. */
   readonly exemplar?: Exemplar;
 };
 
@@ -46,7 +46,7 @@ type LabelValues<Label extends string> = Readonly<Record<Label, string | undefin
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: LabelValues<Label>];
 
 export type ValueFamily<Label extends string> = Family & {
-  /** One row, or none if the value is unknown. */
+  /** Returns one row, or none if the value is unknown. */
   readonly rows: (value: number | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
@@ -55,12 +55,12 @@ export type InfoFamily<Label extends string> = Family & {
 };
 
 export type SummaryFamily<Label extends string> = Family & {
-  /** The rows of one summary; unknown parts are omitted. */
+  /** Returns the rows of one summary, without unknown parts. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
 export type HistogramFamily<Label extends string> = Family & {
-  /** The rows of one histogram. Counts are per bucket, the last one for values above all bounds. */
+  /** Returns the rows of one histogram. Counts are per bucket, the last one for values above all bounds. */
   readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
 };
 
@@ -80,7 +80,7 @@ export type Summary = {
 };
 
 export type StateSetFamily<Label extends string = never> = Family & {
-  /** One row per state, 1 for the current one; none if the state is unknown. */
+  /** Returns one row for each state, 1 for the present one; none if the state is unknown. */
   readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
@@ -92,7 +92,7 @@ export function gauge<const Label extends string = never>(
   return valueFamily({ name, help, type: 'gauge', labels, merge: 'sum' });
 }
 
-/** A gauge; of two rows with the same labels the later one wins. */
+/** A gauge; the later of two rows with the same labels wins. */
 export function newestGauge<const Label extends string = never>(
   name: string,
   help: string,
@@ -101,7 +101,7 @@ export function newestGauge<const Label extends string = never>(
   return valueFamily({ name, help, type: 'gauge', labels, merge: 'newest' });
 }
 
-/** A gauge; of two rows with the same labels the smallest value wins. */
+/** A gauge; the smaller of two values with the same labels wins. */
 export function earliestGauge<const Label extends string = never>(
   name: string,
   help: string,

@@ -1,7 +1,7 @@
 import type { Gauge, Registry } from 'prom-client';
 import type { NextTurn } from './segment.ts';
 
-/** Removes the daemon's own series whose labels are stale. */
+/** Removes the exporter's own series with stale labels. */
 export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
@@ -20,7 +20,7 @@ export async function forgetSeries(
   }
 }
 
-/** Gives each caller its own turn of the event loop, also when many ask at once. */
+/** Gives each caller its own turn of the event loop, even if many call at once. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {

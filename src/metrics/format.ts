@@ -7,7 +7,7 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** The preferred format of an `Accept` header; text if it accepts neither, or both alike. */
+/** Returns the preferred format of an `Accept` header; text if it accepts neither, or both alike. */
 export function chooseFormat(accept: string | undefined): Format {
   const ranges = (accept ?? '').split(',').map(toRange);
   return qualityOf('openmetrics', ranges) > qualityOf('text', ranges) ? 'openmetrics' : 'text';
@@ -15,7 +15,7 @@ export function chooseFormat(accept: string | undefined): Format {
 
 type Range = { media: string; version: string | undefined; quality: number };
 
-/** The quality of a format in the header: the most specific range counts (RFC 9110, 12.5.1). */
+/** Returns the quality of a format: the most specific range counts (RFC 9110, 12.5.1). */
 function qualityOf(format: Format, ranges: readonly Range[]): number {
   let closest = 0;
   let quality = 0;
@@ -28,7 +28,7 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
   return quality;
 }
 
-/** How specifically a range matches a format; 0 if it does not. */
+/** Returns how specifically a range matches a format; 0 if it does not. */
 function fitOf(format: Format, { media, version }: Range): number {
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;

@@ -11,7 +11,7 @@ import {
 
 /** Options of instruments. */
 type Starting = {
-  /** True if it has no value until the first one is set: a daemon that sends no traces does not show it. */
+  /** True if it has no value until the first one is set: without traces, their instruments are absent. */
   startsAbsent?: true;
 };
 

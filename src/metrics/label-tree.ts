@@ -1,8 +1,8 @@
 import type { Family, MergeRule, Row } from './family.ts';
 
 /**
- * Distinguishes the rows of one family by a tree with a level per label, no deeper than needed. It is exact where joined
- * labels could collide, and fast because neighbours mostly share their first labels.
+ * Distinguishes the rows of one family by a tree with one level for each label, no deeper than needed. It is exact
+ * where joined labels could collide, and fast because neighbours mostly share their first labels.
  */
 export function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];
@@ -11,7 +11,7 @@ export function createLabelTree(rows: readonly Row[]) {
   let known = 0;
 
   return {
-    /** Returns the index of the first row with the same labels, unless this is the first. */
+    /** Returns the index of the first row with the same labels; undefined for the first one. */
     enter: (row: Row, index: number) => {
       const { labels } = row;
       let level = 0;
@@ -57,7 +57,7 @@ function keyAt(row: Row | undefined, level: number): string {
 
 type Merged = {
   rows: readonly Row[];
-  /** Rows that were merged into another one with the same labels. */
+  /** The number of rows merged into another one with the same labels. */
   merged: number;
 };
 
@@ -65,7 +65,7 @@ export function mergeRows(rows: readonly Row[]): Merged {
   const trees = new Map<Family, LabelTree>();
   let family: Family | undefined;
   let tree: LabelTree | undefined;
-  // Nothing is copied in the usual case that nothing is merged.
+  // Usually nothing is merged, and nothing is copied.
   let kept: (Row | undefined)[] | undefined;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index];

@@ -15,7 +15,7 @@ export function renderReference(sections: readonly ReferenceSection[]): string {
   return parts.join('\n');
 }
 
-/** The daemon's own instruments as families, without process and runtime metrics, which prom-client documents. */
+/** Returns the exporter's own instruments as families, without process and runtime metrics, which prom-client documents. */
 export function toOwnFamilies(registry: Registry): Family[] {
   const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('automation_'));
   return own.map((metric) => {

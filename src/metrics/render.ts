@@ -1,7 +1,7 @@
 import type { Exemplar, Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 
-/** Renders the sample lines of one family, without exemplars, so that both formats share them; base labels come first. */
+/** Renders the sample lines of one family without exemplars, so that both formats share them; base labels come first. */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -15,12 +15,12 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Few and long pieces: the cost of a line is in the number of its pieces.
+  // Few, long pieces: the cost of a line is the number of its pieces.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
   const isBare = base === '' && labelNames.length === 0;
-  // The suffix and labels of the previous row, with the text up to each of them.
+  // The suffix and labels of the previous row, and the text up to each of them.
   let suffixBefore: Row['suffix'];
   const labelsBefore: (string | undefined)[] = [];
   const texts: string[] = [`${name}{${base}`];

@@ -14,11 +14,11 @@ export type ToBlock = (bytes: Buffer) => Promise<Block>;
 type RenderOptions = {
   nextTurn: NextTurn;
   toBlock?: ToBlock | undefined;
-  /** The previous segments; their unchanged blocks are used again instead of being deflated again. */
+  /** The previous segments, whose unchanged blocks are reused. */
   earlier?: readonly Segment[] | undefined;
 };
 
-/** Renders one segment for each family, in order of appearance; in slices, so that thousands of rows never block the event loop. */
+/** Renders one segment for each family, in order of appearance, in slices: thousands of rows never block the event loop. */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
@@ -118,7 +118,7 @@ const pieceLength = 4096;
 /** In characters: about a millisecond's work. */
 const sliceLength = 131_072;
 
-/** In bytes: handing a block to another thread takes 0.2 ms at any size, so several slices share one. */
+/** In bytes: passing a block to another thread takes 0.2 ms at any size, so several slices share one. */
 const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {
@@ -136,7 +136,7 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // Memory of its own, because the block is kept and these bytes are overwritten.
+  // Separate memory, because the block is kept and these bytes are overwritten.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { counter, gauge, histogram } from './instrument.ts';
 
-/** The daemon's metrics about itself and about each watched server as a whole. */
+/** The exporter's metrics about itself and about each watched server as a whole. */
 export type Self = { readonly registry: Registry } & Instruments;
 
 type Build = {
@@ -23,12 +23,12 @@ export function createSelf({ measuresProcess = true, version, nodeVersion }: Bui
 function measureProcess(registry: Registry): void {
   collectDefaultMetrics({
     register: registry,
-    // The default of 10 ms takes as much CPU as the rest of an idle daemon.
+    // The default of 10 ms takes as much CPU as the rest of an idle exporter.
     eventLoopMonitoringPrecision: 100,
     // Only used by a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // Gauges with names of counters, which promtool rejects; the plain ones have the same values by kind.
+  // Gauges with names of counters, which promtool rejects; the others have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   // Names that contain their type, which promtool rejects; the lag has more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);

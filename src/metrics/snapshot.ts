@@ -7,9 +7,9 @@ import { renderHeader } from './render.ts';
 import { listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
 
 export type Snapshot = {
-  /** Identifies the polled thing: a new snapshot replaces the previous one of the same source. */
+  /** Identifies what was polled: a new snapshot replaces the previous one of the same source. */
   readonly source: string;
-  /** The owner of the rows, which a scrape can select. */
+  /** The server of the rows, which a scrape can select. */
   readonly server: string;
   readonly collector: string;
   readonly baseLabels: readonly LabelPair[];
@@ -20,7 +20,7 @@ export type Snapshot = {
 /** The selection of a scrape; everything by default. */
 export type Selection = { readonly servers?: ReadonlySet<string>; readonly collectors?: ReadonlySet<string> };
 
-/** The latest rows of each source, rendered when published and replaced as a whole. Ages use a monotonic clock. */
+/** Keeps the latest rows of each source, rendered when published and replaced as a whole. Ages use a monotonic clock. */
 export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock) {
   const { ticks } = clock;
   const latest = new Map<string, Rendered>();
@@ -36,7 +36,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   }
 
   return {
-    /** Resolves when the rows can be scraped, or are already out of date. */
+    /** Resolves when the rows can be scraped, or are already replaced. */
     publish: async ({ source, server, collector, baseLabels, rows, validForMs }: Snapshot) => {
       const own = Symbol(source);
       publishing.set(source, own);

@@ -149,10 +149,7 @@ export function toShort(
   return value;
 }
 
-/**
- * Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never an
- * answer.
- */
+/** Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never an answer. */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / minBytesOfContainer);
   let values = 0;

@@ -14,9 +14,7 @@ export type SessionOptions = {
   readonly memory?: SessionMemory | undefined;
 };
 
-/**
- * A session as data, which outlives its client: a reload must neither log in again, nor try a wrong password sooner.
- */
+/** A session as data, which outlives its client: a reload must neither log in again, nor try a wrong password sooner. */
 export type SessionMemory = {
   /** The user and the password it belongs to, as a digest. */
   account: string;
@@ -47,10 +45,7 @@ const pauseAfterFailureMs = 60_000;
 /** A session refused so soon after its login is not helped by another. */
 const minSessionMs = 30_000;
 
-/**
- * Login with a password (API reference, "Authentication"): one session, whose cookies are the newest that the server
- * sent.
- */
+/** Login with a password (API reference, "Authentication"): one session, whose cookies are the newest that the server sent. */
 export function createSessionCredentials({
   username,
   password: secret,

@@ -26,9 +26,7 @@ export function createTokenCredentials(secret: SecretSource): Credentials {
   };
 }
 
-/**
- * Sends a token of an identity provider (API reference, "Authentication"), which another program renews in its file.
- */
+/** Sends a token of an identity provider (API reference, "Authentication"), which another program renews in its file. */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

@@ -3,9 +3,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
-/**
- * A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it.
- */
+/** A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it. */
 export type Project = {
   readonly name: string;
   readonly label: string | undefined;

@@ -10,10 +10,7 @@ export type KeyFolder = { readonly kinds: readonly KeyKind[]; readonly folders: 
 const folder = z.object({ type: z.literal('directory'), path: z.string() });
 const file = z.object({ type: z.literal('file'), meta: z.record(z.string(), z.unknown()) });
 
-/**
- * API reference, "Stored key resource" and "Key storage". A folder with nothing in it has no `resources` (rundeck
- * dialect).
- */
+/** API reference, "Stored key resource" and "Key storage". A folder with nothing in it has no `resources` (rundeck dialect). */
 const level = z
   .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }, context): KeyFolder => {

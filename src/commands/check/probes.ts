@@ -118,9 +118,7 @@ function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown
 
 type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
 
-/**
- * The schedule watch: whether the server reports when it starts jobs, for one scheduled job in each of a few projects.
- */
+/** The schedule watch: whether the server reports when it starts jobs, for one scheduled job in each of a few projects. */
 function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
   async function find(api: Api): Promise<Finding> {
     if (!(await api.supports(jobInfo))) {

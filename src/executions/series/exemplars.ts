@@ -54,9 +54,7 @@ const maxCells = 10_000;
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
-/**
- * Storages of exemplars refuse any that is older than the last one. Failures: the newest is shown; others: the slowest.
- */
+/** Storages of exemplars refuse any that is older than the last one. Failures: the newest is shown; others: the slowest. */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;
   if (next.atMs <= before.atMs) return false;

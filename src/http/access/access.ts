@@ -7,21 +7,21 @@ import { type Admission, createUsers } from './users.ts';
 
 export type AccessOptions = {
   readonly config: WebConfig;
-  /** Paths that everyone may ask for: those of probes. */
+  /** Paths that need no access: those of probes. */
   readonly openPaths: readonly string[];
   readonly clock: { readonly ticks: () => number; readonly nextTurn: () => Promise<void> };
   /** Called with a refused request, at most once a minute for each reason. */
   readonly onRefused: (refusal: { from: string | undefined; reason: string }) => void;
 };
 
-/** Decides who may ask, by certificate, rate and password; the rules can change while it serves. */
+/** Decides by certificate, rate and password who may send requests; the rules can change while it serves. */
 export type Access = {
   /** The TLS of the server; undefined for plain HTTP. */
   readonly tls: () => WebTls | undefined;
   /** Headers that replace those of every response. */
   readonly headers: () => ReadonlyMap<string, string>;
   readonly gate: RequestHandler;
-  /** Goes over to other rules; TLS of a server is renewed by its owner. */
+  /** Applies other rules; the server's owner must renew its TLS. */
   readonly take: (config: WebConfig) => void;
 };
 
@@ -32,7 +32,7 @@ export function createAccess(options: AccessOptions): Access {
   const users = createUsers(config.users, () => createBcrypt(clock.nextTurn));
   const report = createReport(options);
 
-  /** Answers a request that may not pass, and says so. */
+  /** Refuses a request and explains why. */
   function refuse({ socket }: Request, response: Response, refusal: Refusal): void {
     report({ from: socket.remoteAddress, reason: refusal.reason });
     response.status(refusal.status).set({ 'cache-control': 'no-store', ...refusal.headers });
@@ -76,7 +76,7 @@ export function createAccess(options: AccessOptions): Access {
         return;
       }
       const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
-      // At once for who is known: that is every scrape but the first.
+      // Without waiting for known clients: that is every scrape except the first.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },
@@ -87,7 +87,7 @@ export function createAccess(options: AccessOptions): Access {
   };
 }
 
-/** A certificate makes a client known where no password is asked for. */
+/** Without passwords, a certificate identifies a client. */
 function toCertifiedClient({ users }: WebConfig, shown: Shown): string | undefined {
   return users.size === 0 && shown?.isVerified === true ? `certificate ${shown.fingerprint}` : undefined;
 }
@@ -117,7 +117,7 @@ const refusals = {
   rate: { status: 429, reason: 'too many requests', text: 'Too many requests.', headers: { 'retry-after': '1' } },
 } as const satisfies Record<string, Refusal>;
 
-/** Reports a reason again only after a while: whoever is refused asks again and again. */
+/** Reports each reason only now and then: a refused client tries again and again. */
 function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRefused'] {
   const reported = new Map<string, number>();
   return (refusal) => {
@@ -131,12 +131,12 @@ function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRef
 const reportEveryMs = 60_000;
 
 type Wanted = Pick<WebTls, 'clientAuth' | 'allowedSans'>;
-/** The certificate of a client: nothing, or its names and whether a known authority signed it. */
+/** A client's certificate: none, or its names and whether a known authority signed it. */
 export type Shown =
   | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
   | undefined;
 
-/** Explains why a client with this certificate may not ask; undefined if it may. */
+/** Explains why a client with this certificate is refused; undefined if it is not. */
 export function refuseCertificate(
   { clientAuth: { isRequired, isVerified }, allowedSans }: Wanted,
   shown: Shown,
@@ -148,7 +148,7 @@ export function refuseCertificate(
   return 'the client certificate has none of the allowed names';
 }
 
-/** Reads the certificate of a connection; undefined without one, whatever else the connection says of itself. */
+/** Reads the certificate of a connection; undefined if there is none. */
 function readCertificate(socket: Socket): Shown {
   if (!isTls(socket)) return undefined;
   const certificate = socket.getPeerCertificate();
@@ -160,7 +160,7 @@ function isTls(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-/** The names, addresses and URIs of a certificate; a name that holds a comma is quoted in the text that Node makes. */
+/** Lists the names, addresses and URIs of a certificate; Node quotes a name that has a comma. */
 function toAltNames({ subjectaltname = '' }: Partial<PeerCertificate>): string[] {
   const parts = subjectaltname.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? [];
   return parts.flatMap((part) => {
@@ -177,7 +177,7 @@ function unquote(name: string): string {
   }
 }
 
-/** Names the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 one, which one client has all of. */
+/** Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 one. */
 export function toNetwork(address = ''): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address;
@@ -196,8 +196,8 @@ type RateLimit = { readonly everyMs: number; readonly burst: number };
 type Bucket = { readonly tokens: number; readonly seenTicks: number };
 
 /**
- * Allows each client a burst of requests, and one more each time the interval has passed. Clients that are not known share:
- * they take nothing from a known one.
+ * Allows each client a burst of requests, and one more in each interval. Unknown clients share a limit and cannot use
+ * up that of a known one.
  */
 export function createRateLimit(ticks: () => number): (limit: RateLimit, client: string | undefined) => boolean {
   const buckets = new Map<string | undefined, Bucket>();

@@ -2,18 +2,18 @@ import { timingSafeEqual } from 'node:crypto';
 import type { BcryptHash } from '../../domain/web-config.ts';
 
 export type Bcrypt = {
-  /** Reports whether a password has this hash, after as much work as for a hash of `minCost`. */
+  /** Reports whether a password has this hash; takes at least as long as for a hash of `minCost`. */
   readonly compare: (password: string, hash: BcryptHash, minCost: number) => Promise<boolean>;
 };
 
 /**
- * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s and more of work.
- * "A Future-Adaptable Password Scheme" (Provos, Mazières, 1999) describes what is computed.
+ * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s or more. The algorithm: "A
+ * Future-Adaptable Password Scheme" (Provos, Mazières, 1999).
  */
 export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
   const start = computeStart(stateWords);
 
-  /** Does the rounds after one up to another. */
+  /** Runs the rounds from one number to another. */
   async function stretch(state: Int32Array, keys: readonly Int32Array[], rounds: Rounds): Promise<void> {
     for (let done = rounds.after + 1; done <= rounds.to; done += 1) {
       for (const key of keys) expand(state, key, noSalt);
@@ -30,7 +30,7 @@ export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
-      // What follows is thrown away: the time must not tell one hash from another.
+      // The result is discarded: all hashes must take the same time.
       await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },
@@ -47,7 +47,7 @@ const tableWords = 256;
 const stateWords = keyWords + 4 * tableWords;
 const noSalt = new Int32Array(4);
 
-/** Mixes a key into the state, and the state, salted, into itself. */
+/** Mixes a key into the state, then the salted state into itself. */
 function expand(state: Int32Array, key: Int32Array, salt: Int32Array): void {
   for (let index = 0; index < keyWords; index += 1) state[index] = at(state, index) ^ at(key, index);
   const block = new Int32Array(2);
@@ -78,7 +78,7 @@ function mix(state: Int32Array, word: number): number {
   return (second + at(state, keyWords + 3 * tableWords + (word & 255))) | 0;
 }
 
-/** Enciphers a fixed text 64 times with what the state has become. */
+/** Enciphers a fixed text 64 times with the state. */
 function finish(state: Int32Array): Buffer {
   const words = toWords(Buffer.from('OrpheanBeholderScryDoubt', 'latin1'));
   const result = Buffer.alloc(words.length * 4);
@@ -91,7 +91,7 @@ function finish(state: Int32Array): Buffer {
   return result;
 }
 
-/** As many words as the state has keys, from bytes that begin again at their end. */
+/** Repeats the bytes until there are as many words as the state has keys. */
 function toKey(bytes: Uint8Array): Int32Array {
   return toWords(Uint8Array.from({ length: keyWords * 4 }, (_, index) => bytes[index % bytes.length] ?? 0));
 }
@@ -101,12 +101,12 @@ function toWords(bytes: Uint8Array): Int32Array {
   return Int32Array.from({ length: bytes.length / 4 }, (_, index) => view.getInt32(index * 4));
 }
 
-/** The indexes here never leave their array. */
+/** The indexes here are always within the array. */
 function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
 }
 
-/** Computes where Blowfish starts: its keys and tables are the first bits of the fraction of pi. */
+/** Computes Blowfish's initial keys and tables: the first bits of the fraction of pi. */
 export function computeStart(words: number): Int32Array {
   const bits = words * 32 + guardBits;
   // Machin's formula.
@@ -126,7 +126,7 @@ function computeArctan(x: number, bits: number): bigint {
   const { over, under } = add(0, terms);
   return ((over * BigInt(x)) << BigInt(bits)) / (under * square ** BigInt(terms));
 
-  /** The sum of the terms from one to before another, as over / (under × square^count): halves make large factors of equal size. */
+  /** Sums the terms from one to before another as over / (under × square^count): halving keeps factors of equal size. */
   function add(from: number, to: number): { readonly over: bigint; readonly under: bigint } {
     if (to - from === 1) return { over: from % 2 === 0 ? 1n : -1n, under: BigInt(2 * from + 1) };
     const middle = (from + to) >> 1;

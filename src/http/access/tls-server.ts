@@ -2,7 +2,7 @@ import { constants } from 'node:crypto';
 import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import type { WebTls } from '../../domain/web-config.ts';
 
-/** Options of a server that are fixed when it starts. Clients without a good certificate are refused later, in words. */
+/** Options that are fixed when the server starts. Clients without a valid certificate get an HTTP error later. */
 export function toTlsOptions(tls: WebTls, handshakeMs: number): TlsOptions {
   return {
     ...toSecureContext(tls),
@@ -21,7 +21,7 @@ export function toSecureContext(tls: WebTls): SecureContextOptions {
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
     honorCipherOrder: tls.prefersOwnCiphers,
-    // A resumed session would bring back the judgement of a certificate that may not be trusted any longer.
+    // A resumed session would keep trusting a certificate that may no longer be trusted.
     ...(clientAuth.isRequested ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     ...(ciphers === undefined ? {} : { ciphers }),

@@ -3,21 +3,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BcryptHash } from '../../domain/web-config.ts';
 import type { Bcrypt } from './bcrypt.ts';
 
-/** The verdict on a request: busy if too many others wait for theirs. */
+/** The decision on a request: busy if too many others are waiting. */
 export type Admission = 'admitted' | 'refused' | 'busy';
 
 export type Users = {
-  /** Judges what an Authorization header from an address says; at once if it said the same before. */
+  /** Decides on an Authorization header from an address; without waiting if it is known. */
   readonly admit: (authorization: string | undefined, from?: string) => Admission | Promise<Admission>;
-  /** Returns the user whose password was judged right before. */
+  /** Returns the user whose password was accepted before. */
   readonly recognize: (authorization: string | undefined) => string | undefined;
-  /** Goes over to other users; those whose hash has not changed stay known. */
+  /** Applies other users; those with unchanged hashes stay known. */
   readonly take: (users: ReadonlyMap<string, BcryptHash>) => void;
 };
 
 /**
- * Knows users by the hashes of their passwords. A hash is computed once for each password that comes, one after the other,
- * and as much is computed for an unknown name as for a known one.
+ * Checks passwords against hashes. Each new password is hashed once, one at a time; an unknown user takes as long as a
+ * known one.
  */
 export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt): Users {
   let users = first;
@@ -28,7 +28,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   const underWay = new Map<string, UnderWay>();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Whoever reads our memory finds no password in it. */
+  /** Passwords must not stay in memory. */
   function toKey(authorization: string): string {
     return hash('sha256', secret + authorization, 'base64');
   }
@@ -44,7 +44,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   function remember(key: string, judged: Judged): void {
     const kept = judged.admission === 'admitted' ? admitted : refused;
     kept.set(key, judged);
-    // Only refusals can be many: of passwords that are right there is one for each user.
+    // Only refused passwords can be many; there is one right password for each user.
     for (const oldest of kept.keys()) {
       if (kept.size <= maxKept) break;
       kept.delete(oldest);
@@ -68,7 +68,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     return admission;
   }
 
-  /** One address has one place: whoever guesses passwords keeps no one else out. */
+  /** One place for each address: someone who guesses passwords does not block others. */
   function isBusy(from: string): boolean {
     return underWay.size >= maxWaiting || [...underWay.values()].some((one) => one.from === from);
   }
@@ -117,7 +117,7 @@ function readLogin(authorization: string): Login | undefined {
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** A hash that no password has, as far as anyone knows. */
+/** Returns a hash that no known password has. */
 function toNobody(cost: number): BcryptHash {
   return { cost, salt: Buffer.alloc(16, 'nobody'), digest: Buffer.alloc(23) };
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** One bar of a chart: parts from the bottom up, and its words for a pointer and a screen reader. */
+/** One bar of a chart: its parts from the bottom up, and its text for a pointer and a screen reader. */
 export type Bar = {
   readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' }[];
   readonly label: string;
@@ -9,24 +9,24 @@ export type Bar = {
 };
 
 type Chart = {
-  /** What the chart shows, in a sentence. */
+  /** One sentence about the chart. */
   readonly caption: Html | string;
-  /** The same for who does not see it. */
+  /** The same for a screen reader. */
   readonly label: string;
   readonly bars: readonly Bar[];
-  /** The words at the left and the right end of the axis. */
+  /** The labels at the left and the right end of the axis. */
   readonly ends: readonly [string, string];
-  /** The word at the top. */
+  /** The label at the top. */
   readonly top: string;
-  /** A line across, in the unit of the heights. */
+  /** A horizontal line, in the unit of the heights. */
   readonly line?: number | undefined;
-  /** Another line across that should not be passed. */
+  /** A horizontal line for a limit. */
   readonly limit?: number | undefined;
-  /** The least height that the top stands for. */
+  /** The minimum height of the axis. */
   readonly least?: number;
 };
 
-/** Draws bars without a script. The picture is stretched to the page, so words stand beside it and not in it. */
+/** Draws bars without a script. The picture is stretched to the page, so its labels are beside it. */
 export function renderChart({ caption, label, bars, ends, top, line, limit, least = 0 }: Chart): Html {
   const highest = Math.max(
     least,
@@ -62,7 +62,7 @@ function renderBar({ parts, label, isMarked = false }: Bar, { x, width, toY }: P
       below += height;
       return rect;
     });
-  // As wide and high as its place, so that a pointer finds a small bar.
+  // As wide and high as its column, so that a pointer finds a small bar.
   const place = html`<rect class="place${isMarked ? ' marked' : ''}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="100"/>`;
   return html`<g><title>${label}</title>${place}${drawn}</g>`;
 }

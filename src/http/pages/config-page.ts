@@ -3,7 +3,7 @@ import { createRoutes } from '../server/routes.ts';
 import { html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
 
-/** `/config`: the configuration in force, secrets masked; a page for browsers, plain text for who wants to keep it. */
+/** `/config`: the present configuration with secrets masked; a page for browsers, plain text for tools. */
 export function configPageRoute(toYaml: () => Promise<string>): Router {
   const router = createRoutes();
   router.get('/config', async (request, response) => {
@@ -21,7 +21,7 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
   return router;
 }
 
-/** Answers browsers with a page where nothing else is served; tools get a line of text. */
+/** Answers all other paths: with a page for browsers, a line of text for tools. */
 export function notFoundRoute(): Router {
   const router = createRoutes();
   router.use((request, response, next) => {

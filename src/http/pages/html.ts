@@ -1,16 +1,16 @@
-/** Text that is HTML already: made by `html` alone, so that nothing gets into a page unescaped. */
+/** Escaped HTML: only `html` creates it, so that nothing gets into a page unescaped. */
 export type Html = { readonly [isHtml]: true; readonly text: string };
 
 const isHtml = Symbol('html');
 
 type Part = string | number | undefined | Html | readonly Html[];
 
-/** A template whose values are escaped, except those that are HTML already; undefined gives nothing. */
+/** A template that escapes its values, except `Html`; undefined becomes empty. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return trust(texts.map((text, index) => text + toText(parts[index])).join(''));
 }
 
-/** For what ships with the daemon, such as its runbooks; never for anything that was read elsewhere. */
+/** Only for text that ships with the exporter, such as runbooks; never for anything read elsewhere. */
 export function trust(text: string): Html {
   return { [isHtml]: true, text };
 }

@@ -11,8 +11,8 @@ export type OwnerOptions = {
 };
 
 /**
- * Leads what is asked about a server to the exporter that watches it, before any page answers from the little that is known here: by a
- * redirect, or by a page that says who it is.
+ * Redirects requests about a server to the exporter that watches it, or answers with a page that names that exporter.
+ * Comes before all pages, which know little of the server.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -22,17 +22,17 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
     response.set('cache-control', 'no-store');
     if (server === undefined || watcher === undefined || watcher.is === 'us') next();
     else if (watcher.is === 'other' && watcher.page !== undefined) response.redirect(307, watcher.page + request.url);
-    // The front page says who watches the server.
+    // The front page names the exporter that watches the server.
     else if (request.path === front) next();
     else refuse(request, response, { server, watcher });
   });
   return router;
 }
 
-/** It is about one server where the address names it; links to its anchors do. */
+/** About one server only if the address names it, as links to anchors do. */
 const front = '/';
 const pagesOfServer = ['/executions/:server/:id', '/jobs/:server/*path', '/schedule/:server'];
-/** They are about one server where there is only one, or where the address names it. */
+/** About one server if there is only one, or if the address names it. */
 const lists = ['/executions', '/jobs', '/schedule'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
@@ -41,7 +41,7 @@ function toServer({ params, query, path }: Request, servers: readonly string[]):
   return servers.length === 1 && path !== front ? servers[0] : undefined;
 }
 
-/** 503 where somebody will watch it soon; 404 where the page is on another exporter. */
+/** 503 if an exporter will watch it soon; 404 if the page is on another exporter. */
 function refuse(request: Request, response: Response, elsewhere: Elsewhere): void {
   const text = `${toWatcherText(elsewhere)}.`;
   const isSoon = elsewhere.watcher.is === 'nobody';

@@ -5,15 +5,15 @@ import { style } from './style.ts';
 type Page = {
   readonly title: string;
   readonly body: Html;
-  /** Stands above the body. */
+  /** Shown above the body. */
   readonly notice?: Html | undefined;
-  /** The path of this page below the route prefix, as it was asked for. */
+  /** The requested path of this page below the route prefix. */
   readonly path: string;
-  /** After how many seconds a browser asks for it again; never, unless told. */
+  /** The seconds until a browser reloads it; never by default. */
   readonly refreshSeconds?: number | undefined;
 };
 
-/** A whole page around a body: no script, light and dark, readable on a phone, each section one press away. */
+/** Renders a whole page around a body: no script, light and dark, readable on a phone, a link to each section. */
 export function renderPage({ title, body, notice, path, refreshSeconds }: Page): string {
   const refresh =
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
@@ -47,12 +47,12 @@ function renderSections(root: string, here: string | undefined): readonly Html[]
   });
 }
 
-/** The way to the front page from the page that was asked for: right behind every proxy, whatever it puts before our paths. */
+/** Returns the relative path from the requested page to the front page, which is right behind every proxy. */
 export function toRoot({ path }: Pick<Request, 'path'>): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
 
-/** The pages that every page leads to, in this order. */
+/** The pages to which every page links, in this order. */
 export const sections = [
   { path: '', name: 'Status' },
   { path: 'executions', name: 'Executions' },
@@ -65,7 +65,7 @@ export const sections = [
   { path: 'config', name: 'Configuration' },
 ] as const;
 
-/** Returns the section that a page below the route prefix belongs to; undefined if to none. */
+/** Returns the section of a page below the route prefix; undefined if there is none. */
 function findSection(path: string): string | undefined {
   const [, first = ''] = path.split('/');
   return sections.find((section) => section.path.replace('/', '') === first)?.name;

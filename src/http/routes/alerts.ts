@@ -7,14 +7,14 @@ import { createRoutes } from '../server/routes.ts';
 
 export type AlertRoutes = {
   readonly content: Pick<Content, 'rules' | 'inhibitions'>;
-  /** The configured address of this daemon; without it, that of the request. */
+  /** The configured address of this exporter; without it, that of the request is used. */
   readonly externalUrl: () => string | undefined;
-  /** The address that the daemon believes to have, for requests that name none. */
+  /** The exporter's own guess of its address, for requests without one. */
   readonly ownUrl: () => string;
   readonly grafanaUrl: () => string | undefined;
 };
 
-/** The alert rules, their links pointing to this daemon, and what silences consequences in Alertmanager. */
+/** Serves the alert rules, with links to this exporter, and the inhibition rules for Alertmanager. */
 export function alertRoutes({ content, externalUrl, ownUrl, grafanaUrl }: AlertRoutes): Router {
   const router = createRoutes();
   router.get('/alerts/rules.yaml', (request, response) => {
@@ -45,13 +45,13 @@ function warn(url: string): string {
 }
 
 type Urls = {
-  /** The configured address of this daemon; without it, that of the request. */
+  /** The configured address of this exporter; without it, that of the request is used. */
   readonly externalUrl: () => string | undefined;
-  /** The address that the daemon believes to have, for requests that name none. */
+  /** The exporter's own guess of its address, for requests without one. */
   readonly ownUrl: () => string;
 };
 
-/** The Grafana dashboards, ready to import, their links pointing to this daemon. */
+/** Serves the Grafana dashboards, ready to import, with links to this exporter. */
 export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, urls: Urls): Router {
   const router = createRoutes();
   let entries: readonly Entry[] | undefined;

@@ -16,7 +16,7 @@ import { judge } from '../../status/watcher.ts';
 import { unsharedTurns } from '../server/page-turns.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/api/status`: the content of the front page, for programs. Every key is always there; what is not known is null. */
+/** `/api/status`: the content of the front page, for programs. Every key is always present; unknown values are null. */
 export function apiStatusRoute(status: () => Promise<Status>, { share } = unsharedTurns): Router {
   const router = createRoutes();
   const toText = share(async (pause) => JSON.stringify(await toJson(await status(), pause)));
@@ -116,7 +116,7 @@ const toEnded = toFields<EndedStatus & { status: string }>()('id project job sta
 
 type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text;
 
-/** Makes the reader of these fields of a model: `isOverdue` becomes `overdue`, `startedAtMs` an ISO time, `everyMs` seconds. */
+/** Returns a reader of these fields of a model: `isOverdue` becomes `overdue`, `startedAtMs` an ISO time, `everyMs` seconds. */
 function toFields<Model extends object>() {
   return <Keys extends string>(keys: Words<Keys> extends keyof Model ? Keys : never) => {
     const fields = keys.split(' ').map((key) => [key, toName(key), toFormat(key)] as const);

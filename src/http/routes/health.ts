@@ -3,7 +3,7 @@ import type { ReloadOutcome } from '../../domain/complaint.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/-/healthy`: the process answers. `/-/ready`: the vital polls of every server were tried once. */
+/** `/-/healthy`: the process answers. `/-/ready`: every vital poll has run once. */
 export function healthRoutes(waitingFor: () => readonly string[]): Router {
   const router = createRoutes();
   router.get('/-/healthy', (_request, response) => {
@@ -19,7 +19,7 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
 }
 
 type ReloadOptions = Lifecycle & {
-  /** Undefined where nothing can be read again. */
+  /** Undefined if nothing can be reloaded. */
   readonly reload: (() => Promise<ReloadOutcome>) | undefined;
 };
 

@@ -3,7 +3,7 @@ import { html, trust } from '../pages/html.ts';
 import { renderPage } from '../pages/page.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/reference`: every metric with its type, labels and meaning, from our own Markdown. */
+/** `/reference`: every metric with its type, labels and meaning, from generated Markdown. */
 export function metricReferenceRoute(toMarkdown: () => Promise<string>): Router {
   const router = createRoutes();
   let text: Promise<string> | undefined;
@@ -15,7 +15,7 @@ export function metricReferenceRoute(toMarkdown: () => Promise<string>): Router 
   return router;
 }
 
-// Imported by the first reader: no start-up waits for it.
+// Imported on the first request, so that no start waits for it.
 async function renderMarkdown(toMarkdown: () => Promise<string>): Promise<string> {
   const { marked } = await import('marked');
   return marked.parse(await toMarkdown());

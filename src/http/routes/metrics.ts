@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
 
-/** The selection of a scrape: all servers, or all collectors, if it names none. */
+/** What a scrape selects: all servers, or all collectors, if it names none. */
 export type ScrapeWish = {
   readonly accept: string | undefined;
   readonly gzip: boolean;
@@ -18,11 +18,11 @@ export type MetricsOptions = {
   readonly path: string;
   /** Returns the names that a scrape may select. */
   readonly names: () => Names;
-  /** Answers that are made at once, at most. */
+  /** The maximum of responses that are rendered at once. */
   readonly maxRequests: number;
-  /** Reads memory, never the API. */
+  /** Reads memory; sends no request to a server. */
   readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
-  /** Called the first time that a scrape is refused because there are too many. */
+  /** Called when the first scrape is refused because there are too many. */
   readonly onBusy: () => void;
 };
 
@@ -35,7 +35,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
   let wasBusy = false;
 
   async function answer(request: Request, response: Response, filters: Filters): Promise<void> {
-    // Answers depend on these headers, so caches must not serve them to other clients.
+    // Responses depend on these headers, so caches must not serve them to other clients.
     response.set({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
     const gzip = request.acceptsEncodings('gzip', 'identity') === 'gzip';
     const { contentType, chunks } = await scrape({ accept: request.headers.accept, gzip, ...filters });
@@ -60,7 +60,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
-    // A scrape only counts while its answer is made: a client that stops reading keeps no other out.
+    // A scrape counts only while its response is rendered: a client that stops reading blocks no other.
     underWay += 1;
     try {
       await answer(request, response, filters);
@@ -85,7 +85,7 @@ function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
 
 type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;
 
-/** The filters of a scrape as other exporters spell them, or what is wrong with them. */
+/** Reads the filters of a scrape, named as in other exporters, or returns what is wrong with them. */
 function readFilters(url: string, names: Names): Filters | string {
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
   const servers = query.getAll('server[]');
@@ -99,7 +99,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // It showed the servers of all replicas; another answer than it gave would look like theirs.
+  // It once showed the servers of all replicas; any other answer could be mistaken for that.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)
@@ -115,7 +115,7 @@ function list(title: string, names: readonly string[]): string {
   return `${title}: ${names.join(', ')}\n`;
 }
 
-/** Names come from anywhere: a long one is cut, and no character can look like another line. */
+/** A name may be anything: it is cut, and cannot look like another line. */
 function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }
@@ -125,8 +125,8 @@ function refuse(response: Response, status: number, text: string): void {
 }
 
 /**
- * Writes a piece of a body when the previous one has been taken over by the system. TLS copies what it is given: a client that
- * stops reading costs no more than one piece.
+ * Writes a piece of a body once the system has taken the previous one. TLS copies its input: a client that stops
+ * reading costs at most one piece.
  */
 async function sendInPieces(response: Response, chunks: readonly Buffer[]): Promise<void> {
   for (const chunk of chunks) {
@@ -140,5 +140,5 @@ async function sendInPieces(response: Response, chunks: readonly Buffer[]): Prom
   response.end();
 }
 
-/** Two records of TLS. */
+/** Two TLS records. */
 const pieceBytes = 32_768;

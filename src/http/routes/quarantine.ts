@@ -7,9 +7,9 @@ import { createRoutes } from '../server/routes.ts';
 
 export type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
-  /** Undefined where no traces are made. */
+  /** Undefined if no traces are made. */
   readonly quarantined: () => QuarantineChanges | undefined;
-  /** Returns the servers whose traces another exporter sends, or none: theirs are neither listed nor changed here. */
+  /** Returns the servers whose traces another exporter sends, or none does: those traces are not listed here. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 
@@ -19,7 +19,7 @@ export type QuarantineChanges = {
   readonly drop: (which: Which) => Promise<Handled>;
 };
 
-/** `GET /api/quarantine` lists; `POST /-/quarantine/retry` and `/-/quarantine/drop` do something about it. */
+/** `GET /api/quarantine` lists; `POST /-/quarantine/retry` and `/-/quarantine/drop` change the quarantine. */
 export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: QuarantineOptions): Router {
   const router = createRoutes();
   router.get('/api/quarantine', async (_request, response) => {
@@ -34,7 +34,7 @@ export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: Quaranti
   ] as const) {
     router.all(
       `/-/quarantine/${action}`,
-      // Before anything of it is read.
+      // Before the body is read.
       (request, response, next) => {
         if (letsIn(lifecycle, { request, response }, { verb })) next();
       },
@@ -71,7 +71,7 @@ function toOwner({ server, watcher }: Elsewhere) {
   return { server, owner: watcher.is === 'other' ? watcher.address : null };
 }
 
-/** From JSON, `keys` or `all`; from a form, `key` as often as needed, or `all`. Never both. */
+/** From JSON, `keys` or `all`; from a form, `key` (repeatable) or `all`. Never both. */
 function readWhich(body: unknown): Which | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { keys, key, all } = body as Readonly<Record<string, unknown>>;
@@ -99,7 +99,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
       .type('text/plain')
       .send(`${says.slice(0, maxNamed).join('. ')}\n`);
   } else if (request.is('application/json') === false) {
-    // Back to the page with the form. Relative, because a proxy may serve us below another path.
+    // Back to the page with the form. Relative, because a proxy may serve the exporter below another path.
     response.redirect(303, '../../traces');
   } else {
     response.json({ traces: handled.traces, ...(which === 'all' && { elsewhere: elsewhere.map(toOwner) }) });
@@ -108,7 +108,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
 
 const maxNamed = 10;
 
-/** Names of servers may hold slashes. */
+/** Names of servers may have slashes. */
 function toServer(name: string): string {
   return name.slice(0, name.lastIndexOf('/'));
 }

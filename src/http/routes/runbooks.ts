@@ -22,7 +22,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
       next();
       return;
     }
-    // Imported by the first reader: no start-up waits for it.
+    // Imported on the first request, so that no start waits for it.
     const { marked } = await import('marked');
     const body = html`${trust(await marked.parse(markdown))}${renderPlace(name, toRoot(request))}`;
     response.send(renderPage({ title: name, body, path: request.path }));
@@ -30,7 +30,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
   return router;
 }
 
-/** The page that shows the cause of an alert now; of all servers, because a runbook is of none. */
+/** Links to the page that shows the present cause of an alert, for all servers. */
 function renderPlace(alert: string, root: string): Html | undefined {
   const kind = Object.values(kindsOfProblems).find(({ alerts }) => (alerts as readonly string[]).includes(alert));
   if (alert === 'AutomationExporterDown') return undefined;
@@ -52,7 +52,7 @@ const places: Readonly<Record<Place, readonly [string, string]>> = {
 
 type Entry = { readonly name: string; readonly severity: string; readonly markdown: string };
 
-/** The severities of the rules, the worst first. */
+/** The severities of the rules, worst first. */
 const severities = ['critical', 'warning', 'info'] as const;
 
 function findSeverity(rules: string, alert: string): string {
@@ -71,7 +71,7 @@ function renderList(severity: string, { root, entries }: { root: string; entries
 `;
 }
 
-/** The first sentence of what an alert means, without the marks of Markdown. */
+/** Returns the first sentence about the meaning of an alert, without Markdown. */
 function toFirstSentence(markdown: string): string {
   const [, meaning = ''] = /^## Meaning\s+(.*)$/m.exec(markdown) ?? [];
   const [, sentence = meaning] = /^(.*?[.:])(?:\s|$)/.exec(meaning) ?? [];

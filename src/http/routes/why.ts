@@ -2,13 +2,13 @@ import type { Router } from 'express';
 import type { Why } from '../../expected-runs/deciding/why.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** Finds the watched jobs that a path or an id names; undefined for a server that is not configured. */
+/** Returns the watched jobs with this path or id; undefined for a server that is not configured. */
 export type FindWhy = (server: string, job: string) => readonly Why[] | undefined;
 
-/** Says what was probably meant by a server or a job that is not known. */
+/** Suggests a similar name for an unknown server or job. */
 export type HintAt = (server: string, job: string) => string | undefined;
 
-/** `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: what became of the last time at which a job was expected to run. */
+/** `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: the decision about the last expected time of a job. */
 export function whyRoute(find: FindWhy, hintAt: HintAt): Router {
   const router = createRoutes();
   router.get('/api/why', (request, response) => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { toPackageFolder } from '../../domain/package-folder.ts';
 
-/** The files that ship with the daemon, by name: read once, so that a request cannot reach anything else. */
+/** The files that ship with the exporter, by name: read once, so that a request cannot reach any other. */
 export type Content = {
   readonly dashboards: ReadonlyMap<string, string>;
   readonly runbooks: ReadonlyMap<string, string>;
@@ -9,17 +9,17 @@ export type Content = {
   readonly inhibitions: string;
 };
 
-/** The addresses of the daemon and of Grafana in the shipped rules and dashboards. */
+/** The address of the exporter in the shipped rules and dashboards. */
 const placeholderUrl = 'http://localhost:9720';
 const placeholderGrafanaUrl = 'http://localhost:3000';
 
-/** A shipped text, its links pointing to this daemon. */
+/** Replaces the address in a shipped text by this exporter's. */
 export function linkTo(externalUrl: string, text: string): string {
-  // A function: `$` in an address must not be taken for a pattern.
+  // A function, because `$` in an address would be special.
   return text.replaceAll(placeholderUrl, () => externalUrl);
 }
 
-/** The shipped rules with the addresses that links lead to; without a Grafana address they lack links to dashboards. */
+/** Returns the shipped rules with links to this exporter and Grafana; without a Grafana address, no links to dashboards. */
 export function toServedRules(rules: string, externalUrl: string, grafanaUrl: string | undefined): string {
   const linked = linkTo(externalUrl, rules);
   if (grafanaUrl === undefined) return linked.replaceAll(/^ *dashboard_url: .*\n/gm, '');

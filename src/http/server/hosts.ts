@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 
 /**
- * Refuses requests that must not be answered because of their `Host`. One with several of these headers is refused: a
- * proxy may have judged another of them. So is a browser's request for a name that anyone could have registered: that
- * name may lead to a page of someone else now and to us a minute later, and that page would read our answers.
+ * Refuses requests by their `Host`. Several such headers are refused, because a proxy may have checked another one. So
+ * is a browser's request for a name that anyone could have registered: the name may first lead to someone's page and
+ * later to this exporter, and that page could then read the response.
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {
@@ -24,7 +24,7 @@ export function checkHost(externalUrl: () => string): RequestHandler {
   };
 }
 
-/** Shows the configuration that lets browsers in: other pages would be refused as well, so it links to none. */
+/** Shows the configuration that admits browsers; without links, because other pages would be refused too. */
 function renderRefusal(url = 'http://exporter.example.org:9720'): string {
   return `<!doctype html>
 <html lang="en">
@@ -51,15 +51,15 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 }
 
 /**
- * Browsers always say which languages they speak, and no page can keep them from it; scrapers and tools do not. The `fetch`
- * of Node does too, but it sends a mode without a site: browsers send both or none, and no page can change that.
+ * Browsers always send their languages, and no page can prevent it; scrapers and tools do not. Node's `fetch` does too,
+ * but sends a mode without a site: browsers send both or none.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;
   return headers['accept-language'] !== undefined && !isNode;
 }
 
-/** Reports whether a host is an address, or a name that cannot be registered. Any other has to be configured. */
+/** Reports whether a host is an address, or a name that cannot be registered. Any other must be configured. */
 export function isSafeHost(host = ''): boolean {
   const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
   if (isIP(name.replace(/^\[|\]$/g, '')) > 0) return true;
@@ -71,7 +71,7 @@ function isHostOf(url: string, host = ''): boolean {
   return own !== undefined && own === URL.parse(`${new URL(url).protocol}//${host}`)?.host;
 }
 
-/** The address under which somebody asked, below the same path as ours; undefined if the Host header is not one. */
+/** Returns the requested address, with the exporter's own path; undefined if the Host header is not valid. */
 export function toAskedUrl(
   { protocol, headers }: Pick<Request, 'protocol' | 'headers'>,
   ownUrl: string,

@@ -3,7 +3,7 @@ import { isSafeHost } from './hosts.ts';
 
 /** The conditions under which a request may change anything. */
 export type Lifecycle = {
-  /** Reports whether configuration lets requests do this at all. */
+  /** Reports whether configuration allows requests to do this. */
   readonly isEnabled: () => boolean;
   readonly externalUrl: () => string;
   /** Called with every permitted request: its path, and the address of the client. */
@@ -15,11 +15,11 @@ export type Asked = { readonly path: string; readonly from: string | undefined }
 type Words = {
   /** The action, as a verb. */
   readonly verb: string;
-  /** The alternative for a person while it is off. */
+  /** What a person can do while it is off. */
   readonly otherwise?: string;
 };
 
-/** Reports whether a request that changes something may go on; one that may not has been told why. */
+/** Reports whether a request may change something; answers it if not. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { request: Request; response: Response },
@@ -43,7 +43,7 @@ export function letsIn(
   return true;
 }
 
-/** Browsers say where a request comes from; tools that say nothing are meant to be let in. */
+/** Browsers send where a request comes from; tools without such a header are admitted. */
 function isCrossSite({ headers }: Request, externalUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;

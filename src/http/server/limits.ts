@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import type { RequestHandler, Response } from 'express';
 
 export type HttpLimits = {
-  /** The time that a client has for sending its headers. */
+  /** How long a client may take to send its headers. */
   readonly headersMs: number;
-  /** The same with a body, which little here has a use for. */
+  /** How long it may take including the body; few requests have one. */
   readonly requestMs: number;
-  /** The time that a client has from its request to the end of the answer. */
+  /** How long a response may take, from the request to its end. */
   readonly answerMs: number;
-  /** The time for which an idle connection stays open. */
+  /** How long an idle connection stays open. */
   readonly idleMs: number;
-  /** The time after which a connection that asks for nothing is the first to go where places become few. */
+  /** After this time without a request, a connection is the first to be closed if places are few. */
   readonly silentMs: number;
   readonly connections: number;
-  /** The most bytes of pages that clients have not taken yet, all together. */
+  /** The maximum of page bytes that clients have not read yet, over all clients. */
   readonly pageBytes: number;
 };
 
@@ -22,7 +22,7 @@ export const usualLimits: HttpLimits = {
   headersMs: 10_000,
   requestMs: 20_000,
   answerMs: 60_000,
-  // Above usual scrape intervals, so that a scraper finds its connection open.
+  // Longer than usual scrape intervals, so that a scraper finds its connection open.
   idleMs: 95_000,
   silentMs: 1000,
   connections: 2000,
@@ -33,14 +33,14 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
-    // The default of 30 s would let connections that say nothing live for that long.
+    // The default of 30 s would keep connections without requests open for that long.
     connectionsCheckingInterval: Math.min(5000, headersMs),
     keepAliveTimeout: idleMs,
     maxHeaderSize: 16_384,
   };
 }
 
-/** Leaves descriptors to everything else that the daemon has open, where the system gives it few. */
+/** If the system allows few descriptors, leaves enough for everything else. */
 export function toLimits(openFiles: number | undefined): HttpLimits {
   if (openFiles === undefined) return usualLimits;
   const connections = Math.max(minConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
@@ -51,9 +51,8 @@ const minConnections = 32;
 const otherFiles = 256;
 
 /**
- * Lets those in that ask for something: where places become few, the oldest connection goes that never asked for anything,
- * or else the one that has been idle for the longest, whose next request is the furthest away. The request of a new connection
- * may be on its way: those go last.
+ * Admits clients that send requests. If places are few, closes the oldest connection that never sent one, or else the
+ * one that has been idle for longest. New connections go last, because their request may be on its way.
  */
 export function guardConnections(
   server: Server,
@@ -129,10 +128,10 @@ function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined
   return undefined;
 }
 
-/** Clients that wait for answers never come near it. */
+/** Clients that wait for responses stay far below. */
 const maxUnanswered = 8;
 
-/** Cuts off who does not take its answers, be it that it reads nothing, too slowly, or asks for more and more meanwhile. */
+/** Closes connections that do not read their responses, or read too slowly. */
 export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandler {
   const hold = createPageBound(pageBytes);
   const unanswered = new WeakMap<Socket, number>();
@@ -153,7 +152,10 @@ export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandle
   };
 }
 
-/** Counts the bytes of each page until its client has taken it; where they are too many, the client that waits longest is cut off. */
+/**
+ * Counts the bytes of each page until its client has read it; beyond the limit, closes the connection that has waited
+ * longest.
+ */
 function createPageBound(maxBytes: number): (socket: Socket, response: Response) => void {
   const pages = new Map<Response, { readonly bytes: number; readonly socket: Socket }>();
   let total = 0;
@@ -169,7 +171,7 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
       // The cast is true: Express ends a response with its whole page, or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
-      // Nothing would release the page of a client that left while it was made.
+      // The page of a client that left while it was rendered would never be released.
       if (response.destroyed) return end(...given);
       pages.set(response, { bytes, socket });
       total += bytes;

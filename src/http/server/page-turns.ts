@@ -3,16 +3,16 @@ import type { Clock } from '../../domain/clock.ts';
 import { createPause, noPause, type Pause } from '../../domain/pause.ts';
 
 export type PageTurns = {
-  /** Lets a page begin in a turn of the event loop of its own, or refuses it where too many are under way. */
+  /** Starts each page in its own turn of the event loop, or refuses it if too many are in progress. */
   readonly gate: RequestHandler;
   /**
-   * Shares what is dear to make among all who ask for it: while it is made, and then for twenty times as long, at most for a
-   * second. So it never takes more than a small part of the time, and what is cheap is always new.
+   * Shares an expensive result among all callers: while it is made, and then for twenty times as long, at most a
+   * second. So it never takes more than a small share of the time, and a cheap result is always new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
-  /** Begins a piece of work that is made for one request only. */
+  /** Starts work for one request only. */
   readonly begin: () => Pause;
-  /** The same for each name by itself. */
+  /** Shares results by name. */
   readonly shareByName: <Value>(
     make: (name: string, pause: Pause) => Promise<Value>,
   ) => (name: string) => Promise<Value>;
@@ -22,13 +22,13 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Resolves in a turn of the event loop that no other page has. */
   readonly nextTurn: () => Promise<void>;
-  /** What is shared is made again when this changes: the number of reloads. */
+  /** The number of reloads: when it changes, shared results are made again. */
   readonly reloads?: () => number;
-  /** Called the first time that a page is refused. */
+  /** Called when the first page is refused. */
   readonly onBusy: () => void;
 };
 
-/** Makes pages one piece at a time: however many are asked for, scrapes and polls come between. */
+/** Makes pages in pieces, one at a time: scrapes and polls come between. */
 export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: Options): PageTurns {
   let underWay = 0;
   let wasBusy = false;
@@ -36,7 +36,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // No page: what is sent to be changed may come slowly, and would keep its place until then.
+    // Not a page: its body may arrive slowly, and would hold a place until then.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;
@@ -54,7 +54,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       if (isUnderWay) underWay -= 1;
       isUnderWay = false;
     };
-    // A page only counts while it is made: a client that stops reading keeps no other out.
+    // A page counts only while it is made: a client that stops reading blocks no other.
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
       leave();
@@ -86,7 +86,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       const afterReloads = reloads();
       if (made?.afterReloads !== afterReloads) made = makeAnew(afterReloads);
       const value = await made.value;
-      // All who waited for it would go on in the same turn.
+      // Otherwise all waiting callers would continue in the same turn.
       await nextTurn();
       return value;
     };
@@ -104,7 +104,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   return { gate, begin, share, shareByName };
 }
 
-/** Makes everything at once, for each request by itself. */
+/** Makes everything at once, for each request separately. */
 export const unsharedTurns: Omit<PageTurns, 'gate'> = {
   begin: () => noPause,
   share: (make) => () => make(noPause),

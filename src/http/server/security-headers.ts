@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 
-/** Sets the headers that tell browsers: no scripts, nothing from elsewhere, no forms. Configured ones replace them. */
+/** Sets headers for browsers: no scripts, no foreign content, no forms. Configured ones replace them. */
 export function createSecurityHeaders(configured: () => ReadonlyMap<string, string> = () => none): RequestHandler {
   return (_request, response, next) => {
     const own = configured();
@@ -18,10 +18,10 @@ export function createSecurityHeaders(configured: () => ReadonlyMap<string, stri
 
 const none: ReadonlyMap<string, string> = new Map();
 
-/** For a page with forms. A browser that may not say where a request comes from would hide the origin of its forms as well. */
+/** For a page with forms. Without a referrer, a browser would also hide the origin of its forms. */
 export function allowForms(response: Response): void {
   response.set({ 'referrer-policy': 'same-origin' });
-  // Whoever configures a policy wants this one and no other.
+  // A configured policy is not changed.
   if (response.locals['hasOwnPolicy'] !== true) response.set({ 'content-security-policy': toPolicy("'self'") });
 }
 

@@ -14,34 +14,34 @@ import { createSecurityHeaders } from './security-headers.ts';
 export type HttpOptions = {
   readonly host: string | undefined;
   readonly port: number;
-  /** The descriptor of a socket that listens already, instead of host and port. */
+  /** The descriptor of an open listening socket, instead of host and port. */
   readonly descriptor?: number | undefined;
-  /** A path without a slash at its end that everything is served below; `/` for none. */
+  /** The path below which everything is served, without a slash at the end; `/` for none. */
   readonly routePrefix?: string;
   readonly routes: readonly Router[];
   readonly limits?: HttpLimits;
-  /** The address under which browsers are told to find us; without it only addresses and local names are taken. */
+  /** The address for browsers; without it, only addresses and local names are accepted. */
   readonly externalUrl?: () => string;
-  /** Decides who may ask; without it, everyone may, over plain HTTP. */
+  /** Decides who may send requests; without it, everyone may, over plain HTTP. */
   readonly access?: Access | undefined;
-  /** Called the first time that a connection is refused because there are too many. */
+  /** Called when the first connection is refused because there are too many. */
   readonly onCrowded?: () => void;
   readonly onError: (error: unknown) => void;
 };
 
 export type HttpServer = {
-  /** Resolves to the port in use; rejects if it cannot be had. */
+  /** Resolves to the port; rejects if it cannot be opened. */
   readonly listen: () => Promise<number>;
-  /** Has new connections use the TLS that is configured now. */
+  /** Applies the configured TLS to new connections. */
   readonly renewTls: () => void;
-  /** Ends at once: open connections are closed after a short time for answers under way. */
+  /** Ends at once: open connections are closed after a short time for responses in progress. */
   readonly close: () => Promise<void>;
 };
 
-// An import of this module has Node load all that its exports may lead to, WebSockets too: 30 ms of every start.
+// An import of this module makes Node load all its exports, including WebSockets: 30 ms of every start.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** Serves the routes, within limits that keep a slow or hostile client from costing more than itself. */
+/** Serves the routes, with limits so that a slow or hostile client affects only itself. */
 export function createHttpServer(options: HttpOptions): HttpServer {
   const { host, port, descriptor, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
   const { externalUrl = () => '', onCrowded, access } = options;
@@ -92,7 +92,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
 const graceMs = 1000;
 
-// As rare as it is, TLS must not cost every start what it takes to load.
+// Loaded only when used, because TLS is rare and loading it takes time.
 function createTlsServer(tls: WebTls, limits: HttpLimits, app: RequestListener): TlsServer {
   const { createServer: create } = process.getBuiltinModule('node:https');
   return create({ ...toServerOptions(limits), ...toTlsOptions(tls, limits.headersMs) }, app);
@@ -102,7 +102,7 @@ function isTlsServer(server: Server): server is TlsServer {
   return 'setSecureContext' in server;
 }
 
-/** Returns the most files and connections that the process may have open; unknown on systems other than Linux. */
+/** Returns the maximum of open files and connections of the process; unknown on systems other than Linux. */
 function readMostFiles(): number | undefined {
   try {
     const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -112,11 +112,11 @@ function readMostFiles(): number | undefined {
   }
 }
 
-/** Links on pages lead on from the folder that the front page is, so its address has to end with a slash. */
+/** Links on pages are relative to the front page's folder, so its address must end with a slash. */
 function redirectToPrefix(prefix: string): RequestHandler {
   const router = createRoutes();
   router.get(['/', prefix], ({ path }, response) => {
-    // Relative, because a proxy may serve us below yet another path.
+    // Relative, because a proxy may serve the exporter below yet another path.
     const to = path === '/' ? `.${prefix}/` : `${prefix.slice(prefix.lastIndexOf('/') + 1)}/`;
     response.redirect(302, to);
   });
@@ -130,7 +130,7 @@ function toNotFoundHandler(prefix: string): RequestHandler {
   };
 }
 
-/** Express recognises an error handler by its four parameters; the answer only says that an error happened. */
+/** Express recognizes an error handler by its four parameters; the response only reports that an error happened. */
 function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
@@ -149,7 +149,7 @@ function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler 
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the descriptor of the socket that systemd hands over (sd_listen_fds); throws where there is not exactly one. */
+/** Returns the descriptor of the socket from systemd (sd_listen_fds); throws unless there is exactly one. */
 export function readSystemdSocket(env: Environment, pid: number): number {
   const count = env['LISTEN_PID'] === String(pid) ? Number(env['LISTEN_FDS'] ?? 0) : 0;
   if (count === 1) return firstDescriptor;

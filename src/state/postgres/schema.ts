@@ -114,9 +114,7 @@ async function readVersion(sql: Sql, lock = ''): Promise<number> {
   return row?.version ?? 0;
 }
 
-/**
- * Creates the schema and the version table if they are missing: a user may own a schema and be unable to create one.
- */
+/** Creates the schema and the version table if they are missing: a user may own a schema and be unable to create one. */
 async function createVersion(connections: Connections, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await hasVersion(connections, schema)) return;

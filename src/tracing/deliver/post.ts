@@ -32,10 +32,7 @@ export type PostOptions = {
 
 const maxAnswerBytes = 64 * 2 ** 10;
 
-/**
- * Sends requests to the trace backend over one connection, with a total deadline, a limit for answers, and no
- * redirects.
- */
+/** Sends requests to the trace backend over one connection, with a total deadline, a limit for answers, and no redirects. */
 export function createPost({ settings, readFile, userAgent, clock }: PostOptions): Post {
   const { endpoint, compression, timeoutMs } = settings;
   const { origin, host, protocol, pathname, search } = new URL(endpoint);

@@ -22,10 +22,7 @@ const defaultEndpoint = 'http://localhost:4318/v1/traces';
 const defaultTimeoutMs = 10_000;
 const maxTimeoutMs = 600_000;
 
-/**
- * Reads the variables as the specification of OTLP exporters says: the variable for traces wins, empty ones are not
- * set.
- */
+/** Reads the variables as the specification of OTLP exporters says: the variable for traces wins, empty ones are not set. */
 export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | readonly Complaint[] {
   const complaints: Complaint[] = [];
   const find = (option: string): Given | undefined => findGiven(environment, option);

@@ -4,14 +4,9 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 export type Attempts = {
   readonly load: (documents: readonly LedgerDocument[]) => void;
   readonly previousOf: (run: Run) => number | undefined;
-  /**
-   * Reports whether the previous attempt is known, if there is one: it may be counted later, and only its row has the
-   * link.
-   */
+  /** Reports whether the previous attempt is known, if there is one: it may be counted later, and only its row has the link. */
   readonly isComplete: (run: Run & { attempt?: number }) => boolean;
-  /**
-   * Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit.
-   */
+  /** Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit. */
   readonly note: (runs: readonly Counted[], epoch: number, atMs: number) => Change;
   /** Returns the change for when the trace of a run is made, which then needs its previous attempt no longer. */
   readonly forget: (run: Run) => Change;

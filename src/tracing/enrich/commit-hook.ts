@@ -15,9 +15,7 @@ type CommitHookOptions = {
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
-/**
- * Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction that counts.
- */
+/** Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction that counts. */
 export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();

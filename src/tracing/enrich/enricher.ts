@@ -35,10 +35,7 @@ export type EnricherOptions = {
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /**
-   * The maximum wait for steps, in the queue or for a state, across restarts; then the trace gets none, so that others
-   * may.
-   */
+  /** The maximum wait for steps, in the queue or for a state, across restarts; then the trace gets none, so that others may. */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;

@@ -181,10 +181,7 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
 }
 
-/**
- * Measures the time in which a server could have answered: it stops while the server is down or rejects the
- * credentials.
- */
+/** Measures the time in which a server could have answered: it stops while the server is down or rejects the credentials. */
 type SealClock = {
   readonly ticks: () => number;
   /** Call after any answer. */

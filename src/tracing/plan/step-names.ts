@@ -9,9 +9,7 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/**
- * Names steps from a workflow that was read after the run and may have been edited: level by level, only where it fits.
- */
+/** Names steps from a workflow that was read after the run and may have been edited: level by level, only where it fits. */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }

@@ -1,9 +1,9 @@
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution } from '../../../status/status.ts';
 
-/** The part of the kept executions that a list shows; empty text for all. */
+/** Selects from the kept executions; an empty text selects all. */
 export type Filter = {
-  /** A way to end, or `failures` for all that are one. */
+  /** An ending, or `failures` for all that count as failed. */
   readonly result: string;
   readonly server: string;
   readonly project: string;
@@ -12,7 +12,7 @@ export type Filter = {
   readonly page: number;
 };
 
-/** Reads the filter from the address, whatever it holds. */
+/** Reads the filter from the query; never fails. */
 export function readFilter(query: URLSearchParams): Filter {
   const read = (name: string): string => (query.get(name) ?? '').trim().slice(0, longest);
   const page = Number(query.get('page') ?? '1');
@@ -28,7 +28,7 @@ export function readFilter(query: URLSearchParams): Filter {
 
 const longest = 200;
 
-/** Writes the filter as the query of an address, without what is not set. */
+/** Writes the filter as a query, without unset parts. */
 export function toQuery(filter: Readonly<Record<string, string | number>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
@@ -37,7 +37,7 @@ export function toQuery(filter: Readonly<Record<string, string | number>>): stri
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
-/** Reports whether a filter lets an execution through. */
+/** Returns a function that reports whether an execution matches. */
 export function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
   const text = filter.text.toLowerCase();
   return ({ server, project, job = 'ad hoc', id, ending }) =>

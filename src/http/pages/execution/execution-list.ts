@@ -12,18 +12,18 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { type Filter, readFilter, toChoice, toQuery } from './execution-filter.ts';
 
 export type ExecutionListOptions = {
-  /** Returns the finished executions of all servers that are kept for pages, the newest end first. */
+  /** Returns the finished executions of all servers that are kept for pages, newest first. */
   readonly ended: () => Promise<readonly EndedExecution[]>;
   readonly servers: () => readonly string[];
-  /** The values of a result, as the executions hold them. */
+  /** The values of a result, as in executions. */
   readonly endings: readonly string[];
   readonly silence: FindSilence;
   readonly nowMs: () => number;
-  /** Begins the work for one request. */
+  /** Call at the start of a request; pause during long work. */
   readonly begin?: () => Pause;
 };
 
-/** `/executions`: the executions that ended last, by result, server, project and text; the choice stands in the address. */
+/** `/executions`: finished executions, filtered by result, server, project and text in the query. */
 export function executionListRoute(options: ExecutionListOptions): Router {
   const { ended, servers, endings, silence, nowMs, begin = () => noPause } = options;
   const router = createRoutes();
@@ -184,7 +184,7 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
 `;
 }
 
-/** An address may hold whatever someone wrote. */
+/** The query may have any text. */
 function cut(text: string): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }

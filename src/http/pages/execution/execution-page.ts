@@ -16,15 +16,14 @@ import { renderMissing, type Tracing } from './execution-list.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
-  /** Finds the kept page data of an execution, without a request. */
+  /** Returns the kept page data of an execution, without a request. */
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
-  /** Finds an execution that has not ended. */
+  /** Returns an execution that has not ended. */
   readonly running: (server: string, id: number) => RunningExecution | undefined;
-  /** Returns the finished executions of a server that are kept for pages, the newest end first. */
+  /** Returns the finished executions of a server that are kept for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
-  /** Returns what is kept of the cause of an execution that has not succeeded. */
+  /** Returns the stored cause of an execution that did not succeed. */
   readonly cause: (server: string, run: EndedStatus) => Cause | undefined;
-  /** Returns the address of a server. */
   readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
@@ -130,7 +129,7 @@ function renderFact(name: string, value: Html | string | number): Html {
 
 const relations = { 'retry of': 'Retry of', 'retried by': 'Retried by' } as const;
 
-/** Only what can be shown is worth a link. */
+/** Links only to pages that exist. */
 function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root: string): Html {
   const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
   const shown = hasPage ? html`<a href="${address}">#${id}</a>` : html`#${id}, which has no page here`;
@@ -147,13 +146,12 @@ type Finished = {
   readonly tracing: Tracing;
   /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly link: string | undefined;
-  /** The address of the server. */
   readonly url: string | undefined;
   readonly root: string;
   readonly nowMs: number;
 };
 
-/** A finished execution whose steps are not known here: how it ended, how long it took, and what is kept of its cause. */
+/** Renders a finished execution without known steps: its result, duration and stored cause. */
 function renderEnded(execution: EndedExecution, cause: Cause | undefined, about: Finished): Html {
   const { others, tracing, link, url, root, nowMs } = about;
   const { server, project, id, job, ending, startedAtMs, endedAtMs } = execution;
@@ -192,11 +190,10 @@ function toUtc(atMs: number): string {
 type Running = {
   readonly isSilent: boolean;
   readonly root: string;
-  /** The address of the server. */
   readonly url: string | undefined;
 };
 
-/** An execution that still runs, or waits to run: its steps are read once it has ended. */
+/** Renders an execution that runs or waits; its steps are read once it has ended. */
 function renderRunning(execution: RunningExecution, { isSilent, root, url }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;
@@ -220,7 +217,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url }: Run
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }
 
-/** Says what an execution does that has not ended: of a silent server nobody knows it any longer. */
+/** Describes an unfinished execution; for a silent server, as it was last seen. */
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';
@@ -234,7 +231,7 @@ type Outside = {
   readonly permalink: string | undefined;
 };
 
-/** The links to the trace of an execution, and to its page on the server. */
+/** Links to the trace of an execution, and to its page on the server. */
 function renderOutsideLinks({ traceId, link, permalink }: Outside): Html | undefined {
   const links = [
     renderLink(
@@ -247,13 +244,13 @@ function renderOutsideLinks({ traceId, link, permalink }: Outside): Html | undef
   return links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`;
 }
 
-/** Addresses come from the service too, and not every address is safe to follow. */
+/** An address may come from the service, and may not be safe to follow. */
 function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
   if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
   return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;
 }
 
-/** The page of an execution on its server, where the server has not given it. */
+/** Returns the page of an execution on its server, for when the server gave no link. */
 function toServerAddress(url: string | undefined, project: string, id: number): string | undefined {
   if (url === undefined) return undefined;
   return `${url.replace(/\/$/, '')}/project/${encodeURIComponent(project.toWellFormed())}/execution/show/${id}`;

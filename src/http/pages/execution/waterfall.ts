@@ -3,10 +3,10 @@ import { findFirstFailed, toPlaceOfFailure, toWord } from '../../../status/cause
 import type { PastExecution, SpanRow } from '../../../status/past-execution.ts';
 import { type Html, html } from '../html.ts';
 
-/** The most spans that a person reads, and that a browser draws at once. */
+/** As many spans as a person can read and a browser can draw. */
 const limits = { first: 250, failed: 2000 };
 
-/** The spans of an execution as a table: what, when, how long, how it ended and why. */
+/** Renders the spans of an execution as a table: what, when, how long, how it ended and why. */
 export function renderWaterfall({ spans }: Pick<PastExecution, 'spans'>): Html {
   const [root] = spans;
   const choice = chooseRows(spans, limits);
@@ -63,10 +63,10 @@ function toStart(ms: number): string {
   return ms <= 0 ? '0' : `+${toLength(ms)}`;
 }
 
-/** Deeper ones would leave their names no room. */
+/** Deeper indentation would leave no room for names. */
 const deepest = 8;
 
-/** Places the bar: its start and its length as parts of the whole trace. */
+/** Places the bar: its start and length as shares of the whole trace. */
 function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
   const wholeMs = Math.max(1, root.endMs - root.startMs);
   const toPercent = (ms: number): string => ((Math.min(Math.max(0, ms), wholeMs) * 100) / wholeMs).toFixed(2);
@@ -76,7 +76,7 @@ function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
 
 type Mood = 'failed' | 'stopped' | 'success' | 'plain';
 
-/** Failed, stopped by someone, well, or none of these: a wait has no result. */
+/** Failed, stopped by someone, succeeded, or without a result, as a wait is. */
 export function toMood({ result, hasFailed }: SpanRow): Mood {
   if (hasFailed) return 'failed';
   if (result === undefined) return 'plain';
@@ -104,14 +104,14 @@ function toWhy({ result, why }: SpanRow): readonly string[] {
   return isSaid || why === '' ? [] : [why];
 }
 
-/** Rows that are left out, one after the other. */
+/** The number of consecutive omitted rows. */
 type Gap = { readonly skipped: number; readonly failed: number };
 
 type Choice = { readonly rows: readonly (SpanRow | Gap)[]; readonly left: Gap };
 
 type Limits = { readonly first: number; readonly failed: number };
 
-/** The rows that a person reads: the first ones, and what failed wherever it is, with everything above it. */
+/** Chooses rows: the first ones, and failed ones anywhere, with all their ancestors. */
 export function chooseRows(spans: readonly SpanRow[], limits: Limits): Choice {
   const wanted = findWanted(spans, limits);
   const rows: (SpanRow | Gap)[] = [];

@@ -4,8 +4,8 @@ import { type Html, html } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
 /**
- * Renders the collectors of a server and of its members: those that need a look in full, then all others folded away,
- * successes in one line each and disabled ones in a list of their own.
+ * Renders the collectors of a server and its members: those with problems in full; all others folded, successes in one
+ * line each and disabled ones in a separate list.
  */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;
@@ -24,7 +24,7 @@ ${tables}</details>
 `;
 }
 
-/** What the whole server suffers from stands at the top of the page. */
+/** Problems of the whole server are at the top of the page. */
 function isShown(collector: CollectorStatus, target: TargetStatus): boolean {
   const isSaidAbove = target.state !== 'up' && collector.message !== undefined && collector.message === target.message;
   return isInTrouble(collector) && !isSaidAbove;
@@ -67,7 +67,7 @@ function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
   return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
-/** Renders the table without the message of the whole server, which stands above it. */
+/** Renders the table without the message of the whole server, which is shown above. */
 function renderTable(
   running: readonly CollectorStatus[],
   nowMs: number,
@@ -98,7 +98,7 @@ function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string 
 ${why === '' || (message !== undefined && message === saidAbove) ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
 }
 
-/** Long where the requests are spread over the interval on purpose. */
+/** A long duration is intended if requests are spread over the interval. */
 function toDurationOf({ tookMs, isSpread }: CollectorStatus): string | undefined {
   if (tookMs === undefined) return undefined;
   return isSpread === true ? `spread over ${toTook(tookMs)}` : toTook(tookMs);
@@ -125,7 +125,7 @@ function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): st
   return nextRunAtMs === undefined ? undefined : toWait(nextRunAtMs, nowMs);
 }
 
-/** Why something is off, as a person would say it. */
+/** Why a collector is off, in words. */
 const offWords: Readonly<Record<string, string>> = {
   version: 'the API version in use does not have it',
   not_found: 'the server does not offer it',

@@ -4,7 +4,7 @@ import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } fro
 import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 
-/** Renders the running executions of a server next to their usual duration, and those that ended last. */
+/** Renders the running executions of a server with their average duration, and the last finished ones. */
 export function renderExecutions({ name, executions, state }: ServerStatus, root: string): Html | undefined {
   if (executions === undefined) return undefined;
   const isSilent = state === 'down' || state === 'refused';
@@ -75,7 +75,7 @@ function renderEndedRow(execution: EndedStatus, nowMs: number, toAddress: ToAddr
 }
 
 function renderJob({ id, job = 'ad hoc' }: Pick<RunningStatus, 'id' | 'job'>, address: string): Html {
-  // Isolated: a name may turn the direction of what follows it.
+  // Isolated: a name may change the direction of the text after it.
   return html`<th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>`;
 }
 

@@ -21,8 +21,8 @@ type FrontPageOptions = {
 };
 
 /**
- * `/`: how each server is doing, and where everything is. It reloads itself only for who asks for that: it would take away
- * what is being read, marked and copied.
+ * `/`: the state of each server, and links to everything. Auto-refresh is off by default, because it would disturb
+ * reading, selecting and copying.
  */
 export function frontPageRoute({ metricsPath, status, turns = unsharedTurns }: FrontPageOptions): Router {
   const router = createRoutes();
@@ -74,10 +74,10 @@ ${renderLinks(status, about)}
 ${renderExporter(status)}`;
 }
 
-/** Where more servers have a problem, the list and the table name them, and all are folded away. */
+/** If more servers have a problem, the list and the table name them, and all are folded. */
 const maxOpen = 3;
 
-/** The servers in the order of their problems, then those without one as configured. */
+/** Sorts servers by their worst problem, then those without one as configured. */
 function toWorstFirst(servers: readonly ServerStatus[], problems: readonly Problem[]): readonly ServerStatus[] {
   const places = new Map(problems.toReversed().map(({ server }, index) => [server, problems.length - index]));
   const toPlace = ({ name }: ServerStatus): number => places.get(name) ?? problems.length + 1;
@@ -106,7 +106,7 @@ function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }
   return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}.</p>`;
 }
 
-/** Draws the runs and failures of all servers by the hour; undefined until something ended. */
+/** Draws the runs and failures of all servers by hour; undefined until a run has ended. */
 function renderHours(servers: readonly ServerStatus[], root: string, nowMs: number): Html | undefined {
   const hours = joinHours(servers);
   const known = hours.filter(({ runs }) => runs !== undefined);
@@ -128,7 +128,7 @@ function renderHours(servers: readonly ServerStatus[], root: string, nowMs: numb
   });
 }
 
-/** Adds up the hours of all servers. An hour that no server knows anything about is left out. */
+/** Sums the hours of all servers; omits an hour that no server knows. */
 function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
   const all = servers.flatMap(({ executions }) => (executions === undefined ? [] : [executions.hours]));
   const byStart = Map.groupBy(all.flat(), ({ startMs }) => startMs);
@@ -155,7 +155,7 @@ function toBar({ startMs, runs, failures }: HourOfRuns, nowMs: number): Bar {
   };
 }
 
-/** Summarises the delivery of traces in a few words. */
+/** Summarizes the delivery of traces in a few words. */
 function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
   if (traces === undefined) return 'The state cannot be read';
   const { delivery, waiting, oldestMs, quarantine } = traces;

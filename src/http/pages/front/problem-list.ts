@@ -9,7 +9,7 @@ import { toAnchor, toRightsAnchor } from './server-state.ts';
 
 type About = { readonly root: string };
 
-/** Renders the worst problem as the headline of the page, all others below it, each with the place to look and its runbook. */
+/** Renders the worst problem as headline, and all others below it, each with its page and its runbook. */
 export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
   const [worst] = problems;
   const headline = toHeadline(status, problems);
@@ -46,7 +46,7 @@ function renderBox(mood: keyof typeof signs, headline: string, below: Html): Htm
 ${below}</div>`;
 }
 
-/** Links to the exporters that watch servers instead of this one. */
+/** Links to the exporters that watch other servers. */
 function renderWatchers(servers: readonly ServerStatus[]): Html | undefined {
   const others = new Map(
     servers.flatMap(({ watcher }) => (watcher?.is === 'other' ? [[watcher.address, watcher.page] as const] : [])),
@@ -58,7 +58,7 @@ function renderWatchers(servers: readonly ServerStatus[]): Html | undefined {
   return html`<ul>${links}</ul>`;
 }
 
-/** The same fault begins at another time on each server. */
+/** The same problem starts at different times on different servers. */
 function toCause({ detail = '' }: Problem): string {
   return detail.replace(/^Since [^:]*(?::\d\d[^:]*)?(?:: |$)/, '');
 }
@@ -80,7 +80,7 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
   'off jobs': 'Jobs that are off',
 };
 
-/** So many that a person reads them at once; the rest is folded. */
+/** As many as a person can read at once; the rest is folded. */
 const maxShown = 12;
 const maxFolded = 200;
 
@@ -109,8 +109,8 @@ function renderOthers(
 }
 
 /**
- * Chooses those that are not folded: one of each server that is not named yet before any other, and rather what the whole server
- * suffers from than what a member does.
+ * Chooses the problems that are not folded: first one for each server that is not named yet, and problems of a server
+ * before those of its members.
  */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));

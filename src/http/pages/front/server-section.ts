@@ -11,11 +11,11 @@ type About = {
   readonly nowMs: number;
   /** True if no other server is watched. */
   readonly isOnly: boolean;
-  /** True if it is not folded away. */
+  /** True if it is not folded. */
   readonly isOpen: boolean;
 };
 
-/** One server, the members of its cluster, and the policy that it lacks; folded away if it is one of several and well. */
+/** Renders a server, its cluster members, and the policy that it lacks; folded if it is fine and not the only one. */
 export function renderServer(server: ServerStatus, about: About): Html {
   const title = html`<h2><bdi>${server.name}</bdi> ${renderState(server)}</h2>`;
   const anchor = toAnchor(server.name);
@@ -24,7 +24,7 @@ export function renderServer(server: ServerStatus, about: About): Html {
 ${title}
 ${renderContent(server, about)}</section>
 `;
-  // The anchor is inside: who follows a link to it finds it unfolded.
+  // The anchor is inside, so that a link to it unfolds the section.
   return html`<section><details class="server"${about.isOpen ? html` open` : undefined}><summary>${title}</summary>
 <div id="${anchor}">${renderContent(server, about)}</div></details></section>
 `;
@@ -39,7 +39,7 @@ ${renderHidden(server)}${renderDenied(server)}${renderExecutions(server, about.r
 )}${renderOwnMetrics(server)}`;
 }
 
-/** A round that was not shown everything has succeeded, and only in part. */
+/** A round for which executions were hidden counts as a partial success. */
 function toShown(server: ServerStatus): ServerStatus {
   const unreadable = listUnreadable(server).join('; ');
   if (unreadable === '') return server;
@@ -61,7 +61,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
     ['Address', url],
     ['Owner', renderLease(server)],
     [states[state].since, sinceMs === undefined ? undefined : html`since ${toTime(sinceMs)}`],
-    // Of the only one it stands at the top of the page.
+    // For the only server, it is at the top of the page.
     ['Why', isOnly || state === 'up' ? undefined : message],
     ['Started', toTime(startedAtMs)],
     ['Execution mode', mode === undefined ? undefined : html`${mode}${modeSince}`],
@@ -73,7 +73,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
 `;
 }
 
-/** Shows the configuration to write for a cluster whose members are not listed. */
+/** Shows the configuration for a cluster whose members are not listed. */
 function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefined {
   if (!hidesMembers) return undefined;
   const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;
@@ -100,13 +100,13 @@ function renderPolicy(policy: string | undefined): Html | undefined {
 <pre tabindex="0"><code>${policy}</code></pre>`;
 }
 
-/** Collectors of numbers that newer releases tell Prometheus themselves. */
+/** Collectors of values that newer releases expose to Prometheus themselves. */
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
 /**
- * Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks; a note, because it is not a
- * problem.
+ * Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks. A note, because it is
+ * not a problem.
  */
 function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const { dialect, release, apiVersion } = findFacts(server);
@@ -125,7 +125,7 @@ They serve JVM and HTTP request metrics at <code>monitoring/prometheus</code>: a
 
 const firstRelease = 6;
 
-/** Of a cluster each member was met for itself. */
+/** Each member of a cluster has its own first contact. */
 function findFacts(server: ServerStatus): TargetStatus {
   return [server, ...server.members].find(({ release }) => release !== undefined) ?? server;
 }
@@ -138,7 +138,7 @@ function toName({ name }: CollectorStatus): string {
   return name;
 }
 
-/** Lists only hosts: an address may hold more than Prometheus is to see. */
+/** Lists only hosts: the rest of an address may be private. */
 function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): string {
   const urls = targets.map(({ url }) => URL.parse(url)).filter((url) => url !== null);
   const [first] = urls;
@@ -156,7 +156,7 @@ function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): stri
 
 type HiddenHistory = NonNullable<ServerStatus['executions']>['hidden'][number];
 
-/** Per project, which executions are not shown. */
+/** Lists, by project, which executions are not shown. */
 function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {
   if (visibleProjects === 0) {
     return html`<p>The list of projects is empty: either the server has no projects, or the credentials may not read any.</p>\n`;

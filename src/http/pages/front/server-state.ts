@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 
 type StateWords = { readonly mood: 'good' | 'bad' | 'off'; readonly text: string; readonly since: string };
 
-/** These times are the exporter's, which may have started long after the server. */
+/** These are times of the exporter, which may have started long after the server. */
 export const states: Readonly<Record<ServerState, StateWords>> = {
   up: { mood: 'good', text: '✓ up', since: 'Responding' },
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Refusing' },
@@ -19,7 +19,7 @@ export function renderState({ state }: TargetStatus): Html {
   return html`<span class="state ${mood}">${text}</span>`;
 }
 
-/** Renders the owner of a server, where exporters share their servers. */
+/** Renders the owner of a server, if exporters share their servers. */
 export function renderLease({ lease, watcher }: ServerStatus): Html | undefined {
   if (lease === undefined) return undefined;
   const { isOwned, epoch, expiresInMs } = lease;
@@ -42,7 +42,7 @@ export function renderTime(atMs: number, nowMs: number): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
 }
 
-/** Reports whether a collector is off for good; a denied one is off as well, but can be fixed. */
+/** Reports whether a collector is off permanently; a denied one can be fixed. */
 export function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
   return result === 'off' && reason !== 'denied';
 }
@@ -56,7 +56,7 @@ export function isInTrouble(collector: CollectorStatus): boolean {
   );
 }
 
-/** A name as the target of a link, whatever it holds. */
+/** Returns a name as the target of a link. */
 export function toAnchor(server: string): string {
   return `server-${encodeURIComponent(server.toWellFormed())}`;
 }

@@ -2,7 +2,7 @@ import type { ServerStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html } from '../html.ts';
 import { isInTrouble, isQuietlyOff, renderMode, renderState, renderTime, toAnchor } from './server-state.ts';
 
-/** All servers at a glance, each a row that leads to its section. */
+/** Renders all servers, each as a row that links to its section. */
 export function renderServerTable(servers: readonly ServerStatus[]): Html {
   const rows = servers.map(
     (server) =>
@@ -18,7 +18,7 @@ export function renderServerTable(servers: readonly ServerStatus[]): Html {
 `;
 }
 
-/** The members of a cluster, each a row. */
+/** Renders the members of a cluster as rows. */
 export function renderMembers(members: readonly TargetStatus[], nowMs: number): Html | undefined {
   if (members.length === 0) return undefined;
   const rows = members.map(
@@ -44,7 +44,7 @@ function renderCells(target: TargetStatus): Html {
   )}${toCell('Collectors', renderCollectorCount(target))}`;
 }
 
-/** Of a server that is down they all fail, and for one reason. */
+/** If a server is down, all its collectors fail for one reason. */
 function renderCollectorCount({ state, collectors }: TargetStatus): Html | undefined {
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   if (state !== 'up' || polled.length === 0) return undefined;

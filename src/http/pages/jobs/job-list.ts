@@ -23,14 +23,14 @@ import { renderSparkline } from './runs-chart.ts';
 export type JobListOptions = {
   readonly servers: () => readonly string[];
   readonly jobs: () => Promise<readonly ListedJob[]>;
-  /** Returns the finished executions of a server that are kept for pages, the newest end first. */
+  /** Returns the finished executions of a server that are kept for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
   readonly silence: FindSilence;
-  /** Begins the work for one request. */
+  /** Call at the start of a request; pause during long work. */
   readonly begin?: () => Pause;
 };
 
-/** `/jobs`: every watched scheduled job, what went wrong first; the choice stands in the address. */
+/** `/jobs`: every watched scheduled job, failures first; the filter is in the query. */
 export function jobListRoute({ servers, jobs, ended, silence, begin = () => noPause }: JobListOptions): Router {
   const router = createRoutes();
   router.get('/jobs', async (request, response) => {
@@ -75,7 +75,7 @@ const states = {
 
 type State = Exclude<keyof typeof states, ''>;
 
-/** Names the state of a job: that it is off, or what is worst of its last time and its last run. */
+/** Returns the state of a job: off, or the worse of its last expected time and its last run. */
 export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   const last = verdicts.at(-1);
   const isBlocked = (...by: readonly Blocker['reason'][]): boolean =>
@@ -89,10 +89,10 @@ export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   return isLate(last) ? 'late' : 'ran';
 }
 
-/** A job with what lists choose and sort it by. */
+/** A job with what lists filter and sort by. */
 export type ListedJob = { readonly job: ScheduledJob; readonly state: State; readonly path: string };
 
-/** Lists jobs in the order of the page: what went wrong first. */
+/** Lists jobs in the order of the page: failures first. */
 export function listJobs(jobs: Iterable<ScheduledJob>, pause: Pause): Promise<readonly ListedJob[]> {
   const compare = (one: ListedJob, other: ListedJob): number =>
     order[one.state] - order[other.state] || (one.path < other.path ? -1 : 1);
@@ -147,7 +147,7 @@ function renderTable(jobs: readonly ScheduledJob[], { ended, ...at }: At & Pick<
 `;
 }
 
-/** The kept runs of the jobs of one page. */
+/** Returns the kept runs of the jobs of one page. */
 function toRunsByJob(
   jobs: readonly ScheduledJob[],
   ended: JobListOptions['ended'],

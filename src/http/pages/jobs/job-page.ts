@@ -16,12 +16,12 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderRunsChart } from './runs-chart.ts';
 
 export type JobPageOptions = {
-  /** Finds a job by its path as `{project}/{group}/{name}`. */
+  /** Returns a job by its path `{project}/{group}/{name}`. */
   readonly find: (server: string, path: string) => ShownJob | undefined;
   readonly silence: FindSilence;
 };
 
-/** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or not, its timetable, and how its last runs went. */
+/** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or not, its timetable, and its last runs. */
 export function jobPageRoute({ find, silence }: JobPageOptions): Router {
   const router = createRoutes();
   router.get('/jobs/:server/*path', (request, response, next) => {
@@ -95,19 +95,19 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
 `;
 }
 
-/** Says what keeps a job from running now. */
+/** Describes what keeps a job from running now. */
 export function toFacts(blockers: ScheduledJob['blockers']): string {
   return blockers.map(({ fact: { fact } }) => fact).join('; ');
 }
 
-/** Says how many of the kept runs of the last day succeeded; undefined if none ended. */
+/** Describes how many of the kept runs of the last day succeeded; undefined if none ended. */
 export function toSuccess(runs: readonly EndedStatus[], nowMs: number): string | undefined {
   const ofDay = runs.filter(({ endedAtMs }) => endedAtMs > nowMs - 86_400_000);
   if (ofDay.length === 0) return undefined;
   return `${ofDay.filter(({ ending }) => ending === 'succeeded').length} of ${ofDay.length}`;
 }
 
-/** The last failures, or the last runs where none has failed. */
+/** Renders the last failures, or the last runs if none has failed. */
 function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html {
   const failures = runs.filter(isFailure);
   const shown = (failures.length === 0 ? runs : failures).slice(0, maxListed);
@@ -128,7 +128,7 @@ function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html
 
 const maxListed = 10;
 
-/** The timetable of a job: what became of its last times, the latest first, then what comes, folded away. */
+/** Renders the timetable of a job: decided times, latest first, then future ones, folded. */
 function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, isSilent: boolean): Html | undefined {
   if (schedule === undefined) return undefined;
   const { job, openMs, comingMs } = schedule;
@@ -162,7 +162,7 @@ function renderTable(rows: readonly Html[]): Html {
 
 const maxTimes = 20;
 
-/** Says how often the job is expected, where that is even. */
+/** Describes how often the job is expected, if that is regular. */
 function toEvery(times: readonly number[]): string {
   const [first, second] = times;
   if (first === undefined || second === undefined) return '';

@@ -5,7 +5,7 @@ import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 
-/** Draws how long the last runs of a job took, next to its average and to the duration from which a run is overdue. */
+/** Draws the durations of a job's last runs, with its average and the duration from which a run is overdue. */
 export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob): Html | undefined {
   const timed = runs.filter((run) => toMs(run) >= 0).toReversed();
   const [first] = timed;
@@ -13,7 +13,7 @@ export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob)
   if (first === undefined || last === undefined) return undefined;
   const failures = timed.filter(isFailure).length;
   const maxMs = Math.max(...timed.map(toMs));
-  // A limit far above every run would leave nothing to see of them.
+  // A limit far above all runs would flatten them.
   const isNear = overdueMs !== undefined && overdueMs <= maxAbove * maxMs;
   const facts = [
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
@@ -48,7 +48,7 @@ function toMood(run: EndedStatus): Bar['parts'][number]['mood'] {
   return isFailure(run) ? 'bad' : 'off';
 }
 
-/** Draws how long the last runs took, small enough for a row of a table; a failed one has a foot below the line. */
+/** Draws the durations of the last runs in the size of a table cell; a failed one has a mark below the line. */
 export function renderSparkline(runs: readonly EndedStatus[]): Html | undefined {
   const timed = runs
     .filter((run) => toMs(run) >= 0)

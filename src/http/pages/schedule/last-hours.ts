@@ -9,7 +9,7 @@ import { type Html, html } from '../html.ts';
 type Hour = ServerSchedule['hours'][number];
 type Known = NonNullable<Hour['known']>;
 
-/** Draws the last hours: what was expected against what happened, as bars and as numbers. */
+/** Draws the last hours: expected against actual runs, as bars and numbers. */
 export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilent: boolean): Html {
   const known = hours.flatMap((hour) => (hour.known === undefined ? [] : [hour.known]));
   const [first] = known;
@@ -95,7 +95,7 @@ function toCell(name: string, value: number | Html): Html {
   return value === 0 ? html`<td class="none number">0</td>` : html`<td data-is="${name}" class="number">${value}</td>`;
 }
 
-/** The causes of misses, the most frequent first. */
+/** Lists the causes of misses, the most frequent first. */
 function renderMissed(hour: Known): Html {
   const count = toMissed(hour);
   if (count === 0) return html`0`;
@@ -105,7 +105,7 @@ function renderMissed(hour: Known): Html {
   return html`<strong class="bad">✗ ${count}</strong>: ${causes.join(', ')}`;
 }
 
-/** The last decisions about a job as a row of signs, oldest first: each has its own shape, so that colour is not needed. */
+/** Renders the last decisions about a job as signs, oldest first; shapes differ, so that colour is not needed. */
 export function renderStrip(verdicts: readonly Verdict[]): Html | undefined {
   if (verdicts.length === 0) return undefined;
   const label = `the last ${verdicts.length}, oldest first: ${verdicts.map(toWord).join(', ')}`;
@@ -123,14 +123,14 @@ function toWord(verdict: Verdict): keyof typeof shapes {
   return isLate(verdict) ? 'ran late' : verdict.is;
 }
 
-/** Says in a few words what became of a time. */
+/** Describes a decision in a few words. */
 function toTitle(verdict: Verdict): string {
   const at = new Date(verdict.expectedMs).toISOString().slice(0, 16).replace('T', ' ');
   if (verdict.is === 'ran') return `${at}: ran ${toDuration(verdict.delayMs)} late`;
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
 }
 
-/** Says what became of a time, with its cause and a link to the run. */
+/** Describes a decision with its cause and a link to the run. */
 export function renderVerdict(verdict: Verdict, toRun: (id: number) => string): Html {
   if (verdict.is === 'ran') {
     const word = isLate(verdict) ? html`<span class="off">! ran</span>` : html`<span class="good">✓ ran</span>`;

@@ -14,12 +14,12 @@ import { renderHours, renderVerdict } from './last-hours.ts';
 
 export type SchedulePageOptions = {
   readonly servers: () => readonly string[];
-  /** Finds the timetable of a server; undefined if it is not watched, or the collector is off. */
+  /** Returns the timetable of a server; undefined if it is not watched, or the collector is off. */
   readonly find: (server: string) => Promise<ServerSchedule | undefined>;
   readonly silence: FindSilence;
 };
 
-/** `/schedule` and `/schedule/{server}`: what was expected and what happened in the last 12 hours, and the next 24. */
+/** `/schedule` and `/schedule/{server}`: expected and actual runs of the last 12 hours, and the next 24. */
 export function schedulePageRoute(options: SchedulePageOptions): Router {
   const { servers, silence } = options;
   const router = createRoutes();
@@ -79,7 +79,7 @@ function renderRow(name: string, { schedule, isSilent, root }: Row): Html {
   }</td></tr>\n`;
 }
 
-/** Says when the next job starts, or what keeps all of them from it. */
+/** Describes when the next job starts, or what keeps all jobs from starting. */
 function renderStart(next: NextStart | undefined, { blockers, nowMs }: ServerSchedule): Html | string {
   if (blockers.length > 0) return renderObstacles(blockers);
   return next === undefined ? 'none' : toWait(next.atMs, nowMs);
@@ -113,7 +113,7 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
 ${renderBlocked(blockers, nowMs)}${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
 }
 
-/** What holds for all that follows comes first. */
+/** What applies to all that follows comes first. */
 function renderBlocked(blockers: ServerSchedule['blockers'], nowMs: number): readonly Html[] {
   return blockers.map(
     ({ fact: { fact, atMs }, fix }) =>

@@ -12,14 +12,13 @@ import { renderElsewhere } from '../silence.ts';
 export type TracesPageOptions = {
   readonly status: () => Promise<Pick<Status, 'traces' | 'atMs'>>;
   readonly quarantined: () => { readonly list: () => Promise<readonly QuarantineStatus[]> } | undefined;
-  /** Reports whether an execution has a page of its own. */
   readonly hasPage: (server: string, id: number) => boolean;
   readonly lifecycle: Lifecycle;
-  /** Returns the servers whose traces another exporter sends, or none. */
+  /** Returns the servers whose traces another exporter sends, or none does. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 
-/** `/traces`: what waits to be delivered, whether that works, and what the collector refuses. */
+/** `/traces`: traces that wait for delivery, whether it works, and what the trace backend refused. */
 export function tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere }: TracesPageOptions): Router {
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
@@ -112,14 +111,14 @@ ${renderSwitchOn()}${left === 0 ? undefined : rest}`;
 type About = {
   readonly root: string;
   readonly hasPage: (server: string, id: number) => boolean;
-  /** True if configuration lets requests change anything. */
+  /** True if configuration allows requests to change anything. */
   readonly mayChange: boolean;
-  /** The daemon's address, for the command line. */
+  /** The exporter's address, for the command line. */
   readonly url: string;
   readonly nowMs: number;
 };
 
-/** Renders the rejected traces, with the reasons and the commands to retry or drop them. */
+/** Renders rejected traces, with the reasons and the commands to retry or drop them. */
 function renderQuarantine(traces: readonly QuarantineStatus[], about: About): Html {
   const rows = traces.slice(0, maxShown).map((trace) => renderRow(trace, about));
   const rest = traces.length - rows.length;
@@ -153,7 +152,7 @@ function renderRow({ name, server, executionId, spans, size, atMs, reason }: Qua
 `;
 }
 
-/** Dropping is for good, so it takes two steps. */
+/** Dropping is permanent, so it takes two steps. */
 function renderChanges(field: 'key' | 'all', value: string, { root, of }: About & { readonly of: string }): Html {
   const path = `${root}-/quarantine/`;
   return html`<form method="post" action="${path}retry"><button name="${field}" value="${value}" aria-label="Send ${of} again">Send ${field === 'all' ? 'all ' : ''}again</button>
@@ -163,7 +162,7 @@ function renderChanges(field: 'key' | 'all', value: string, { root, of }: About 
 function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }: About): Html {
   const one = first === undefined ? '--all' : quote(first.name);
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
-  // Each by itself: a click marks one line.
+  // Separate elements, so that a click selects one line.
   const commands = lines.map((line) => html`<code>automation-exporter quarantine ${line} --url=${quote(url)}</code>\n`);
   const off = html`<p class="note">Sending again and dropping require <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is reloaded on SIGHUP. This page then has buttons for both.</p>\n`;
   return html`<h3>From the command line</h3>
@@ -171,7 +170,7 @@ function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }
 ${mayChange ? undefined : off}`;
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a word for a shell. */
 function quote(text: string): string {
   return /^[\w./:@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -186,7 +185,7 @@ function renderSwitchOn(): Html {
 `;
 }
 
-/** Shows the configuration that reads steps for pages only. */
+/** Shows the configuration that reads steps only for pages. */
 export function renderReadSteps(): Html {
   return html`<pre tabindex="0"><code>traces:
   enabled: pages
