@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 
-/** One right of an access policy: about what kind of thing, and what may be done with it. */
+/** One right of an access policy: a kind of thing, and what may be done with it. */
 export type AccessRight = (
   | { readonly type: 'project' | 'project_acl' | 'job' | 'node' | 'adhoc' }
   | { readonly type: 'resource'; readonly kind: 'system' | 'system_acl' | 'user' | 'event' | 'node' }
@@ -9,24 +9,24 @@ export type AccessRight = (
 
 type Allowed = { allowedBy: readonly AccessRight[] };
 
-/** The access policy that allows these endpoints, ready to be pasted; each right stands in it once. */
+/** Returns an access policy that allows these endpoints, ready to paste, without duplicates. */
 export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect = 'rundeck'): string {
   const reasons = new Map(endpoints.flatMap(({ allowedBy }) => allowedBy).map((right) => [toText(right), { right }]));
   return renderPolicy([...reasons.values()], { dialect, projects: '.*' });
 }
 
-/** Something that the exporter does, by the name that its users know, and what it asks for that. */
+/** Something that the exporter does, by the name that users know, and the endpoints it needs. */
 export type Purpose = { readonly name: string; readonly reads: readonly Allowed[] };
 
-/** A policy, and the purposes that it does not serve because they need a right that also allows changes. */
+/** A policy, and the purposes that it omits because their right also allows changes. */
 export type LeastPolicy = {
   readonly text: string;
   readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
 };
 
 /**
- * The least access policy for these purposes in projects that match a pattern; a comment above each rule says what it opens,
- * and for which purposes.
+ * Returns the minimal access policy for these purposes in projects that match a pattern; a comment above each rule says
+ * what it allows, and for which purposes.
  */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
@@ -52,13 +52,13 @@ export function toLeastPolicy(
   return { text: renderPolicy(reasoned, about), left: [...left.values()] };
 }
 
-/** The right that an endpoint needs where it also allows changes: a pasted policy must not grant it. */
+/** Returns the right of an endpoint if it also allows changes: a suggested policy must not grant it. */
 export function toAdminRight({ allowedBy }: Allowed): string | undefined {
   const right = allowedBy.find(({ allow }) => allow === 'admin' || allow === 'configure');
   return right && `${right.type === 'resource' ? right.kind : right.type} ${right.allow}`;
 }
 
-/** Rights in one line, as they stand in a policy. */
+/** Formats rights in one line, as in a policy. */
 export function formatRights(rights: readonly AccessRight[]): string {
   return rights.map(toText).join(', ');
 }
@@ -125,12 +125,12 @@ ${sections.join('')}by:
 `;
 }
 
-/** A pattern in YAML. */
+/** Quotes a pattern for YAML. */
 function quote(pattern: string): string {
   return `'${pattern.replaceAll("'", "''")}'`;
 }
 
-/** Says what a right opens, and what is missing without it. */
+/** Describes what a right allows, and what is missing without it. */
 function describe(right: AccessRight): string {
   if (right.type === 'resource') return resources[right.kind];
   return right.type === 'storage' ? 'The names of stored keys, and no key: how many there are.' : types[right.type];

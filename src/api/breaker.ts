@@ -5,16 +5,16 @@ import type { ApiError } from './errors.ts';
 export type BreakerOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
-  /** The state of the previous breaker for the same address, before a reload. */
+  /** The state of the breaker for the same address before a reload. */
   readonly memory?: BreakerMemory | undefined;
 };
 
-/** The faults of an address: data that outlives a breaker. */
+/** The errors of an address, as data that outlives a breaker. */
 export type BreakerMemory = {
   faults: number;
-  /** The number of times it has opened since the server last answered. */
+  /** How often it has opened since the server last answered. */
   opened: number;
-  /** Not an error: its stack would keep the caller in memory. */
+  /** Not an Error: its stack would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };
@@ -30,8 +30,8 @@ const firstOpenMs = 2000;
 const maxOpenMs = 30_000;
 
 /**
- * Spares a server that does not answer: after some faults in a row requests are refused at once, except one probe at a time. A
- * vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never is.
+ * Protects a server that does not answer: after several errors in a row, requests are refused at once, except one probe
+ * at a time. A vital poll may always probe, so that it notices when the server is back; enrichment never may.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;
@@ -46,22 +46,22 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
   function open(): void {
     memory.opened += 1;
-    // Half of the time is random: many exporters must not come back to a server in the same moment.
+    // Half of the time is random: many exporters must not return to a server at the same moment.
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
     memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (memory.opened === 1) onChange(true);
   }
 
   return {
-    /** Returns undefined if the request may be sent; else the fault that opened the circuit. Probes pass one at a time. */
+    /** Returns undefined if the request may be sent; else the error that opened the circuit. Allows one probe at a time. */
     refusal: (lane: Lane) => {
       if (memory.opened === 0 || memory.last === undefined) return undefined;
-      // Enrichment can wait for others to find the server back: as the probe it would be in the way of a vital poll.
+      // Enrichment can wait: its probe would delay a vital poll.
       const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= memory.probeAfterTicks);
       const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : memory.last;
     },
-    /** Called before a request is sent and when it is over: without a fault, the server answered. */
+    /** Call before a request is sent, and `end` after it; without an error, the server answered. */
     begin: () => {
       inFlight += 1;
       isProbing = memory.opened > 0;
@@ -74,11 +74,11 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       }
       memory.faults += 1;
       memory.last = { kind: fault.kind, message: fault.message };
-      // Requests that were under way when the circuit opened say nothing new.
+      // Requests that were in progress when the circuit opened do not count.
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Called instead of `end` if the caller stopped waiting: that is not a fault of the server. */
+    /** Call instead of `end` if the caller stopped waiting, which is no error of the server. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;
@@ -88,7 +88,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-/** Reports whether the fault says that the server as a whole does not answer, not only one endpoint. */
+/** Reports whether an error means that the whole server does not answer, not only one endpoint. */
 function isOutage({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status === 502 || details.status === 503 || details.status === 504;
   return kind === 'network' || kind === 'tls' || kind === 'timeout';

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** The lanes in their order: vital polls, then the share of enrichment, then everything else. */
+/** The lanes in order: vital polls, then the share of enrichment, then everything else. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -8,11 +8,11 @@ export type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The state of the previous budget for the same address, before a reload. */
+  /** The state of the budget for the same address before a reload. */
   readonly memory?: BudgetMemory | undefined;
 };
 
-/** Which requests have started lately, and a pause that the server asked for: data that outlives a budget. */
+/** The starts of recent requests, and a pause that the server asked for, as data that outlives a budget. */
 export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;
@@ -25,11 +25,14 @@ export function createBudgetMemory(): BudgetMemory {
 }
 
 export type Budget = {
-  /** Resolves to the function that gives the place back; rejects with a `BudgetTimeout` at the deadline or the signal's end. */
+  /**
+   * Resolves to the function that returns the place; rejects with a `BudgetTimeout` at the deadline, or when the signal
+   * aborts.
+   */
   readonly enter: (lane: Lane, limit: AdmissionLimit) => Promise<() => void>;
   /** Admits no request for as long as the server asked. */
   readonly pause: (forMs: number) => void;
-  /** The time left of such a pause. */
+  /** The rest of such a pause. */
   readonly pausedMs: () => number;
   readonly inFlight: () => number;
 };
@@ -40,8 +43,8 @@ type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined }
 type Waiting = { admit: () => void };
 
 /**
- * Requests to one server, bounded in rate and number. In any window of a second no more start than are allowed; the last
- * place of the rate and of the concurrency is kept for vital polls, so that these never wait behind a sweep.
+ * Limits the rate and number of requests to one server. No second has more starts than allowed. The last place of both
+ * limits is kept for vital polls, so that they never wait behind a sweep.
  */
 export function createBudget(options: BudgetOptions): Budget {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
@@ -70,14 +73,14 @@ export function createBudget(options: BudgetOptions): Budget {
     wakeUp(nowTicks);
   }
 
-  /** Finds the lane whose turn it is: the first in order with a waiting request and room. */
+  /** Returns the first lane in order with a waiting request and room. */
   function findLane(): Lane | undefined {
     return admissionOrder.find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
     );
   }
 
-  /** Places come free by themselves; the rate and a pause have to be waited for. */
+  /** Places are freed by other requests; the rate and a pause need a timer. */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;
@@ -119,11 +122,11 @@ export function createBudget(options: BudgetOptions): Budget {
 type Line = {
   join: (entry: Waiting) => void;
   quit: (entry: Waiting) => void;
-  /** Gives back the place of a request that was admitted. */
+  /** Returns the place of an admitted request. */
   leave: () => void;
 };
 
-/** Waits in a line until a request is admitted, its deadline passes or its signal ends. */
+/** Waits in a queue until a request is admitted, its deadline passes or its signal aborts. */
 function waitForAdmission(
   clock: BudgetOptions['clock'],
   { deadlineTicks, signal }: AdmissionLimit,
@@ -157,14 +160,14 @@ function waitForAdmission(
       reject(new BudgetTimeout());
     };
     join(entry);
-    // Most are admitted at once and need neither a timer nor a listener.
+    // Most requests are admitted at once and need neither a timer nor a listener.
     if (isAdmitted) return;
     cancelLimit = clock.after(Math.max(0, deadlineTicks - clock.ticks()), giveUp);
     signal?.addEventListener('abort', giveUp);
   });
 }
 
-/** The turn did not come before the deadline. */
+/** The request was not admitted before its deadline. */
 export class BudgetTimeout extends Error {
   override readonly name = 'BudgetTimeout';
 }
@@ -172,8 +175,8 @@ export class BudgetTimeout extends Error {
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
 /**
- * Reports whether a lane has room: enrichment has a third at most, all except the vital lane leave one place free, and none
- * exceeds the whole.
+ * Reports whether a lane has room: enrichment gets at most a third, all except the vital lane leave one place free, and
+ * no lane exceeds the whole.
  */
 function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
   if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;

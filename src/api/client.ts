@@ -25,7 +25,7 @@ export type ClientOptions = {
   readonly dialect: Dialect | 'auto';
   readonly apiVersion: number | 'auto';
   readonly budget: { readonly requestsPerSecond: number; readonly concurrency: number };
-  /** The time of the first contact, which all polls share. */
+  /** The timeout of the first contact, which all polls share. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
@@ -33,7 +33,7 @@ export type ClientOptions = {
   readonly memory?: ClientMemory | undefined;
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
-/** The state of an address, shared by all its callers: data that outlives a client. */
+/** The state of an address, shared by all its callers, as data that outlives a client. */
 export type ClientMemory = { readonly budget: BudgetMemory; readonly breaker: BreakerMemory };
 
 export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMemory {
@@ -52,14 +52,14 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Answer>;
-  /** The answer, our clock at the middle of the request, when the server is likely to have written it, and how long it took. */
+  /** Also returns the exporter's clock at the middle of the request (about when the server answered), and the duration. */
   readonly getTimed: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Timed<Answer>>;
   /** Reports whether the API version in use has the endpoint. */
   readonly supports: (endpoint: Endpoint<unknown>) => Promise<boolean>;
-  /** Returns the facts about the server that are known since the first contact. */
+  /** Returns the facts about the server from the first contact. */
   readonly server: () => ServerFacts;
 };
 
@@ -71,21 +71,21 @@ type InputOf<Path extends string, Query extends string> =
 
 export type ClientScope = {
   readonly lane: Lane;
-  /** The time that each request has. */
+  /** The timeout of each request. */
   readonly forMs: number;
-  /** The time that all of them have together; absent where nothing limits them. */
+  /** The timeout of all of them together; absent if there is none. */
   readonly wholeMs?: number;
   readonly signal?: AbortSignal;
 };
 
 export type Client = {
-  /** The API for one poll: its lane, the time of its requests, its end. */
+  /** Returns the API for one poll, with its lane, timeouts and signal. */
   readonly within: (scope: ClientScope) => Api;
-  /** Returns the facts about the server that are known since the first contact, without a request. */
+  /** Returns the facts about the server from the first contact; sends no request. */
   readonly facts: () => ServerFacts;
 };
 
-/** Speaks to one server, in the dialect and version that both sides know and within its budget. */
+/** Sends requests to one server, in the dialect and version that both sides support, within its budget. */
 export function createClient({
   dialect,
   apiVersion,
@@ -107,7 +107,7 @@ export function createClient({
 
   const askByName = createNameGuard(ask, contact);
 
-  /** Shared by all who wait for it, so it ends with none of them: its time is its own, and so is theirs. */
+  /** Shared by all callers, so none of them can cancel it; each has its own timeout. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
@@ -159,7 +159,7 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
   return `/api/${version}/${toPath(endpoint, input)}`;
 }
 
-/** Spares a server the names that it refuses: where it has refused a path because of one, it refuses all such paths. */
+/** After a server has refused a path because of a name, no such path is requested again. */
 function createNameGuard(ask: Requester, contact: Contact): Requester {
   let refusingRelease: string | undefined;
   return async (endpoint, path, scope) => {

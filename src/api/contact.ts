@@ -2,34 +2,34 @@ import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 
-/** The newest API version that the client uses by itself: the API documents describe this one. */
+/** The newest API version that the client uses by itself, and that the API documents describe. */
 export const newestApiVersion = 47;
-/** The oldest version that servers of today accept. */
+/** The oldest version that present servers accept. */
 export const oldestApiVersion = 14;
 
 export type ServerFacts = {
   readonly dialect: Dialect | undefined;
   readonly apiVersion: number | undefined;
-  /** The server's release, like `5.3.0-20240520`. */
+  /** The server's release, such as `5.3.0-20240520`. */
   readonly release: string | undefined;
   /** The start of the server, as it reports it. */
   readonly startedAtMs?: number | undefined;
-  /** True if several members of a cluster answer under this address. */
+  /** True if several cluster members answer at this address. */
   readonly hidesMembers: boolean;
 };
 
 export type Contact = {
   readonly facts: () => ServerFacts;
-  /** The version to ask with, where it is settled. */
+  /** The version to use; undefined until it is known. */
   readonly version: () => number | undefined;
-  /** Reports whether the server has this version too, although it is newer than the one that is spoken. */
+  /** Reports whether the server supports this version, even if it is newer than the one in use. */
   readonly hasVersion: (version: number) => boolean;
-  /** Returns the version to ask with; the first caller finds it out, and all others wait for it. */
+  /** Returns the version to use; the first caller finds it out, and all others wait. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
-  /** Called with the time in a system info answer, and with the date that something on the way wrote into its headers. */
+  /** Call with the time in a system info answer, and with the date in its headers, which a proxy may have written. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined, ticks: number) => void;
-  /** Returns the server's time from the date of an answer; without a date, from the latest system info. */
+  /** Returns the server time from the date of an answer; without a date, from the latest system info. */
   readonly toServerMs: (dateMs: number | undefined, ticks: number) => number | undefined;
   readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly learnFromFault: (error: ApiError) => void;
@@ -37,7 +37,7 @@ export type Contact = {
 
 type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
-/** Collects the facts about a server: its dialect and the version that both sides speak. */
+/** Collects the facts about a server: its dialect and the version that both sides support. */
 export function createContact(settings: Settings): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
@@ -51,14 +51,14 @@ export function createContact(settings: Settings): Contact {
     if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
     seen = { release: info.server.version ?? seen.release, startedAtMs: info.stats.uptime.since ?? seen.startedAtMs };
     members.note(info.server.serverUUID);
-    // A server that was upgraded says so here; nothing else has to notice.
+    // Shows that a server was upgraded; nothing else needs to notice.
     const newest = Number(info.server.apiVersion);
     if (settings.apiVersion !== 'auto' || !(newest >= oldestApiVersion)) return;
     newestOfServer = newest;
     apiVersion = Math.min(newest, newestApiVersion);
   }
 
-  /** Asks with the newest version that we know; a server that knows only older ones names its own newest. */
+  /** Requests with the newest known version; a server that supports only older ones names its newest. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
     try {
       learn(await ask(newestApiVersion));
@@ -66,17 +66,17 @@ export function createContact(settings: Settings): Contact {
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // Asked again for the dialect and the release, which a refusal does not hold.
+        // Requested again for the dialect and the release, which a refusal does not have.
         await ask(older).then(learn, () => undefined);
         return older;
       }
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
-      // Any other answer speaks for the version: system info may be denied, or broken, where other endpoints work.
+      // Other errors do not concern the version: system info may be denied or broken while other endpoints work.
     }
     return apiVersion ?? newestApiVersion;
   }
 
-  /** The version is given; the dialect and the release are still to be learned, where system info may be read. */
+  /** The version is configured; reads the dialect and the release, if system info may be read. */
   async function meet(ask: (version: number) => Promise<SystemInfo>, version: number): Promise<number> {
     await ask(version).then(learn, () => undefined);
     return version;
@@ -100,19 +100,19 @@ export function createContact(settings: Settings): Contact {
       if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
     },
     learnFromFault: ({ kind, details }) => {
-      // A server that went away may come back as another release.
+      // After an outage, a server may be another release.
       const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
       if (settings.apiVersion === 'auto' && isNewContact) {
         apiVersion = undefined;
         newestOfServer = undefined;
       }
-      // A wrong guess of the dialect may be why the token is rejected: both headers are sent again.
+      // The token may be rejected because the dialect was guessed wrongly: send both headers again.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };
 }
 
-/** Keeps the server's time, and how far the dates in the headers of its answers are off. */
+/** Keeps the server time, and how far the dates in its headers are off. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
   let told: { ms: number; ticks: number } | undefined;
@@ -121,7 +121,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
       if (timestampMs === undefined) return;
       told = { ms: timestampMs, ticks };
       if (dateMs === undefined) return;
-      // Dates are cut to the second, and an answer takes its time: the least that is known to be over.
+      // Dates are cut to the second, and an answer takes time: this is the minimum difference.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
@@ -133,7 +133,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   };
 }
 
-/** A server whose own date this is tells the same time in both places, within a few seconds. */
+/** If the date is the server's own, both times differ by at most a few seconds. */
 const usualOffMs = 5000;
 /** A clock may be set at any time. */
 const toldForMs = 120_000;
@@ -156,16 +156,16 @@ function toOlderVersion(error: ApiError): number {
 }
 
 type MemberSight = {
-  /** Called with the member that an answer names. */
+  /** Call with the member that an answer names. */
   note: (uuid: string | undefined) => void;
-  /** Reports whether several members answer under one address. */
+  /** Reports whether several members answer at one address. */
   hasSeveral: () => boolean;
 };
 
-/** The number of answers that are remembered: after this many from one member, there is only one. */
+/** The number of answers to remember: if all of them are from one member, there is only one. */
 const remembered = 20;
 
-/** A member that comes back after another has answered shows that both are there; one that is followed by another for good was replaced. */
+/** If a member answers again after another, both exist; a member that never answers again was replaced. */
 function createMemberSight(): MemberSight {
   const seen: string[] = [];
   let hasSeveral = false;

@@ -2,7 +2,7 @@
 export const dialects = ['service', 'rundeck'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** The dialect that an error answer's headers give away; proxies add headers that look alike, so the whole name counts. */
+/** Returns the dialect by the headers of an error answer; proxies add similar ones, so whole names are compared. */
 export function dialectOfHeaders(headers: Readonly<Record<string, string>>): Dialect | undefined {
   return dialects.find((dialect) => `x-${dialect}-api-version` in headers);
 }

@@ -3,36 +3,33 @@ import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
 import { ApiError } from './errors.ts';
 
-/** One GET of the API as data. The client can ask for nothing else: some GETs of this API change things. */
+/** One GET of the API as data. The client can request nothing else: some GETs of this API change things. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
   /** The value of `api_endpoint` in metrics and of `endpoint` in log lines. */
   readonly name: string;
-  /** The path after `api/{version}/`; `{project}` stands for a parameter. */
+  /** The path after `api/{version}/`; `{project}` is a parameter. */
   readonly path: Path;
   /** The query parameters that may be sent. */
   readonly query: readonly Query[];
   /** The smallest API version that has it. */
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /**
-   * A newer API version in which it tells more than in the one that is spoken: it is asked with that where the server
-   * has it.
-   */
+  /** A newer API version in which its answer has more: used for this endpoint if the server supports it. */
   readonly tellsMoreIn?: number;
-  /** The API version from which on its answers mislead: it is never asked with that, or with a newer one. */
+  /** The API version from which its answers are misleading: it is not requested with that or a newer one. */
   readonly misleadsFrom?: number;
-  /** True if a server's administrator can disable it: then a 404 is not a fault. */
+  /** True if an administrator can disable it: then a 404 is not an error. */
   readonly mayBeOff: boolean;
   /** The rights that it needs, all of them. */
   readonly allowedBy: readonly AccessRight[];
   /** Statuses other than 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
-  /** True if some releases answer in plain text: a body that is not JSON then reaches the decoder unchanged. */
+  /** True if some releases answer in plain text: a body that is not JSON reaches the decoder unchanged. */
   readonly mayBeText: boolean;
-  /** True if its texts are kept as they are: lines of a log, from which at most a word is taken. */
+  /** True if long texts are not cut: lines of a log, of which only a word is used. */
   readonly keepsLongTexts: boolean;
-  /** True if an answer may cost the server much: a fault may come of that, and nothing is tried again. */
+  /** True if the answer may be expensive for the server: a failed request is not retried. */
   readonly isDear: boolean;
-  /** The largest answer, inflated; a larger one is refused. */
+  /** The maximum size of an answer, inflated. */
   readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
 };
@@ -71,13 +68,13 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
   };
 }
 
-/** Enough for everything but a few lists, and little enough to be decoded between two requests of others. */
+/** Enough for all but a few lists, and small enough to decode without delaying other requests. */
 export const usualBytes = 2 ** 20;
 
-/** For lists that grow with the estate: 500 executions on 500 nodes each, or 20,000 jobs. */
+/** For lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
 export const largeListBytes = 8 * 2 ** 20;
 
-/** The smallest API version that has the endpoint, as the dialect has it; the later one while that is not known. */
+/** Returns the smallest API version that has the endpoint in this dialect; the later one if the dialect is unknown. */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
   if (typeof since === 'number') return since;
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
@@ -95,13 +92,13 @@ export type EndpointInput<Path extends string, Query extends string> = {
   ? { readonly path?: undefined }
   : { readonly path: Readonly<Record<PathParameter<Path>, PathValue>> });
 
-/** A list stands for as many parameters of the same name. */
+/** A list becomes several parameters of the same name. */
 type QueryValue = string | number | boolean | readonly string[];
 
-/** A list stands for as many segments: folders within folders. */
+/** A list becomes several segments, for nested folders. */
 type PathValue = string | number | readonly string[];
 
-/** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one each. */
+/** Returns the URL's path and query below `api/{version}/`; every value is one encoded segment, and a list several. */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];
@@ -127,7 +124,7 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, QueryValue | undefined>> | undefined;
 };
 
-/** Every number of this API is a whole one: real servers answer a time with a fraction with 400. */
+/** All numbers of this API are whole: servers answer a time with a fraction with 400. */
 function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
   const whole = Math.trunc(value);
   if (!Number.isSafeInteger(whole)) {
@@ -138,18 +135,18 @@ function toWholeNumber(apiEndpoint: string, parameter: string, value: number): s
 }
 
 function encodeSegment(value: string | undefined): string {
-  // Half of a surrogate pair has no encoding.
+  // Half a surrogate pair cannot be encoded.
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** URL parsers on the way take dots out of a path however they are encoded: another endpoint would be asked. */
+/** URL parsers remove segments of dots from a path even if encoded: another endpoint would be requested. */
 function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
 /**
- * Reports whether a name in a path holds one of the characters that servers of release 6 refuse however they are encoded: with
- * 400 and a page of HTML, before the API is reached.
+ * Reports whether a name in a path has a character that servers of release 6 refuse even if encoded: with 400 and a
+ * page of HTML, before the API is reached.
  */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');

@@ -1,4 +1,4 @@
-/** Every way in which a request can fail; the retry decision, the metric label and the log field all use these words. */
+/** Every way in which a request can fail; retries, metrics and the log use these words. */
 export const errorKinds = [
   'network',
   'tls',
@@ -22,27 +22,27 @@ export type ErrorKind = (typeof errorKinds)[number];
 export type ApiErrorDetails = {
   readonly kind: ErrorKind;
   readonly apiEndpoint: string;
-  /** The answer's HTTP status; absent where none arrived. */
+  /** The answer's HTTP status; absent without an answer. */
   readonly status?: number;
-  /** The service's own code; its message is never kept: it may echo the token's first characters. */
+  /** The service's error code. Its message is never kept, because it may repeat the token's first characters. */
   readonly errorCode?: string;
-  /** True if the body is an error of the service, and not of something in front of it. */
+  /** True if the body is an error of the service, not of a proxy. */
   readonly isOfService?: boolean;
   /** The newest API version that the answer names. */
   readonly serverApiVersion?: number;
-  /** The time for which the server asks us to wait. */
+  /** How long the server asks to wait. */
   readonly retryAfterMs?: number;
-  /** Set if the request was never sent; a circuit that is open spares the server. */
+  /** Set if the request was never sent, such as by an open circuit. */
   readonly unsent?: true;
   /**
-   * Set if our own limits kept it from being sent: its turn did not come, or its timeout had passed. That is not a fault of
-   * the server.
+   * Set if the exporter's own limits prevented it: it got no turn, or its timeout had passed. That is no error of the
+   * server.
    */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
 
-/** A request that brought no usable answer. The message says what was asked and what came back. */
+/** A request without a usable answer. The message has the request and the result. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: ErrorKind;
@@ -55,7 +55,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error of a request that was never sent, and why. */
+/** Returns the error of a request that was never sent, and why. */
 export function notAsked(
   apiEndpoint: string,
   kind: ErrorKind,
@@ -65,20 +65,20 @@ export function notAsked(
   return new ApiError(`GET ${apiEndpoint}: not asked, ${says}`, { kind, apiEndpoint, unsent: true, ...limit });
 }
 
-/** Reports whether nothing can be asked about a name, because no path can hold it. */
+/** Reports whether a name cannot be requested, because no path can contain it. */
 export function isUnaskable({ kind, details }: ApiError): boolean {
   return kind === 'rejected' && details.unsent === true;
 }
 
 /**
- * Reports whether a fault is independent of the request: the server did not answer at all, or it, or something in front of it,
- * rejects whatever we ask.
+ * Reports whether an error is independent of the request: the server did not answer at all, or it or a proxy rejects
+ * every request.
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected') return false;
   if (kind === 'forbidden') return isOfService !== true;
-  // What is not asked because the server failed before fails whatever it is.
+  // A request that was not sent because of an earlier server error would fail whatever it is.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** Content of a file that can be read again. */
+/** The content of a file that can be read again. */
 export type Refreshable = {
   readonly name: string;
-  /** Takes over what the files hold now; true where it is new, and rejects with what makes it unusable. */
+  /** Uses the present content of the files; true if it is new. Rejects if it cannot be used. */
   readonly refresh: () => Promise<boolean>;
 };
 
@@ -16,9 +16,9 @@ export type FileLookOptions = {
 export type FileChange = { readonly result: 'taken' } | { readonly result: 'rejected'; readonly says: string };
 
 /**
- * Looks for changed files at each call, but at most every ten seconds, without making the caller wait. If the new content
- * cannot be used the old one stays, which is reported when it is found a second time: a certificate and its key are not
- * replaced in the same moment.
+ * Looks for changed files on each call, but at most every ten seconds, and without delaying the caller. Unusable new
+ * content is ignored, and reported when found a second time: a certificate and its key are not replaced at the same
+ * moment.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
   const doubts = new Map<string, { says: string; isSaid: boolean }>();

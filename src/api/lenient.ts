@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { toTimestampMs } from '../domain/time.ts';
 
-// The values that servers send vary by release: numbers and booleans as text since 4.3, null where the documents show text.
-// Each of these accepts anything and turns unreadable values into `undefined`.
+// Decoders for values that vary by release: numbers and booleans as text since 4.3, null in place of text. They accept
+// anything, and turn unreadable values into `undefined`.
 
 export const number = lenient(toNumber);
 export const text = lenient(toText);
 export const flag = lenient(toFlag);
 export const timestampMs = lenient(toTimestampMs);
 
-/** A part of an answer whose fields are all optional; null, absent or of another shape reads as a part without fields. */
+/** A part of an answer with optional fields only; null, absent or another shape is read as a part without fields. */
 export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object(shape);
   return z
@@ -21,7 +21,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
     .prefault({});
 }
 
-/** A list of such items. The first wrong one ends it: a list of only wrong ones would give a million complaints. */
+/** A list of such items; the first wrong one ends it, because a list of wrong ones would give a million complaints. */
 export function list<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((values, context): Item[] => {
     const items: Item[] = [];
@@ -43,7 +43,7 @@ function lenient<Value>(read: (value: unknown) => Value | undefined) {
   return z.unknown().transform(read).optional();
 }
 
-/** The longest text of a number in this API; patterns are slow on longer ones. */
+/** The maximum length of a number in this API; patterns are slow on longer texts. */
 const maxNumberLength = 40;
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 

@@ -1,11 +1,11 @@
 import { ApiError } from './errors.ts';
 
-/** A span of time; both ends belong to it. */
+/** A span of time; both ends are included. */
 export type Window = { readonly beginMs: number; readonly endMs: number };
 export type Page<Item> = {
   readonly total: number;
   readonly items: readonly Item[];
-  /** The rows that a page holds at most, as the answer says: a server, or a gateway before it, may lower what is asked for. */
+  /** The maximum of rows on a page, from the answer: a server or a gateway may lower the requested one. */
   readonly max?: number | undefined;
 };
 
@@ -15,34 +15,34 @@ export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 export type PagingOptions<Item> = {
   /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
-  /** The time that the list is ordered by, newest first; undefined for rows that have none. */
+  /** The time by which the list is ordered, newest first; undefined for rows without one. */
   readonly endOf: (item: Item) => number | undefined;
-  /** Rows a page holds at most. */
+  /** The maximum of rows on a page. */
   readonly pageSize?: number;
-  /** Rows that two pages of one second share: rows move while they are read. */
+  /** How many rows two pages of one second share, because rows move while they are read. */
   readonly overlap?: number;
-  /** The hard stop: more pages than this are an error of the server. */
+  /** More pages than this are an error of the server. */
   readonly maxPages?: number;
 };
 
-/** The part of a window that one answer brought. */
+/** The part of a window from one answer. */
 export type Part<Item> = {
   readonly items: readonly Item[];
-  /** Rows that the server counts in what was asked for. */
+  /** The number of rows that the server counts in the requested window. */
   readonly total: number;
-  /** Rows that are done with by this part, shown or not; the parts to come count the others. */
+  /** The number of rows finished by this part, shown or not; later parts count the others. */
   readonly counted: number;
-  /** The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time. */
+  /** The windows that are still to be read, oldest first. A reader that stops can continue with them at any time. */
   readonly rest: readonly Window[];
-  /** True if a reader that stops here has to read the whole flood again: pages by offset are useless one by one. */
+  /** True if a reader that stops here must read the whole flood again: single pages by offset are useless. */
   readonly isInFlood: boolean;
 };
 
 /**
- * Everything that a list holds within a window, page by page. Rows are cut into pages before those that may not be seen
- * are taken out, so short and empty pages mean nothing and only the total counts. A page that is full holds the newest
- * rows, down to its oldest one: what is older is the rest, and the oldest part of it comes first. A flood within one
- * second is read by offset, and again if the total changed meanwhile. Rows may come twice.
+ * Reads a whole list within a window, page by page. Servers cut rows into pages before removing hidden ones, so short
+ * and empty pages mean nothing and only the total counts. A full page has the newest rows down to its oldest one; older
+ * rows are the rest, of which the oldest part is read first. A flood within one second is read by offset, and again if
+ * the total changed meanwhile. Rows may come twice.
  */
 export async function* readWindow<Item>(
   read: ReadPage<Item>,
@@ -82,17 +82,17 @@ export async function* readWindow<Item>(
   }
 }
 
-/** Returns the number of rows that a page holds: what was asked for, unless the answer says less and keeps to it. */
+/** Returns the maximum of rows on a page: the requested one, unless the answer names a smaller one and keeps it. */
 export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'max' | 'items'>): number {
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
-/** A page that is full says that there may be more, whatever the total is: some servers keep it for a while. */
+/** A full page means that there may be more, whatever the total is: some servers cache it. */
 function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }
 
-/** Splits a full page into finished rows and the windows that remain, oldest first. */
+/** Splits a full page into finished rows and the remaining windows, oldest first. */
 function divide<Item>(
   window: Window,
   { total, items }: Page<Item>,
@@ -100,13 +100,13 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // If few rows are shown, or in another order, or with other times than the window's, it is unknown how far the page reaches.
+  // If few rows are shown, or they are out of order or outside the window, it is unknown how far the page reaches.
   const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
   if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };
   }
   const secondMs = toSecond(oldestMs) * 1000;
-  // Of the second in which the page ends something may be missing, so all of it is read again.
+  // Rows of the last second on the page may be missing, so all of it is read again.
   const left: Window = { beginMs: window.beginMs, endMs: Math.min(secondMs + 999, window.endMs) };
   const newer = items.filter((item) => (endOf(item) ?? secondMs) > left.endMs);
   if (newer.length === 0) return { items, counted: 0, rest: cutAt(left, secondMs) };
@@ -116,9 +116,8 @@ function divide<Item>(
 }
 
 /**
- * Finds the time at which to cut a window when only its total is known, so that its older part is likely to hold a few
- * pages. If rows as dense as the newer ones would fill only a little of it, they are likely to lie at its end, and
- * little before them.
+ * Chooses where to cut a window of which only the total is known, so that its older part probably has a few pages. If
+ * rows as dense as the newer ones would fill only a little of it, they probably lie at its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,
@@ -131,10 +130,10 @@ function toCutMs(
   return denseMs < lengthMs / 2 ? endMs - denseMs : beginMs + (0.95 * most * lengthMs) / rows;
 }
 
-/** The approximate number of pages in an older part: this many requests until the read windows are one piece. */
+/** The approximate number of pages in an older part: after this many requests, the read windows are contiguous. */
 const partPages = 6;
 
-/** Two parts that meet at a whole second, because some servers have no finer time; one where the cut lies outside. */
+/** Cuts at a whole second, because some servers have no finer time; returns one part if the cut is outside. */
 function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
   const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
   if (middleMs <= window.beginMs || middleMs > window.endMs) return [window];
@@ -162,7 +161,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** Totals that change while a window is read have it read again, but not for ever: later passes find what moved. */
+/** A window is read again if its total changed meanwhile, but not for ever: recounts find what moved. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(

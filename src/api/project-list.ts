@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
-/** A list that another caller may have read a moment ago. */
+/** A list that another caller may have just read. */
 export type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
@@ -26,9 +26,9 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     return { projects: wanted, askedTicks };
   }
 
-  /** The same, with when it was asked for: at the given time or later, where one is given. */
+  /** Returns the list and when it was requested: at the given time or later, if there is one. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
-    // Never two at once: the answer to the earlier question might come later, and bring back what is gone.
+    // Never two at once: a late answer to the earlier request could bring back deleted projects.
     if (latest !== undefined && isUnderWay) {
       if (latest.askedTicks >= sinceTicks) return latest.list;
       await latest.list.catch(() => undefined);
@@ -43,7 +43,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
       isUnderWay = false;
     });
     latest = { list, askedTicks: nowTicks };
-    // The next caller asks again.
+    // The next caller requests it again.
     list.catch(() => {
       latest = undefined;
     });
@@ -51,7 +51,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
   }
 
   return {
-    /** The watched projects, asked for once by all who need them at about the same time. */
+    /** Returns the watched projects; simultaneous callers share one request. */
     read: async (api: Api) => (await readDated(api)).projects,
     readDated,
     /** Returns the number of projects in the server's last list, watched or not. */
@@ -65,5 +65,5 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
 export type ProjectList = ReturnType<typeof createProjectList>;
 
-/** Short enough that each poll of the projects asks again, long enough for those that run at the same time. */
+/** Short enough that each poll of projects sends a request, long enough for simultaneous polls to share one. */
 const sharedForMs = 15_000;

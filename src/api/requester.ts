@@ -18,13 +18,13 @@ export type RequesterOptions = {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly observe: RequestObserver;
-  /** Decodes what is larger than usual; without it such an answer is refused. */
+  /** Decodes unusually large answers; without it, they are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   /** Returns the secrets that an answer must never repeat. */
   readonly secretForms?: (() => readonly string[]) | undefined;
 };
 
-/** Notified of every request: its status (`none` without an answer), its time, and its error. */
+/** Is notified of every request: its status (`none` without an answer), duration and error. */
 export type RequestObserver = {
   readonly request: (apiEndpoint: string, code: string, seconds: number) => void;
   readonly error: (apiEndpoint: string, kind: ErrorKind) => void;
@@ -37,21 +37,21 @@ export type RequestObserver = {
 
 export type Timed<Answer> = {
   readonly answer: Answer;
-  /** Our clock at the middle of the request. */
+  /** The exporter's clock at the middle of the request. */
   readonly midRequestMs: number;
   /** From the first byte sent to the last byte read. */
   readonly tookMs: number;
-  /** The clock of the server, or of its member, that answered, cut to the second; absent where it does not tell. */
+  /** The clock of the server or member that answered, cut to the second; absent if the answer has no date. */
   readonly serverMs: number | undefined;
 };
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
 
-/** One question to the server: waits for its turn, tries again where that can help, renews what was refused, counts every try. */
+/** Sends one request: waits for its turn, retries if that can help, renews refused credentials, counts every try. */
 export function createRequester(options: RequesterOptions): Requester {
   const { credentials, clock } = options;
   const attempt = createAttempts(options);
 
-  /** Reports whether the credentials that were refused have been replaced by others that are worth a try. */
+  /** Reports whether refused credentials were replaced by others that are worth a try. */
   async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
     const isRefusal = kind === 'unauthorized' || details.status === 401;
     return isRefusal && generation !== undefined && (await credentials.renew(generation));
@@ -67,7 +67,7 @@ export function createRequester(options: RequesterOptions): Requester {
         return await attempt(endpoint, path, scope, trial);
       } catch (error) {
         if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
-        // A later try that was never sent does not hide the fault of the previous one.
+        // A later try that was never sent does not hide the error of the previous one.
         if (error.details.isOwnLimit === true) throw fault ?? error;
         fault = error;
         ({ deadlineTicks } = trial);
@@ -79,7 +79,7 @@ export function createRequester(options: RequesterOptions): Requester {
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + minMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
-        // If the deadline is the poll's, each try has a timeout of its own.
+        // If the deadline is the poll's, each try has its own timeout.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
       }
     }
@@ -88,7 +88,7 @@ export function createRequester(options: RequesterOptions): Requester {
 
 type Attempt = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) => Promise<Timed<Answer>>;
 
-/** One try: takes its turn, sends, and reports the outcome to the breaker, the contact and the budget. */
+/** One try: waits for its turn, sends, and reports the result to the breaker, the contact and the budget. */
 function createAttempts(options: RequesterOptions): Attempt {
   const { contact, budget, breaker, clock, observe } = options;
   const enter = createAdmission(options);
@@ -127,7 +127,7 @@ function createAttempts(options: RequesterOptions): Attempt {
   };
 }
 
-/** The request itself: authorized, sent, read, and what its headers teach. */
+/** Authorizes, sends and reads one request, and learns from its headers. */
 function createSend(options: RequesterOptions): Attempt {
   const { credentials, contact, clock, observe } = options;
   const counted = countRequests(options.transport, clock, observe);
@@ -168,13 +168,13 @@ const minMs = 100;
 type Trial = {
   isFirst: boolean;
   deadlineTicks: number;
-  /** The time that the server had to answer. */
+  /** How long the server had to answer. */
   hadMs: number;
-  /** Which credentials it was made with; absent where it did not come to that. */
+  /** Identifies the credentials; absent if it failed before. */
   generation: number | undefined;
 };
 
-/** The same transport, every request of it counted and timed. */
+/** Returns the transport with every request counted and timed. */
 function countRequests(transport: Transport, clock: Clock, observe: RequestObserver): Transport {
   async function counted(apiEndpoint: string, send: () => Promise<TransportAnswer>): Promise<TransportAnswer> {
     const startedTicks = clock.ticks();
@@ -199,12 +199,12 @@ function toServerMs(date: string | undefined): number | undefined {
   return Number.isNaN(timestampMs) ? undefined : timestampMs;
 }
 
-/** On whose behalf and until when something is asked. */
+/** For whom and until when a request is sent. */
 export type Scope = {
   readonly lane: Lane;
-  /** The time that each request may wait for its turn, and then the time for all its tries. */
+  /** How long each request may wait for its turn, and then how long all its tries may take. */
   readonly forMs: number;
-  /** When all requests of the scope have to be over; absent where nothing limits them together. */
+  /** When all requests of the scope must have ended; absent if there is no common limit. */
   readonly untilTicks?: number | undefined;
   readonly signal: AbortSignal | undefined;
 };
@@ -216,14 +216,14 @@ type AdmissionOptions = {
   observe: { waited: (seconds: number) => void };
 };
 
-/** Resolves to the function that gives the place back; throws an error that says why the request was not sent. */
+/** Resolves to the function that returns the place; throws an error with the reason why the request was not sent. */
 type Admission = (
   apiEndpoint: string,
   scope: Pick<Scope, 'lane' | 'signal'>,
   deadlineTicks: number,
 ) => Promise<() => void>;
 
-/** The turn to send a request; from then on the breaker knows of it, so that no two are the probe. */
+/** Waits until a request may be sent, and registers it with the breaker, so that only one probe runs. */
 function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions): Admission {
   function refuseWhilePaused(apiEndpoint: string, deadlineTicks: number): void {
     const pausedMs = budget.pausedMs();
@@ -256,7 +256,7 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
       return leave;
     } catch (error) {
       if (!(error instanceof BudgetTimeout)) throw error;
-      // The server may have asked for it meanwhile.
+      // The server may have asked for a pause meanwhile.
       refuseWhilePaused(apiEndpoint, deadlineTicks);
       throw notAsked(apiEndpoint, 'timeout', 'the request budget was exhausted until its timeout', {
         isOwnLimit: true,

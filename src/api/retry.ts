@@ -10,18 +10,18 @@ export function retryDelayMs(error: ApiError, tries: number, random: number): nu
   return random * Math.min(maxDelayMs, firstDelayMs * 2 ** tries);
 }
 
-/** Faults that may be over in a moment. A timeout has taken the time already; a 500 is the answer to this very question. */
+/** Reports whether an error may be over in a moment. A timeout has used the time; a 500 is about this very request. */
 function canPass({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status !== 500 && details.status !== 501;
   return kind === 'network' || kind === 'busy';
 }
 
-/** Reads `Retry-After`, in seconds or as a date; undefined if unreadable, and never longer than the bound. */
+/** Reads `Retry-After`, in seconds or as a date, up to the limit; undefined if unreadable. */
 export function readRetryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   const untilMs = /^\s*\d{1,9}\s*$/.test(value) ? nowMs + Number(value) * 1000 : Date.parse(value);
   return Number.isNaN(untilMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, untilMs - nowMs));
 }
 
-/** A server that asks for a day of silence is asked again after this all the same. */
+/** Even if the server asks for a day of silence, it is tried after this. */
 const maxRetryAfterMs = 300_000;

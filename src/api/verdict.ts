@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts';
 import { type ApiError, isUnaskable } from './errors.ts';
 
-/** The meaning of a fault for an endpoint: unavailable, for one of the reasons, or failed. */
+/** What an error means for an endpoint: unavailable for a reason, or failed. */
 export type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
 
 export function toVerdict(
@@ -10,7 +10,8 @@ export function toVerdict(
 ): Verdict {
   const { kind, details } = error;
   if (kind === 'forbidden') return 'denied';
-  // Our own word that the version in use lacks the endpoint; a server that refuses the version has failed us.
+  // Without a status, the exporter itself found that its version lacks the endpoint; a server that refuses the version
+  // has failed.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
   if (isUnaskable(error)) return 'not_found';
   if (kind !== 'not_found' || details.isOfService !== true) return 'failed';
@@ -18,7 +19,10 @@ export function toVerdict(
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
 }
 
-/** Reports whether the service answered that an item, a project or an optional endpoint is not there: an answer, not an error. */
+/**
+ * Reports whether the service answered that an item, a project or an optional endpoint does not exist: an answer, not
+ * an error.
+ */
 export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>): boolean {
   const { kind, details } = error;
   if (kind !== 'not_found' || details.isOfService !== true) return false;
@@ -26,7 +30,7 @@ export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'na
   return endpoint.mayBeOff || errorCode === 'api.error.item.doesnotexist' || errorCode.startsWith('api.error.project.');
 }
 
-/** Reports whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
+/** Reports whether the service itself answered and accepted the credentials, even if it refused or lacked the item. */
 export function isAuthenticatedAnswer({ kind, details }: ApiError): boolean {
   if (details.errorCode === undefined) return false;
   return kind === 'forbidden' || kind === 'not_found' || kind === 'rejected';

@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 
 type Patience = { forMs?: number; signal: AbortSignal | undefined; orElse: () => Error; clock: Pick<Clock, 'after'> };
 
-/** Waits for shared work: our time may end before the work does, which continues without us. */
+/** Waits for shared work with its own timeout; the work continues after it. */
 export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, clock }: Patience): Promise<Value> {
   return new Promise((resolve, reject) => {
     let cancel: Cancel | undefined;
@@ -14,7 +14,7 @@ export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, 
       stopWaiting();
       reject(orElse());
     }
-    // The fault is handled even if no caller waits any more.
+    // Handles the error even if no caller waits any longer.
     shared.then(resolve, reject).finally(stopWaiting);
     if (signal?.aborted === true) {
       giveUp();

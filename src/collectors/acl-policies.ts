@@ -25,10 +25,7 @@ export const aclPoliciesCollector = defineCollector({
 
 type Count = { project: string; count: number };
 
-/**
- * Reads the counts; denied ones are skipped unless all are denied. A project may be deleted or disabled while the others are
- * read.
- */
+/** Reads the counts; denied ones are skipped unless all are denied. A project may be deleted or disabled meanwhile. */
 async function readPolicies(api: Api, watch: Watch): Promise<Count[]> {
   const counts: Count[] = [];
   let denial: ApiError | undefined;

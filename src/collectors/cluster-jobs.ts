@@ -6,7 +6,7 @@ import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 import type { Watch } from '../schedule/watch.ts';
 
-/** Which member of a cluster schedules how many jobs. */
+/** Shows how many jobs each cluster member schedules. */
 export const clusterJobsCollector = defineCollector({
   name: 'cluster-jobs',
   help: 'Jobs by the cluster member that owns their schedule',
@@ -34,9 +34,9 @@ const noCluster = {
 type Owner = { uuid: string; count: number; isAnswering: boolean };
 
 /**
- * Reads the owners of jobs. An endpoint that lists the members does not exist: known are those that answered within the last
- * day, and those that own anything. Behind a balancer two requests in a row may be answered by two members, so each is asked
- * for by its UUID; any member knows the answer, even for one that is lost and still owns its jobs.
+ * Reads the owners of jobs. No endpoint lists the members: known are those that answered within the last day, and those
+ * that own jobs. Behind a load balancer, two requests may reach two members, so each member is requested by its UUID;
+ * any member can answer, even for one that is gone and still owns its jobs.
  */
 async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<readonly Owner[] | undefined> {
   const { server } = await api.get(systemInfo);
@@ -55,7 +55,7 @@ async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<read
 
 const forgottenAfterMs = 86_400_000;
 
-/** When each member was last heard of. */
+/** Remembers when each member last answered. */
 function rememberMembers(owners: readonly Owner[] | undefined, before: Memory, nowMs: number): Memory {
   const heardOf = (owners ?? []).map(({ uuid, count, isAnswering }) => {
     return [uuid, isAnswering || count > 0 ? nowMs : Number(before[uuid])] as const;

@@ -49,13 +49,13 @@ async function readMode(api: Api): Promise<Read> {
   return { mode, isRestricted };
 }
 
-/** Remembers the last change of the mode. The first mode ever seen is not a change: its start is unknown. */
+/** Remembers the last change of the mode. The first known mode is not a change: its start is unknown. */
 function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };
 }
 
-/** The first mode ever seen is news only if it is the bad one. */
+/** The first known mode is logged only if it is passive. */
 function toNews({ mode, changedAtMs }: Memory, before: Memory): News | undefined {
   if (mode === before.mode || (before.mode === undefined && mode === 'active')) return undefined;
   const { changedAtMs: beganMs } = before;

@@ -22,7 +22,7 @@ import { tokensCollector } from './tokens.ts';
 import { userClassesCollector } from './user-classes.ts';
 import { usersCollector } from './users.ts';
 
-/** Every polled thing, in the order of the documentation. */
+/** All collectors, in the order of the documentation. */
 export const collectors: readonly Collector[] = [
   systemInfoCollector,
   executionModeCollector,

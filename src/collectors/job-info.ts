@@ -70,7 +70,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/** A job that runs as a step of others moves its average without an execution that tells it. */
+/** A job that runs as a step of others changes its average without an execution of its own. */
 async function refreshAverages(
   api: Api,
   { project, list }: { project: string; list: readonly Job[] },
@@ -84,7 +84,10 @@ async function refreshAverages(
   }
 }
 
-/** A job that was deleted meanwhile, may only be seen, or has an id that no path can hold, has no average; the others have theirs all the same. */
+/**
+ * A job that was deleted meanwhile, may not be read, or has an id that no path can contain has no average; others are
+ * not affected.
+ */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
     return (await api.get(jobInfo, { path: { id } })).averageDurationMs;
@@ -97,7 +100,7 @@ async function readAverage(api: Api, id: string): Promise<number | undefined> {
 
 const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
 
-/** The same choice each time, whatever order the server lists them in: scheduled jobs first, then by group and name. */
+/** The same order each time, however the server sorts: scheduled jobs first, then by group and name. */
 function byImportance(one: Job, other: Job): number {
   return (
     Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||

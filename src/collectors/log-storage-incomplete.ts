@@ -43,7 +43,7 @@ export const logStorageIncompleteCollector = defineCollector({
 });
 
 const pageSize = 500;
-/** Rows that two pages share: what is stored meanwhile leaves the list, and the others move up. */
+/** Rows that two pages share: a stored log leaves the list, and the others move up. */
 const overlap = 50;
 const maxPages = 20;
 
@@ -54,7 +54,7 @@ async function readIncomplete(api: Api, watch: Watch): Promise<IncompleteLog[]> 
   return logs.filter(({ project }) => project !== undefined && watched.has(project));
 }
 
-/** Every log once, whatever moves while the pages are read. */
+/** Returns every log once, even if logs move while the pages are read. */
 async function readPages(api: Api): Promise<readonly IncompleteLog[]> {
   const byId = new Map<number, IncompleteLog>();
   for (let page = 0, offset = 0; page < maxPages; page++) {

@@ -55,15 +55,15 @@ export const logStorageCollector = defineCollector({
 });
 
 const recentMs = 600_000;
-/** A longer queue is not a burst: the same number as in the alert on the backlog. */
+/** A longer queue is not a burst; the alert on the backlog uses the same number. */
 const longQueue = 50;
 
 type Counts = { failedCount?: number | undefined };
 
-/** Remembers when a request was last seen to fail: failures before the first poll are not news. */
+/** Remembers when a request last failed: failures before the first poll are not logged. */
 function rememberFailures({ failedCount: failed }: Counts, before: Memory, nowMs: number): Memory {
   if (failed === undefined || failed === before.failed) return before;
   if (typeof before.failed !== 'number') return { failed };
-  // A count that fell started again with the server.
+  // A count that fell was reset with the server.
   return failed > 0 ? { failed, failedAtMs: nowMs } : { failed };
 }

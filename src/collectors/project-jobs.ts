@@ -31,7 +31,7 @@ export const projectJobsCollector = defineProjectCollector({
 
 type Switches = { scheduled: string; enabled: string; schedule_enabled: string };
 
-/** A project without jobs has 0 of those about which nothing is known. */
+/** A project without jobs has a 0 with unknown switches. */
 function countSwitches(list: readonly Job[]): ReadonlyMap<string, Switches & { count: number }> {
   const counts = new Map<string, Switches & { count: number }>();
   if (list.length === 0) counts.set('', { scheduled: '', enabled: '', schedule_enabled: '', count: 0 });

@@ -10,7 +10,7 @@ import { stateSet } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
 import type { Watch } from '../schedule/watch.ts';
 
-/** The execution and schedule modes of projects: what may run in them at all. */
+/** Shows the execution and schedule modes of projects: what may run in them at all. */
 export const projectModesCollector = defineProjectCollector({
   name: 'project-modes',
   help: 'Whether each project runs executions and schedules',

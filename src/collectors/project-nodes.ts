@@ -19,7 +19,7 @@ export const projectNodesCollector = defineProjectCollector({
   },
   fetch: (api, { name }) => api.get(projectNodes, { path: { project: name }, query: { format: 'json' } }),
   map: (counts, { nodes }, { project }) => {
-    // A project without nodes has 0 of no family.
+    // A project without nodes has a 0 with an empty family.
     if (counts.size === 0) return nodes.rows(0, { project, os_family: '' });
     return [...counts].flatMap(([family, count]) => nodes.rows(count, { project, os_family: family }));
   },

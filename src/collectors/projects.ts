@@ -2,7 +2,7 @@ import { projects, projectsWithModes } from '../api/endpoints/projects.ts';
 import { gauge, info } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Which projects there are. */
+/** Lists the projects. */
 export const projectsCollector = defineCollector({
   name: 'projects',
   help: 'Watched projects and their configured labels',
@@ -34,5 +34,5 @@ function toDate(timestampMs: number | undefined): string | undefined {
   return new Date(timestampMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** The end of the calendar. */
+/** The last time that a date can have. */
 const latestMs = 8.64e15;

@@ -2,7 +2,7 @@ import { jobDefinition, jobForecast, jobInfo, projectJobs } from '../api/endpoin
 import { scheduleFamilies } from '../expected-runs/showing/families.ts';
 import type { ExpectedRunsCollector } from '../schedule/collector.ts';
 
-/** Holds what ran against what the schedules of jobs let expect. */
+/** Compares the runs of jobs with their schedules. */
 export const scheduleCollector: ExpectedRunsCollector = {
   kind: 'expected-runs',
   name: 'schedule',

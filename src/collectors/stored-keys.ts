@@ -4,7 +4,7 @@ import { ApiError } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Counts the stored keys by kind; without their names and folders. */
+/** Counts the stored keys by kind, without their names and folders. */
 export const storedKeysCollector = defineCollector({
   name: 'stored-keys',
   help: 'Stored keys visible to the credentials, by kind; one request per folder',
@@ -25,7 +25,7 @@ export const storedKeysCollector = defineCollector({
 const maxFolders = 500;
 const deepest = 20;
 
-/** The kinds of all keys, folder by folder. A part of them would be a wrong number: past the limits there is none. */
+/** Returns the kinds of all keys, folder by folder; fails beyond the limits, because a partial count would be wrong. */
 async function readKinds(api: Api): Promise<KeyKind[]> {
   const top = await api.get(storedKeys);
   const kinds = [...top.kinds];
@@ -43,7 +43,7 @@ async function readKinds(api: Api): Promise<KeyKind[]> {
   return kinds;
 }
 
-/** A folder goes away with its last key, also while the others are read. */
+/** A folder disappears with its last key, possibly while others are read. */
 async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolder> {
   try {
     return await api.get(storedKeysBelow, { path: { folder } });

@@ -3,11 +3,11 @@ import { toDuration } from '../domain/ages.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** As the alert has it. */
+/** As in the alert. */
 const soonMs = 7 * 86_400_000;
 const maxNamed = 5;
 
-/** Which API tokens will stop to work, and when. */
+/** Shows which API tokens will expire, and when. */
 export const tokensCollector = defineCollector({
   name: 'tokens',
   help: 'API tokens visible to the credentials: number of valid and expired tokens, and expiration times',

@@ -14,7 +14,7 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly webConfig: WebConfig | undefined;
 };
 
-/** The settings that a reload does not change: parts that are built once, such as the HTTP server, only get these. */
+/** The settings that a reload does not change, for parts that are built once, such as the HTTP server. */
 export type FixedConfig = {
   readonly web: FixedSettings<typeof generalOptions.web>;
   readonly log: FixedSettings<typeof generalOptions.log>;
@@ -42,7 +42,7 @@ export type JobsConfig = Settings<typeof generalOptions.jobs> & {
   readonly isWanted: (path: string) => boolean;
   /** The highest allowed age of the last success of a job; undefined if not configured. */
   readonly successAgeMsOf: (path: string) => number | undefined;
-  /** The multiple of its average duration that a job may run; undefined if not configured. */
+  /** The multiple of its average duration that a run of the job may take; undefined if not configured. */
   readonly overdueFactorOf: (path: string) => number | undefined;
   readonly isCritical: (path: string) => boolean;
 };

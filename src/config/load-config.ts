@@ -29,7 +29,7 @@ export type LoadOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];
-  /** The metric families that configuration can say something of. */
+  /** The metric families that can be configured. */
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
   /** Explains why this interval is not possible; undefined if it is. */
@@ -102,7 +102,7 @@ function toOrigins(resolved: readonly (readonly [string, Resolved])[]): Readonly
   return new Map(resolved.flatMap(([path, { place }]) => (place === undefined ? [] : [[path, place.text] as const])));
 }
 
-// The YAML parser takes a good part of the start, so it is only loaded for a file.
+// Parsing YAML takes a large part of the start, so the parser is loaded only for a file.
 async function readFileIfNamed(path: string | undefined, about: ConfigFileOptions): Promise<FileValues> {
   if (path === undefined) return { values: new Map(), servers: [], faulty: new Set(), complete: true };
   const { readConfigFile } = await import('./read/config-file.ts');

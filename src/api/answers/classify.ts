@@ -5,16 +5,16 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** A session that is not admitted to the API gets answers that say nothing of the API (rundeck dialect). */
+  /** True for a session: answers to one that the API does not admit do not come from the API (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
-  /** The secrets that an answer must never repeat, in every form that is too long to be one of its ordinary words. */
+  /** The forms of secrets that an answer must never repeat; forms as short as ordinary words are not included. */
   readonly secretForms?: readonly string[] | undefined;
-  /** Called with the number of texts that were cut because no name is that long. */
+  /** Called with the number of texts that were cut because they are too long for a name. */
   readonly onCut?: ((texts: number) => void) | undefined;
 };
 
-/** The answer's content, or the error of the closed list that says why it has none. */
+/** Returns the content of an answer, or throws an `ApiError` with the reason why it has none. */
 export function readAnswer<Answer>(
   endpoint: Endpoint<Answer>,
   answer: TransportAnswer,
@@ -54,7 +54,7 @@ export function readAnswer<Answer>(
   throw fail(['decode', `not the expected answer: ${places.join('; ')}`]);
 }
 
-/** The login page, or the page that a failed login leads to (API reference, "Authentication"). */
+/** Reports whether a redirect leads to a login page, or the page after a failed login (API reference, "Authentication"). */
 export function isLoginPath(location: string): boolean {
   return /\/user\/(login|error)([?#;]|$)/.test(location);
 }
@@ -109,8 +109,8 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * Reads the fields of an error. `error` is `true` in answers of the API and of its servlets; it is text if the request
- * never reached them, except for the metrics of release 6, which then say `enable` too.
+ * Reads the fields of an error. `error` is `true` in answers of the API and its servlets, and a text if the request did
+ * not reach them; the metrics of release 6 are an exception, and also have `enable`.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
@@ -123,7 +123,7 @@ function errorFields(json: unknown): ErrorFields {
   };
 }
 
-/** Releases 3 of the rundeck dialect tell some errors in XML, whatever they were asked for. */
+/** Releases 3 of the rundeck dialect return some errors as XML, even if JSON was requested. */
 function fromXml(body: string): unknown {
   const [result] = /^\s*(?:<\?xml[^>]*>\s*)?<result\b[^>]*>\s*<error\b[^>]*>/.exec(body.slice(0, 1000)) ?? [];
   if (result === undefined || !/<result\b[^>]*\berror=["']true["']/.test(result)) return undefined;
@@ -136,7 +136,7 @@ function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
 }
 
-/** The same with texts that fit. */
+/** Reads a body, and cuts long texts. */
 export function toShort(
   json: unknown,
   source: string,
@@ -149,7 +149,10 @@ export function toShort(
   return value;
 }
 
-/** Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never an answer. */
+/**
+ * Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never a valid
+ * answer.
+ */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / minBytesOfContainer);
   let values = 0;
@@ -164,7 +167,7 @@ function isDense(body: string): boolean {
 
 const fewValues = 2000;
 
-/** A server that repeats our secret in a name must not have it published. */
+/** Removes secrets from a body: if a server repeats one in a name, it must not be published. */
 export function scrubForms(body: string, forms: readonly string[] = []): string {
   let scrubbed = body;
   for (const form of forms) if (scrubbed.includes(form)) scrubbed = scrubbed.replaceAll(form, '<secret>');
@@ -179,19 +182,19 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Names and words of the service have room in this; what is longer is shown by its beginning. */
+/** Longer than names and words of the service; longer texts are cut. */
 const maxTextLength = 1024;
 
 /**
- * Cuts every text of a value that was just parsed, names of members too; returns how many there were. The source spares most
- * of them the look.
+ * Cuts every long text of a parsed value, including member names; returns the number. Checks the source first, which
+ * makes this unnecessary for most values.
  */
 export function cutTexts(value: unknown, source: string): { value: unknown; cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
   if (typeof value === 'string')
     return value.length > maxTextLength ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
   let cut = 0;
-  // Not by recursion: lists within lists may be as deep as their sender likes.
+  // Not recursive: a server may nest lists to any depth.
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;
@@ -211,12 +214,12 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   return { value, cut };
 }
 
-/** The beginning of a text and a mark; half a character at its end would have no bytes. */
+/** Returns the start of a text and a mark; half a surrogate pair at the end could not be encoded. */
 function cutText(text: string): string {
   return `${text.slice(0, maxTextLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Reports whether there is enough between two quotes; a quote within a text hides how long that is. */
+/** Reports whether two quotes are far enough apart for a long text; an escaped quote hides the length. */
 function mayHoldLongText(source: string): boolean {
   if (source.length <= maxTextLength) return false;
   if (source.includes('\\"')) return true;

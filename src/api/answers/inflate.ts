@@ -1,19 +1,19 @@
 import { createGunzip } from 'node:zlib';
 
-/** A body that was inflated; its memory can be given back at once, without waiting for the garbage collector. */
+/** An inflated body; its memory can be freed at once, without the garbage collector. */
 export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
 
-/** More than was allowed came out. */
+/** The inflated body is larger than allowed. */
 export class InflatedTooLarge extends Error {
   override readonly name = 'InflatedTooLarge';
 }
 
 const chunkSize = 2 ** 18;
 
-/** Inflates up to this many bytes, and no further. */
+/** Inflates up to this many bytes; fails beyond. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // Memory that was never written takes none: only as much of it as the body needs is there.
+    // Memory takes space only once it is written, so this takes only what the body needs.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;
@@ -29,7 +29,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
       }
       chunk.copy(target, size);
       size += chunk.length;
-      // A chunk that is full is not written again.
+      // A full chunk is not written again.
       if (chunk.length === chunkSize) freeMemory(chunk);
     });
     gunzip.on('error', fail);
@@ -38,10 +38,10 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   });
 }
 
-/** The size above which an answer is decoded in pieces. */
+/** A larger answer is decoded in pieces. */
 export const wholeBytes = 2 ** 18;
 
-/** Inflates an answer; undefined, and stops, if it is to be decoded in pieces. */
+/** Inflates an answer; stops and returns undefined if it must be decoded in pieces. */
 export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
   try {
     return await inflate(bytes, wholeMost);
@@ -61,7 +61,7 @@ export function toText({ bytes, free }: Inflated): string {
   return text;
 }
 
-/** Detached memory is freed at once; what is left of the buffer has no bytes. */
+/** Detached memory is freed at once; the buffer is then empty. */
 function freeMemory(buffer: Buffer): void {
   if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0);
 }

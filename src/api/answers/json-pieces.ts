@@ -1,18 +1,18 @@
 export type PiecesOptions = {
-  /** Resolves when others have had their turn. */
+  /** Resolves after others have used the event loop. */
   readonly pause: () => Promise<void>;
-  /** May change what a piece of text was parsed to. */
+  /** May replace the parsed value of a piece of text. */
   readonly refine?: (value: unknown, text: string) => unknown;
 };
 
-/** Thrown for an answer with more values than any answer of the service. */
+/** The answer has more values than any valid answer of the service. */
 export class TooManyValues extends Error {
   override readonly name = 'TooManyValues';
 }
 
 /**
- * Parses JSON a piece at a time, so that a large list never blocks the event loop. The value is the one that `JSON.parse`
- * gives; a container with more members than any list of the service is refused before it takes its memory.
+ * Parses JSON in pieces, so that a large list never blocks the event loop. The result is that of `JSON.parse`. A
+ * container with more members than any valid list is refused before it takes its memory.
  */
 export async function parseInPieces(
   bytes: Buffer,
@@ -61,7 +61,7 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
   return { value: parseText(source, start, all), end: all };
 }
 
-/** Takes members that were parsed together, or one that was too large for that. */
+/** Receives members that were parsed together, or one that was too large for that. */
 type Target = {
   value: unknown;
   closing: number;
@@ -130,7 +130,7 @@ function createRecord(): Target {
   let size = 0;
   const add = (key: string, item: unknown): void => {
     size += 1;
-    // As an assignment it would change what the object is.
+    // An assignment would change the prototype.
     if (key === '__proto__') Object.defineProperty(value, key, { ...ownMember, value: item });
     else value[key] = item;
   };
@@ -151,7 +151,7 @@ function parseText({ bytes, refine }: Source, start: number, end: number): unkno
   return refine(JSON.parse(text), text);
 }
 
-/** Finds the end of the value that starts here; undefined if it is beyond the limit. */
+/** Returns the end of the value that starts here; undefined if it is beyond the limit. */
 function findEnd(source: Source, start: number, limit: number): number | undefined {
   const { bytes } = source;
   const last = Math.min(limit, bytes.length);
@@ -165,7 +165,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
       if (depth === 0) return at <= limit ? at : undefined;
       continue;
     }
-    // It closes what the value is a member of: a number ends before it.
+    // A number ends where its container is closed.
     const isAfter = byte === comma || byte === closeObject || byte === closeList;
     if (depth === 0 && isAfter) return at;
     at += 1;
@@ -180,7 +180,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   return depth === 0 && at >= bytes.length ? at : undefined;
 }
 
-/** Only what was found whole is counted: what is larger than a piece is looked at again from within. */
+/** Counts only containers found whole; one larger than a piece is counted from within. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
   if (source.containers > source.maxContainers) throw new TooManyValues('more values than such an answer has');
@@ -188,14 +188,14 @@ function count(source: Source, opened: number, end: number): number {
 }
 
 /**
- * Finds the end of the text that starts here. The end of a long one is remembered: each level above a text looks through
- * it once more.
+ * Returns the end of the text that starts here. The end of a long text is remembered, because each level above would
+ * search it again.
  */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;
   if (start === longText.start) return longText.end;
   let at = start + 1;
-  // A byte at a time: a search for the next quote costs more where a text has many.
+  // Byte by byte: searching for the next quote is slower if a text has many.
   for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
     if (byte === undefined) throw new SyntaxError('a text has no end');
     at += byte === backslash ? 2 : 1;

@@ -6,11 +6,11 @@ import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.
 import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
 import { parseInPieces, TooManyValues } from './json-pieces.ts';
 
-/** Bounds the large answers of all servers: at most four bodies are received at once, and one of them is decoded. */
+/** Limits large answers over all servers: at most four bodies are received at once, and one is decoded. */
 export type LargeAnswers = {
-  /** Waits for room for one more body; resolves to the function that gives it back. */
+  /** Waits for a place for one more body; resolves to the function that returns it. */
   readonly enter: () => Promise<() => void>;
-  /** Decodes an answer in pieces, so that others have their turn. */
+  /** Decodes an answer in pieces, so that others can use the event loop. */
   readonly read: <Answer>(endpoint: Endpoint<Answer>, answer: LargeAnswer, context: AnswerContext) => Promise<Answer>;
 };
 
@@ -34,7 +34,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
         if (error instanceof SyntaxError) return undefined;
         throw error;
       });
-      // A body that is not JSON is described only by its beginning.
+      // An error message has only the start of a body that is not JSON.
       const body = scrubbed.toString('utf8', 0, beginning);
       return readAnswer(endpoint, { ...answer, body }, context, json);
     } finally {
@@ -58,7 +58,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
   };
 }
 
-/** The same for one server with all its members: they take one place together, and wait for each other outside of it. */
+/** Limits one server with all its members to one place; they wait for each other outside of it. */
 export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
   const own = createGate(1);
   return {
@@ -122,7 +122,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
 }
 
-/** Lets a few in at once; the others wait, who came first before who came later. */
+/** Admits a few at once; the others wait in order. */
 type Gate = {
   /** Resolves to the function that leaves again; it may be called more than once. */
   enter: () => Promise<() => void>;

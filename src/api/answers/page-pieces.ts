@@ -2,8 +2,8 @@ import { ApiError } from '../errors.ts';
 import { type ReadPage, toPageSize } from '../paging.ts';
 
 /**
- * Reads pages in pieces if their answers would be too large: half as many rows at a time until they fit, and more again once
- * they do. A row that is too large by itself is skipped, and reported by the next row and the distance to it.
+ * Reads a page in pieces if its answer would be too large: halves the number of rows until they fit, and doubles it
+ * later. A row that is too large alone is skipped, and reported by its distance from the next row.
  */
 export function inPieces<Item>(
   read: ReadPage<Item>,
@@ -23,10 +23,10 @@ export function inPieces<Item>(
         ({ total } = page);
         rows.push(...page.items);
         offset += toPageSize(max, page);
-        // The page ends where the server ends it.
+        // The server may end a page early.
         if (toPageSize(max, page) < max) endOffset = offset;
         fitted += 1;
-        // Not at once: where every row is large the next step would fail each time.
+        // Not at once: if all rows are large, the next step would always fail.
         if (fitted >= fittedToGrow) [size, fitted] = [2 * size, 0];
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'too_large') throw error;

@@ -1,40 +1,40 @@
 import type { Dialect } from '../dialect.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 
-/** A secret that can be read again: credentials rotate. */
+/** A secret that can be read again, because credentials rotate. */
 export type SecretSource = { readonly reveal: () => string; readonly reread: () => Promise<SecretSource> };
 
 export type AuthHeaders = {
   readonly headers: Readonly<Record<string, string>>;
-  /** Which credentials these are, to be told when they were refused. */
+  /** Identifies these credentials; pass it to `renew` if they are refused. */
   readonly generation: number;
 };
 
 /** One way to authenticate. */
 export type Credentials = {
-  /** Returns the headers to send; a session logs in here if it has to. */
+  /** Returns the headers to send; a session logs in first if needed. */
   readonly authorize: (
     transport: Transport,
     dialect: Dialect | undefined,
     signal?: AbortSignal,
   ) => Promise<AuthHeaders>;
-  /** Called when these credentials were refused; true where another try has something new to offer. */
+  /** Call when these credentials were refused; true if new ones are worth another try. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, whether or not it was refused; true if it has changed, and rejects if it cannot be used. */
+  /** Reads the secret again, refused or not; true if it has changed. Rejects if it cannot be used. */
   readonly refresh: () => Promise<boolean>;
-  /** Called with every answer: a session's cookie changes. */
+  /** Call with every answer: a session's cookie may change. */
   readonly noteAnswer?: (answer: TransportAnswer) => void;
-  /** Reports whether an answer without a word from the API says that the session is not admitted to it. */
+  /** True for a session, which the server may not admit to the API. */
   readonly isSession: boolean;
 };
 
-/** Keeps a secret and counts its changes. If the file cannot be read just now, the old secret stays. */
+/** Keeps a secret and counts its changes. If the file cannot be read now, the old secret stays. */
 export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
   let reading: Promise<void> | undefined;
 
-  /** Reads it again; true where it has changed, and rejects where it cannot be used. */
+  /** Reads it again; true if it has changed. Rejects if it cannot be used. */
   async function refresh(): Promise<boolean> {
     const fresh = await current.reread();
     const isNew = fresh.reveal() !== current.reveal();
@@ -47,7 +47,7 @@ export function createRereadable(first: SecretSource) {
     try {
       await refresh();
     } catch {
-      // A refused secret stays refused; the poll that asked reports it.
+      // A refused secret stays refused; the poll that used it reports that.
     }
   }
 
@@ -55,7 +55,7 @@ export function createRereadable(first: SecretSource) {
     value: () => current.reveal(),
     refresh,
     generation: () => generation,
-    /** Reads the secret again, once for all that ask at the same time; true where it is not the refused one any more. */
+    /** Reads the secret again, once for all simultaneous callers; true if it is no longer the refused one. */
     reread: async (refused: number) => {
       if (refused === generation) {
         reading ??= read().finally(() => {

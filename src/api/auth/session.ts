@@ -10,13 +10,13 @@ export type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The session of the same address before a reload. */
+  /** The session of the same address from before a reload. */
   readonly memory?: SessionMemory | undefined;
 };
 
-/** A session as data, which outlives its client: a reload must neither log in again, nor try a wrong password sooner. */
+/** A session as data, which outlives its client: a reload must neither log in again, nor retry a wrong password sooner. */
 export type SessionMemory = {
-  /** The user and the password it belongs to, as a digest. */
+  /** The digest of its user and password. */
   account: string;
   readonly cookies: Map<string, string>;
   loggedInAtTicks: number;
@@ -39,13 +39,13 @@ function recall(memory: SessionMemory, username: string, password: string): Sess
 
 const apiEndpoint = 'login';
 const maxRedirects = 5;
-/** Logins that fail are no more frequent than this: accounts are locked by those who try too often. */
+/** The minimum time between failed logins: servers lock accounts after too many. */
 const pauseAfterFailureMs = 60_000;
 
-/** A session refused so soon after its login is not helped by another. */
+/** If a session is refused this soon after its login, another login does not help. */
 const minSessionMs = 30_000;
 
-/** Login with a password (API reference, "Authentication"): one session, whose cookies are the newest that the server sent. */
+/** Logs in with a password (API reference, "Authentication"): one session, with the newest cookies from the server. */
 export function createSessionCredentials({
   username,
   password: secret,
@@ -78,7 +78,7 @@ export function createSessionCredentials({
     session.loggedInAtTicks = clock.ticks();
   }
 
-  /** Opens nothing but what the login leads to: a session that saw other pages first gets no API (rundeck dialect). */
+  /** Opens only pages of the login: a session that opened others first is not admitted to the API (rundeck dialect). */
   async function openSession(transport: Transport): Promise<void> {
     const form = { j_username: username, j_password: password.value() };
     let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
@@ -96,7 +96,7 @@ export function createSessionCredentials({
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (!cookies.hasSession()) {
-        // Shared by all who wait for it, so it ends with none of them.
+        // Shared by all callers, so none of them can cancel it.
         loggingIn ??= logIn(transport).finally(() => {
           loggingIn = undefined;
         });
@@ -110,7 +110,7 @@ export function createSessionCredentials({
       cookies.clear();
       return true;
     },
-    // A session that is open stays open: the next login sends it.
+    // An open session stays open; the next login uses the new password.
     refresh: password.refresh,
     noteAnswer: (answer) => cookies.note(answer.cookies),
   };
@@ -120,7 +120,7 @@ function isRedirect({ status }: TransportAnswer): boolean {
   return status >= 301 && status <= 308 && status !== 304;
 }
 
-/** Returns the path of a redirect on the server that we know: the credentials go nowhere else. */
+/** Returns the path of a redirect within the configured server: credentials go nowhere else. */
 function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): string {
   const path = transport.toOwnPath(headers.location ?? '');
   if (path !== undefined) return path;
@@ -151,23 +151,22 @@ function unusable({ status }: TransportAnswer): ApiError {
 
 type Cookies = {
   note: (setCookies: readonly string[]) => void;
-  /** Reports whether the server has opened a session. */
   hasSession: () => boolean;
   toHeader: () => Readonly<Record<string, string>>;
   clear: () => void;
 };
 
 const session = 'JSESSIONID';
-/** More than any server needs; one that makes up names must not fill the memory. */
+/** More than any server needs: one that invents names must not fill the memory. */
 const maxCookies = 20;
 
-/** The cookies of one session: the server's own, and those by which a balancer finds the member that knows it. */
+/** The cookies of one session: the server's, and those with which a load balancer finds the right member. */
 function createCookies(values = new Map<string, string>()): Cookies {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];
     if (given === '') return;
     const name = given.toUpperCase() === session ? session : given;
-    // That a session has ended is told by the answers: until then its cookie is all there is.
+    // Only answers show that a session has ended; until then its cookie counts.
     if (value === '' || isOver(setCookie)) {
       if (name !== session) values.delete(name);
     } else if (values.has(name) || values.size < maxCookies) {
@@ -188,7 +187,7 @@ function createCookies(values = new Map<string, string>()): Cookies {
   };
 }
 
-/** Servers take a cookie back by an age of 0, or by an end at the beginning of time. */
+/** Reports whether a server removed the cookie, by an age of 0 or an end in 1970. */
 function isOver(setCookie: string): boolean {
   return /;\s*max-age\s*=\s*(0|-\d)/i.test(setCookie) || /;\s*expires\s*=[^;]*\b19\d\d\b/i.test(setCookie);
 }

@@ -4,8 +4,8 @@ import { type AuthHeaders, type Credentials, createRereadable, type SecretSource
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
 /**
- * API token (API reference, "Authentication"). Both headers are sent until the dialect is known: a server ignores the
- * other's.
+ * An API token (API reference, "Authentication"). Both headers are sent until the dialect is known: a server ignores
+ * the other's.
  */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
@@ -26,7 +26,7 @@ export function createTokenCredentials(secret: SecretSource): Credentials {
   };
 }
 
-/** Sends a token of an identity provider (API reference, "Authentication"), which another program renews in its file. */
+/** A token of an identity provider (API reference, "Authentication"), which another program renews in its file. */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

@@ -8,10 +8,7 @@ const body = z
   .object({ resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }) => (resources ?? []).filter((resource) => policyFile.safeParse(resource).success).length);
 
-/**
- * API reference, "ACL policies": the number of policies that the server stores; it does not report those in files next
- * to it.
- */
+/** API reference, "ACL policies": the number of policies stored in the server, without those in files. */
 export const systemPolicies = defineEndpoint({
   name: 'acl-policies',
   path: 'system/acl/',

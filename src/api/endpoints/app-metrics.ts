@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
 
-/** A name of the application's own; where it holds a project's name, that stands apart. */
+/** A name of the application; the name of a project in it is separate. */
 type AppName = { name: string; project: string };
 export type AppValue = AppName & { readonly value: number };
 export type AppSummary = AppName & {
@@ -19,10 +19,7 @@ export type AppMetrics = {
 
 const entries = z.record(z.string(), z.unknown()).nullish();
 
-/**
- * API reference, "Metrics data": what the application counts and times, under names of its own. Rates, means and
- * extremes are not decoded.
- */
+/** API reference, "Metrics data": the application's own counters and timers. Rates, means and extremes are not decoded. */
 export const appMetrics = defineEndpoint({
   name: 'app-metrics',
   path: 'metrics/metrics',
@@ -46,7 +43,7 @@ export const appMetrics = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads metrics one by one: those that cannot be read are skipped. */
+/** Reads metrics one by one; skips those that cannot be read. */
 function read<Value extends object>(
   kind: z.output<typeof entries>,
   toValue: (fields: Fields) => Value | undefined,
@@ -58,18 +55,18 @@ function read<Value extends object>(
   });
 }
 
-/** The one name that servers are known to make for each project; the project's may hold dots, too. */
+/** The one name that servers are known to create for each project; a project's name may have dots. */
 function toName(name: string): AppName {
   const [, before, project, after] = /^(.*\.NodeService\.project)\.(.+)\.([^.]+)$/.exec(name) ?? [];
   return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };
 }
 
-/** Gauges may be null, text, or have an error in place of a value. */
+/** Gauges may be null, text, or have an error instead of a value. */
 function withValue(value: unknown): { value: number } | undefined {
   return isNumber(value) ? { value } : undefined;
 }
 
-/** The number of a timer's units in a second: release 6 measures in nanoseconds, the others in seconds. */
+/** How many of a timer's units are in a second: release 6 uses nanoseconds, the others seconds. */
 const perSecond: ReadonlyMap<unknown, number> = new Map([
   ['seconds', 1],
   ['milliseconds', 1e3],
@@ -86,7 +83,7 @@ const quantiles = [
   ['p999', 0.999],
 ] as const;
 
-/** The count and, where anything was counted in a unit that is known, the quantiles. */
+/** Returns the count, and the quantiles if anything was counted in a known unit. */
 function toSummary(fields: Fields, divisor: number | undefined): Omit<AppSummary, keyof AppName> | undefined {
   const { count } = fields;
   if (!isNumber(count)) return undefined;

@@ -6,11 +6,11 @@ const jobsOfMember = {
   since: 17,
   maxBytes: largeListBytes,
   allowedBy: [{ type: 'job', allow: 'read' }],
-  // Jobs that the caller may not see are silently missing.
+  // Jobs that the token may not see are silently missing.
   body: list(z.object({ serverNodeUUID: text })),
 } as const;
 
-/** API reference, "Cluster schedule": the jobs, across all projects, whose schedule the answering member owns. */
+/** API reference, "Cluster schedule": the jobs in all projects whose schedule the answering member owns. */
 export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
 
 /** The same for one member, whichever member answers; an unknown one owns nothing. */

@@ -3,17 +3,17 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 import { isExitMessage } from './execution-state.ts';
 
-/** The facts from the end of a log: never its lines, which may hold anything. */
+/** Facts from the end of a log; never its lines, which may contain anything. */
 export type LogTail = {
-  /** It is on its way; to be asked for again, though not for ever. */
+  /** True if it is still being loaded: request it again, a limited number of times. */
   readonly isPending: boolean;
-  /** Why it failed, by the error lines that say so: one word, as states have it. */
+  /** Why it failed, from the error lines: one word, as in states. */
   readonly failureReason: string | undefined;
 };
 
 const entry = z.object({ log: text, level: text, stepctx: text });
 
-/** API reference, "Output content": the last lines of a log. A log that was lost answers 200 and `error`: no lines. */
+/** API reference, "Output content": the last lines of a log. A lost log answers 200 with `error` and no lines. */
 export const executionOutput = defineEndpoint({
   name: 'execution-output',
   path: 'execution/{id}/output',
@@ -33,7 +33,7 @@ export const executionOutput = defineEndpoint({
 
 type Line = z.infer<typeof entry>;
 
-/** The last line sums up which step failed; what failed in that step says more than the sum. */
+/** The last line names the step that failed; the lines of that step have the reason. */
 function findReason(errors: readonly Line[]): string | undefined {
   const summary = errors.flatMap(({ log }) => toSummary(log) ?? []).at(-1);
   const isOfStep = ({ stepctx = '' }: Line): boolean =>
@@ -48,13 +48,13 @@ function toReason(line: string | undefined): string | undefined {
   return toKnownReason(reason, message);
 }
 
-/** Servers write `Unknown` where a step fails without a reason, and the default SSH executor always. */
+/** Servers report `Unknown` if a step fails without a reason, and the default SSH executor always does. */
 function toKnownReason(reason: string | undefined, message: string): string | undefined {
   if (reason !== 'Unknown') return reason;
   return isExitMessage(message) ? 'NonZeroResultCode' : undefined;
 }
 
-/** The node filter of the job found nothing: then no step begins, and none of them says why. */
+/** The job's node filter matched nothing: then no step starts, and none has a reason. */
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
 /**

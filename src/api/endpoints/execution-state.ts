@@ -4,10 +4,7 @@ import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { toFlag, toNumber, toText } from '../lenient.ts';
 
-/**
- * API reference, "Execution state": a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be
- * asked for again.
- */
+/** API reference, "Execution state": a state that is not loaded yet answers 200 and `{"error":"pending"}`; request it again. */
 export const executionState = defineEndpoint({
   name: 'execution-state',
   path: 'execution/{id}/state',
@@ -46,10 +43,10 @@ const conditions: Readonly<Record<string, StepCondition>> = {
   SKIPPED: 'not-started',
 };
 
-/** Jobs that refer to each other nest as deep as they like, and reading goes as deep as they do. */
+/** Jobs that refer to each other can nest to any depth, and so would the recursion. */
 const deepest = 40;
 
-/** By hand and not by a schema: a state holds tens of thousands of nodes. */
+/** By hand and not by a schema: a state may have tens of thousands of nodes. */
 function toSteps(steps: readonly unknown[], depth: number): StepState[] {
   return depth > deepest ? [] : steps.map((step) => toStep(toFields(step), depth));
 }
@@ -80,7 +77,7 @@ function toProgress(fields: Fields): Progress {
     condition: (Object.hasOwn(conditions, word) ? conditions[word] : undefined) ?? 'unknown',
     startedAtMs: toTimestampMs(fields.startTime),
     endedAtMs: toTimestampMs(fields.endTime),
-    // −1 stands for "not started".
+    // −1 means "not started".
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
     failureReason: toReason(meta, toText(fields.errorMessage)),
     ...(toText(meta.handlerTriggered) === 'true' ? { hadHandler: true } : {}),
@@ -88,8 +85,8 @@ function toProgress(fields: Fields): Progress {
 }
 
 /**
- * Servers write `Unknown` where a step fails without a reason, and the default SSH executor since release 4.16 for every failure:
- * then the exit code says what happened, which is −1 where the command did not run or its connection broke.
+ * Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH executor does for every
+ * failure. Then the exit code shows more: −1 if the command did not run or its connection broke.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
   const reason = toText(meta.failureReason);
@@ -99,7 +96,7 @@ function toReason(meta: Fields, message = ''): string | undefined {
   return code === -1 ? 'ConnectionFailure' : undefined;
 }
 
-/** Reports whether a message of the default SSH executor says that the command ran and failed. */
+/** Reports whether a message of the default SSH executor means that the command ran and failed. */
 export function isExitMessage(message: string): boolean {
   return /^Remote command failed with exit status \d/.test(message);
 }

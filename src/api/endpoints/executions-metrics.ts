@@ -13,7 +13,7 @@ export type ExecutionsMetrics = {
 const body = z
   .object({ total: number, duration: section({ average: text, min: text, max: text }) })
   .transform(({ total, duration: { average, min, max } }): ExecutionsMetrics => {
-    // Of no execution every duration is "0s".
+    // Without executions every duration is "0s".
     if (total === 0) return { total, averageMs: undefined, minMs: undefined, maxMs: undefined };
     return { total, averageMs: read(average), minMs: read(min), maxMs: read(max) };
   });
@@ -39,8 +39,8 @@ function read(duration: string | undefined): number | undefined {
 }
 
 /**
- * Reads a duration such as `37s`, `83m`, `1h 3m` in milliseconds. Servers write whole seconds below a minute and whole minutes
- * above it; other units and mixtures are accepted as well. Undefined for any other text.
+ * Reads a duration such as `37s`, `83m`, `1h 3m` in milliseconds. Servers write whole seconds below a minute and whole
+ * minutes above; other units and combinations are accepted too. Undefined for any other text.
  */
 export function toDurationMs(text: string): number | undefined {
   const trimmed = text.trim();

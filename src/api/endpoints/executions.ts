@@ -5,7 +5,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 
-/** Far more than a page is asked for. */
+/** Far more than a page may have. */
 const maxRows = 20_000;
 
 const executionList = z
@@ -24,11 +24,11 @@ const executionList = z
     return { ...paging, items, oddRows };
   });
 
-/** A row that cannot be read: the field that is to blame, and enough of the row to know it again. */
+/** A row that cannot be read: the faulty field, and enough of the row to identify it. */
 export type OddRow = {
   readonly field: string;
   readonly text: string;
-  /** Set if this row by itself is larger than an answer may be. */
+  /** Set if this row alone exceeds the size limit of an answer. */
   readonly isTooLarge?: true;
 };
 
@@ -37,10 +37,7 @@ const maxOddTextLength = 200;
 const readEvents: readonly AccessRight[] = [{ type: 'resource', kind: 'event', allow: 'read' }];
 const readExecutions = [...readEvents, ...executionRead];
 
-/**
- * API reference, "Executions": executions that ended within a window, newest end first; both ends of the window belong
- * to it.
- */
+/** API reference, "Executions": executions that ended within a window, newest first; both ends of the window are included. */
 export const projectExecutions = defineEndpoint({
   name: 'project-executions',
   path: 'project/{project}/executions',
@@ -52,8 +49,8 @@ export const projectExecutions = defineEndpoint({
 });
 
 /**
- * API reference, "Executions": what runs, in all projects (`*`) that may be read. One-time runs are not in it, even
- * while they run, unless `includePostponed` is sent; any value of that means true.
+ * API reference, "Executions": running executions in all readable projects (`*`). One-time runs are missing even while
+ * they run, unless `includePostponed` is sent; any value of it means true.
  */
 export const runningExecutions = defineEndpoint({
   name: 'running-executions',
@@ -78,8 +75,8 @@ export const executionsTotal = defineEndpoint({
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that cannot be read,
- * else the execution.
+ * Reads an item by hand and not by a schema: a sweep reads tens of thousands. Returns the name of a required field that
+ * cannot be read, else the execution.
  */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
@@ -87,9 +84,9 @@ function toExecution(item: unknown): Execution | string {
   if (id === undefined || !Number.isSafeInteger(id) || id < 0) return 'id';
   const status = toExecutionStatus(toText(fields.status));
   const endedAtMs = toTimestampMs(fields['date-ended']);
-  // Otherwise a run that is over would look like one that is not.
+  // Otherwise a finished run would look unfinished.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // A waiting execution may not have a start yet: one such row must not cost all the others.
+  // A waiting execution may not have a start yet: it must not make the whole page fail.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);

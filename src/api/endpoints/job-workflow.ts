@@ -6,7 +6,7 @@ import { toText } from '../lenient.ts';
 /**
  * API reference, "Jobs": the steps of a job and of those it refers to. Servers of the rundeck dialect have it one
  * version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not
- * taken.
+ * decoded.
  */
 export const jobWorkflow = defineEndpoint({
   name: 'job-workflow',
@@ -40,7 +40,7 @@ function toStep(step: Fields, depth: number): WorkflowStep {
     isNodeStep: isNodeStep(kind === 'reference' ? reference.nodeStep : step.nodeStep, kind),
     jobId: toText(step.jobId),
     workflow: below,
-    // A handler that refers to a job has the job and its steps next to it.
+    // A handler that refers to a job has the job and its steps beside it.
     handler: isFields(handler) && depth <= deepest ? toStep(toHandler(handler, step), depth + 1) : undefined,
   };
 }
@@ -49,7 +49,7 @@ function toHandler(handler: Fields, { ehJobId, ehWorkflow }: Fields): Fields {
   return { jobId: ehJobId, workflow: ehWorkflow, ...handler };
 }
 
-/** Since release 3.4 of the rundeck dialect commands and scripts are plugins, too. */
+/** Since release 3.4 of the rundeck dialect, commands and scripts are plugins too. */
 const builtIn: ReadonlyMap<unknown, WorkflowStep['kind']> = new Map([
   ['exec-command', 'command'],
   ['script-inline', 'script'],
@@ -62,7 +62,7 @@ function toKind(step: Fields): WorkflowStep['kind'] {
   return step.exec === undefined || step.exec === null ? 'script' : 'command';
 }
 
-/** Text for references, a boolean for plugins; commands and scripts, which are never without nodes, have none. */
+/** A text for references, a boolean for plugins; missing for commands and scripts, which always run on nodes. */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;
   return value === true || value === 'true' || (kind === 'plugin' && (value === undefined || value === null));

@@ -4,18 +4,18 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, number, text, timestampMs } from '../lenient.ts';
 
-/** A job as in the project's list. The three switches exist since API 17. */
+/** A job in the project's list. The three switches exist since API 17. */
 export type Job = {
   readonly id: string;
   readonly name: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly group: string;
   readonly isScheduled: boolean | undefined;
   readonly isEnabled: boolean | undefined;
   readonly isScheduleEnabled: boolean | undefined;
-  /** The member of a cluster that runs its schedule. */
+  /** The cluster member that runs its schedule. */
   readonly ownerUuid?: string;
-  /** When its definition, or a switch of it, was changed last; since API 56. */
+  /** When its definition or a switch of it last changed; since API 56. */
   readonly lastModifiedMs?: number;
 };
 
@@ -46,7 +46,7 @@ const job = z
 
 const allowedBy: readonly AccessRight[] = [{ type: 'job', allow: 'read' }];
 
-/** API reference, "Jobs": all jobs that may be seen; there are pages only where they are asked for. */
+/** API reference, "Jobs": all visible jobs; in pages only if requested. */
 export const projectJobs = defineEndpoint({
   name: 'project-jobs',
   path: 'project/{project}/jobs',
@@ -57,7 +57,7 @@ export const projectJobs = defineEndpoint({
   body: list(job),
 });
 
-/** API reference, "Job metadata": what the list does not tell. The average is absent, or 0, until a job has run. */
+/** API reference, "Job metadata": what the list lacks. The average is absent, or 0, until a job has run. */
 export const jobInfo = defineEndpoint({
   name: 'job-info',
   path: 'job/{id}/info',
@@ -72,8 +72,9 @@ export const jobInfo = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the times at which the schedule of a job starts it. `time` is one number and one unit, and the server
- * lists all times within it before it cuts them to `max`. Absent while the job is off. API 48 and later mix one-time runs into the times without a mark.
+ * API reference, "Jobs": the times at which a schedule starts its job. `time` is one number and one unit; the server
+ * lists all times within it before it applies `max`. Absent while the job is off. From API 48 on, one-time runs are
+ * among the times, without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',
@@ -89,8 +90,8 @@ export const jobForecast = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the definition of a job, whose texts may hold secrets. All that is taken of it is whether several runs
- * may be under way at once, which is only written where it is true.
+ * API reference, "Jobs": the definition of a job, whose texts may have secrets. Only whether several runs may run at
+ * once is decoded; it is present only if true.
  */
 export const jobDefinition = defineEndpoint({
   name: 'job-definition',
@@ -103,7 +104,7 @@ export const jobDefinition = defineEndpoint({
   })),
 });
 
-/** Sorted and each once, whatever order they come in; values that cannot be read as times are left out. */
+/** Sorts and removes duplicates and unreadable values. */
 function toTimes(values: readonly unknown[]): number[] {
   const times = values.map((value) => toTimestampMs(value)).filter((time) => time !== undefined);
   return [...new Set(times)].sort((one, other) => one - other);

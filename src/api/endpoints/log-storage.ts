@@ -37,8 +37,8 @@ const incompleteLog = z
   });
 
 /**
- * API reference, "System information, metrics, log storage": the executions whose logs are not fully stored, as the
- * answering member knows them.
+ * API reference, "System information, metrics, log storage": executions with incompletely stored logs, as known to the
+ * answering member.
  */
 export const incompleteLogs = defineEndpoint({
   name: 'log-storage-incomplete',

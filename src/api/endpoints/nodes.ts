@@ -3,8 +3,8 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Resources and node filters": how many nodes there are of each family of operating systems. Below API
- * 23 they are XML unless JSON is asked for.
+ * API reference, "Resources and node filters": the number of nodes for each family of operating systems. Below API 23,
+ * the answer is XML unless JSON is requested.
  */
 export const projectNodes = defineEndpoint({
   name: 'project-nodes',

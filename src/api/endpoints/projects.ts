@@ -3,7 +3,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
-/** A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it. */
+/** A project in the server's list; whether it is enabled is known only if API 47 is requested. */
 export type Project = {
   readonly name: string;
   readonly label: string | undefined;
@@ -17,7 +17,7 @@ const metaConfig = z.object({
   data: z.object({ executionsEnabled: flag, scheduleEnabled: flag }),
 });
 
-/** Which of its two switches a project has on; unknown where a server does not tell. */
+/** Which of its two switches a project has on; undefined if the server does not report it. */
 export type ProjectModes = Pick<Project, 'executionsEnabled' | 'scheduleEnabled'>;
 
 const body = list(
@@ -46,10 +46,10 @@ export const projects = defineEndpoint({
   body,
 });
 
-/** The same with what API 47 adds: whether each project runs anything, for all of them in one request. */
+/** The same with the addition of API 47: whether each project is enabled, in one request for all. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
 
-/** The same of one project, since API 46: without the right to configure it. */
+/** The same for one project, since API 46; does not need the right to configure it. */
 export const projectMeta = defineEndpoint({
   name: 'project-meta',
   path: 'project/{project}/meta',
@@ -59,11 +59,11 @@ export const projectMeta = defineEndpoint({
   body: z.array(z.unknown()).transform(readModes),
 });
 
-/** API reference, "Projects": what older servers know of the switches, key by key. */
+/** API reference, "Projects": the switches of older servers, key by key. */
 export const projectDisablesExecutions = configSwitch('project.disable.executions');
 export const projectDisablesSchedule = configSwitch('project.disable.schedule');
 
-/** A key of a project's configuration that says "true" or nothing; one that is not set is answered with 404. */
+/** A key of a project's configuration that is "true" or missing; a missing key is answered with 404. */
 function configSwitch<const Key extends string>(key: Key) {
   return defineEndpoint({
     name: key.replaceAll('.', '-'),
@@ -73,7 +73,8 @@ function configSwitch<const Key extends string>(key: Key) {
     alsoAnswers: [404],
     body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
       if (answer.errorCode === 'api.error.item.doesnotexist') return false;
-      // The rundeck dialect names key and value; the documents show only what is sent there: the value by its key.
+      // The rundeck dialect returns `key` and `value`; the documents show only what is sent there: the value by its
+      // key.
       const value = answer.key === key ? answer.value : answer[key];
       if (value === undefined) context.addIssue(`has no value of ${key}`);
       return toText(value) === 'true';

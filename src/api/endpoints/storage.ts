@@ -4,13 +4,13 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 export const keyKinds = ['private', 'public', 'password'] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** One level of the key storage: the kinds of the keys that lie there, and the paths of the folders. */
+/** One level of the key storage: the kinds of its keys, and the paths of its folders. */
 export type KeyFolder = { readonly kinds: readonly KeyKind[]; readonly folders: readonly (readonly string[])[] };
 
 const folder = z.object({ type: z.literal('directory'), path: z.string() });
 const file = z.object({ type: z.literal('file'), meta: z.record(z.string(), z.unknown()) });
 
-/** API reference, "Stored key resource" and "Key storage". A folder with nothing in it has no `resources` (rundeck dialect). */
+/** API reference, "Stored key resource" and "Key storage". An empty folder has no `resources` (rundeck dialect). */
 const level = z
   .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }, context): KeyFolder => {
@@ -27,7 +27,7 @@ const level = z
     return { kinds, folders };
   });
 
-/** A server without a key has no uppermost level either, and a folder goes away with its last key. */
+/** A server without keys has no top level either, and a folder disappears with its last key. */
 const nothing = z
   .object({ error: z.string().startsWith('resource not found: /keys') })
   .transform((): KeyFolder => ({ kinds: [], folders: [] }));
@@ -40,17 +40,17 @@ const shared = {
   body: z.union([nothing, level]),
 } as const;
 
-/** The uppermost level. */
+/** The top level. */
 export const storedKeys = defineEndpoint({ name: 'stored-keys', path: 'storage/keys/', ...shared });
 
-/** A folder, named by the folders that lead to it. */
+/** A folder, named by its path. */
 export const storedKeysBelow = defineEndpoint({
   name: 'stored-keys-folder',
   path: 'storage/keys/{folder}/',
   ...shared,
 });
 
-/** The words that follow the dialect's own name in the names of the metadata: passwords have no `key-type`. */
+/** The suffixes of metadata names, after the dialect's own prefix; passwords have no `key-type`. */
 function toKinds(meta: Readonly<Record<string, unknown>> = {}): KeyKind[] {
   const told = new Map(Object.entries(meta).map(([name, value]) => [name.replace(/^[^-]*-/, ''), value]));
   const contentType = told.get('content-type');

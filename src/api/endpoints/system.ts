@@ -14,7 +14,7 @@ const release = section({
   serverUUID: text,
 });
 
-// A restricted caller only gets the release, and null for everything else (rundeck dialect, 4.4 and later).
+// A restricted caller gets only the release, and null for everything else (rundeck dialect, 4.4 and later).
 const systemInfoBody = z
   .object({
     system: z.object({
@@ -40,11 +40,11 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
-      // A restricted caller only sees the release; anything else shows that this one sees more.
+      // A restricted caller sees only the release; any other value shows that this one is not restricted.
       isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
         (value) => value !== undefined,
       ),
-      // Servers that render the version as text (4.3 and later) also cut the load to an integer: 0, or 1 at full load.
+      // Servers that write the version as text (4.3 and later) also cut the load to an integer: 0, or 1 at full load.
       loadIsRounded: typeof apiversion === 'string',
       executionMode: toExecutionMode(executions.executionMode ?? modeOf(executions.active)),
     };

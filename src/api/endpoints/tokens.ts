@@ -3,9 +3,9 @@ import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, text, timestampMs } from '../lenient.ts';
 
 /**
- * API reference, "API tokens". Only asked of API 19 and later: before, the id of a token *is* the token. Ids are never
- * decoded. An account that may not administer tokens sees those that it created; the line below allows what all the
- * others need.
+ * API reference, "API tokens". Requested only for API 19 and later: before, the id of a token *is* the token. Ids are
+ * never decoded. An account without the right to administer tokens sees only its own; the right below shows all of
+ * them.
  */
 export const tokens = defineEndpoint({
   name: 'tokens',

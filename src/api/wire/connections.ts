@@ -1,16 +1,16 @@
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { type TlsOptions, toTlsConnect } from './tls-material.ts';
 
-/** Carries requests to one origin, over connections that it keeps. */
+/** Carries requests to one origin over persistent connections. */
 export type Connections = Pick<Dispatcher, 'dispatch'> & {
-  /** Ends once the requests under way have ended. */
+  /** Ends once the requests in progress have ended. */
   readonly close: () => Promise<void>;
   /** Ends at once. */
   readonly destroy: () => Promise<void>;
 };
 
 export type ConnectionOptions = {
-  /** The most connections at once. */
+  /** The maximum of simultaneous connections. */
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;
@@ -18,7 +18,7 @@ export type ConnectionOptions = {
 
 const keepAliveMs = 120_000;
 
-/** Opens connections when requests need them: HTTP/1.1, TLS that trusts what it is given, and a proxy if there is one. */
+/** Opens connections when needed: HTTP/1.1, TLS with the configured certificates, and a proxy if there is one. */
 export function openConnections(origin: string, options: ConnectionOptions): Connections {
   const { concurrency = 4, tls, proxyUrl } = options;
   const common = {
@@ -27,7 +27,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     // Longer than any usual poll interval, so that a poll finds its connection open.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The limit of an exchange holds for all of it; these would end a request at five minutes.
+    // The limit of an exchange covers all of it; these would end a request after five minutes.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -40,7 +40,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // By itself it forgets the options of the connections to a proxy that forwards http.
+    // By default, connections to a forwarding http proxy lose their options.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {
@@ -53,8 +53,8 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 }
 
 /**
- * With TLS 1.3 a server refuses a client's certificate after the handshake. Its alert is told as an error of the socket, and
- * would be forgotten over the end of the connection that follows, were the socket not over by then.
+ * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is an error of the socket, which
+ * is lost in the end of the connection that follows, unless the socket is destroyed at once.
  */
 function endingAtErrors(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>

@@ -1,15 +1,15 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** The dispatcher as the exchange uses it; any that calls such a handler will do. */
+/** The dispatcher, as far as the exchange uses it. */
 export type Dispatch<Request> = (request: Request, handler: Handler) => unknown;
 
 export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
-  /** True if the answer was longer than the limit, and `bytes` is its beginning. */
+  /** True if the answer was longer than the limit: `bytes` is its start. */
   readonly isCut: boolean;
-  /** Gives back the room that a large answer took. */
+  /** Returns the place of a large answer. */
   readonly release: () => void;
 };
 
@@ -19,9 +19,9 @@ export type Limits = {
   /** From the request's first byte, or its wait for a connection, to the answer's last byte. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
-  /** Keeps the beginning of an answer that is too large; otherwise such an answer is an error. */
+  /** Keeps the start of an answer that is too large; otherwise that is an error. */
   readonly cutsAnswers?: boolean;
-  /** From this size on an answer needs room, and waits for it. */
+  /** A larger answer needs a place, and waits for it. */
   readonly largeBytes?: number;
   readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
@@ -29,8 +29,8 @@ export type Limits = {
 };
 
 /**
- * Sends one request and collects its answer by a handler that gets every chunk: a stream, a combined signal and their
- * listeners would cost half as much again as the request itself.
+ * Sends one request and collects its answer chunk by chunk: a stream, a combined signal and their listeners would cost
+ * half as much again as the request itself.
  */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
@@ -82,7 +82,7 @@ export function exchange<Request>(
     dispatch(request, {
       onRequestStart: (given) => {
         controller = given;
-        // It ended while it waited for a connection.
+        // It ended while waiting for a connection.
         if (ended instanceof Error) given.abort(ended);
       },
       onResponseStart: (_controller, receivedStatus, received) => {
@@ -107,12 +107,11 @@ export function exchange<Request>(
   });
 }
 
-/** The bytes that have arrived. */
 function createBody() {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
-    /** Returns the size with this chunk. */
+    /** Returns the size including this chunk. */
     add: (chunk: Buffer): number => {
       size += chunk.length;
       chunks.push(chunk);
@@ -130,7 +129,7 @@ function createBody() {
   };
 }
 
-/** The room of a large answer: until there is some, nothing is read, the server waits, and the limit continues to run. */
+/** The place of a large answer: while there is none, nothing is read, the server waits, and the limit continues to run. */
 function createRoom(enter: Limits['enter']) {
   let isWaiting = false;
   let leave: (() => void) | undefined;
@@ -149,12 +148,12 @@ function createRoom(enter: Limits['enter']) {
   };
 }
 
-/** No complete answer within the limit. */
+/** There was no complete answer within the limit. */
 export class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
 }
 
-/** Thrown if the caller stopped the request. */
+/** The caller stopped the request. */
 export class ExchangeStopped extends Error {
   override readonly name = 'ExchangeStopped';
 }

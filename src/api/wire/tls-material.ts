@@ -19,7 +19,7 @@ export type TlsPart = keyof TlsMaterial;
 /** Why a part cannot be used, as the end of a sentence about its file. */
 export type TlsProblem = { readonly part: TlsPart; readonly says: string };
 
-/** Finds what would make every connection fail: no PEM, a key of another certificate, what OpenSSL does not take. */
+/** Finds what would make every connection fail: invalid PEM, a key of another certificate, what OpenSSL rejects. */
 export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tls.cert_file'): readonly TlsProblem[] {
   const problems: TlsProblem[] = [];
   const complain = (part: TlsPart, says: string): void => void problems.push({ part, says });
@@ -40,7 +40,7 @@ export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tl
 const certificateBlock =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** The first certificate of a file, if all that it holds can be read. */
+/** Returns the first certificate of a file, if all of them can be read. */
 function readCertificates(pem: string, complain: (says: string) => void): X509Certificate | undefined {
   const blocks = pem.match(certificateBlock) ?? [];
   if (blocks.length === 0) {
@@ -81,13 +81,13 @@ function toCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-/** Options of a connector that trusts and shows what they say. */
+/** Returns the options of a connector with these certificates. */
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
-    // Made once: reading the hundreds of authorities of the system takes a connection some 50 ms, and all others with it.
+    // Created once: reading the system's hundreds of authorities takes some 50 ms, and would block all connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
-      // Passed by itself, it would replace the system's certificates.
+      // Alone, it would replace the system's certificates.
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

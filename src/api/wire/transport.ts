@@ -9,17 +9,17 @@ import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
 import type { TlsOptions } from './tls-material.ts';
 
 export type TransportOptions = {
-  /** The base URL, without a trailing slash; it may hold a path. */
+  /** The base URL, without a trailing slash; it may have a path. */
   readonly url: string;
   /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly concurrency?: number;
-  /** Room for answers that are larger than usual; without it none may be. */
+  /** Places for unusually large answers; without it, they are refused. */
   readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
   readonly clock: Pick<Clock, 'after'>;
-  /** Carries the requests, if not connections of our own. */
+  /** Replaces the exporter's own connections, for tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
@@ -32,27 +32,27 @@ export type TransportRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Less than the transport's own, where less is left. */
+  /** Shorter than the transport's, if less time is left. */
   readonly timeoutMs?: number;
-  /** The largest answer, inflated. */
+  /** The maximum size of the answer, inflated. */
   readonly maxBytes?: number;
 };
 
 export type TransportAnswer = {
   readonly status: number;
-  /** Lower-case names; of a repeated header the first. */
+  /** Names in lower case; the first of repeated headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
-  /** Empty where the answer is a large one. */
+  /** Empty if the answer is large. */
   readonly body: string;
-  /** A body that is too large to be decoded here and now. */
+  /** A body that is too large to decode at once. */
   readonly large?: LargeBody | undefined;
 };
 
 export type LargeBody = {
   readonly bytes: Buffer;
   readonly isGzip: boolean;
-  /** Gives back the room that it takes. */
+  /** Returns its place. */
   readonly release: () => void;
 };
 
@@ -62,17 +62,17 @@ export type Transport = {
   readonly postForm: (
     request: TransportRequest & { form: Readonly<Record<string, string>> },
   ) => Promise<TransportAnswer>;
-  /** The path below the base URL that a `Location` names; undefined where it leads elsewhere. */
+  /** Returns the path of a `Location` below the base URL; undefined if it leads elsewhere. */
   readonly toOwnPath: (location: string) => string | undefined;
   readonly close: () => Promise<void>;
 };
 
 export type RenewableTransport = Transport & {
-  /** Opens connections with other certificates from now on; requests that are under way end on theirs. */
+  /** Uses other certificates for new connections; requests in progress end on the old ones. */
   readonly renew: (tls: TlsOptions) => void;
 };
 
-/** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
+/** Sends requests to one server: with a total deadline, limits for the sent and inflated size, and no redirects. */
 export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: maxMs, largeAnswers, clock } = options;
   const { origin, pathname } = new URL(url);
@@ -154,7 +154,8 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   const { origin, basePath } = own;
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
-  // A server knows itself by its configured address, which may be another than ours: its own pages are asked of us.
+  // A server redirects to its configured address, which may differ from the exporter's: its own pages are requested
+  // from the known address.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
   const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
@@ -182,17 +183,17 @@ function toList(value: string | string[] | undefined): readonly string[] {
 type Sent = {
   what: string;
   apiEndpoint: string;
-  /** The deadline, where it was the deadline that ended the request. */
+  /** Set if the deadline ended the request. */
   timedOutAfterMs: number | undefined;
-  /** True if a proxy stands between: then no fault of a connection is the server's own. */
+  /** True if there is a proxy: then no connection error is the server's own. */
   isByProxy: boolean;
-  /** False where the URL begins with `http:`. */
+  /** False if the URL begins with `http:`. */
   isEncrypted: boolean;
-  /** The largest answer that was allowed. */
+  /** The maximum size that was allowed. */
   maxBytes: number;
 };
 
-/** The fault of a socket, a TLS handshake or a body as one of the closed kinds, with what to look at. */
+/** Converts an error of a socket, a TLS handshake or a body to one of the error kinds, with what to check. */
 function toTransportError(error: unknown, sent: Sent): ApiError {
   const { what, apiEndpoint, timedOutAfterMs, isByProxy, isEncrypted, maxBytes } = sent;
   if (error instanceof ApiError) return error;
@@ -227,13 +228,13 @@ const proxyFaults: readonly { codes: RegExp; says: string }[] = [
 
 const mayBeEncrypted = 'the connection was closed without an answer; does it speak https?';
 
-/** Reports whether the other end closed a connection on which it never sent anything. */
+/** Reports whether the other end closed a connection without ever sending anything. */
 function isWithoutAnswer(error: unknown): boolean {
   const { socket } = error as { socket?: { bytesRead?: number } | null };
   return socket?.bytesRead === 0;
 }
 
-/** Returns the status with which a proxy refused; only the message holds it. */
+/** Returns the status with which a proxy refused; only the message has it. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];

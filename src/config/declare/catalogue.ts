@@ -61,7 +61,7 @@ export function listWebFileLeaves(): readonly (Omit<Leaf, 'environment'> & { env
   });
 }
 
-/** Returns the variable that holds a secret itself, next to the one that names its file. */
+/** Returns the variable for a secret itself, beside the one for the path of its file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
   return option.type.kind === 'secret' ? environment.replace(/_FILE$/, '') : undefined;
 }

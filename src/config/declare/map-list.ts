@@ -61,7 +61,7 @@ function readMap(
     if (Object.hasOwn(found, key)) values.set(name, readPart(type, found[key], [...path, key], add));
     else if (!choices.includes(key)) add({ path, message: `${key} is missing`, hint: type.hint(undefined) });
   }
-  // An unknown key may be a misspelt one of them.
+  // An unknown key may be a misspelt field.
   if (choices.length > 0 && Object.keys(found).every((key) => Object.hasOwn(fields, key)))
     add({ path, message: 'says nothing beside', hint: `give ${choices.join(' or ')}` });
   return Object.fromEntries(values);

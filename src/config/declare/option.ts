@@ -7,13 +7,13 @@ const mark = Symbol('option');
 export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
-  /** As YAML would write it. */
+  /** Written as in YAML. */
   readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
   /** Whether a change takes effect with a reload or only with a restart. */
   readonly reload: Reload;
-  /** Overrides the flag that follows from its place, for the name that other exporters use. */
+  /** Replaces the derived flag by the name that other exporters use. */
   readonly flag?: string;
 };
 
@@ -38,12 +38,12 @@ export type Settings<T extends OptionTree> = {
 // Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
-/** An option that a reload does not change. */
+/** Marks an option that a reload does not change. */
 export function untilRestart<O extends Option<unknown>>(declared: O): O & { reload: 'restart' } {
   return { ...declared, reload: 'restart' };
 }
 
-/** An option with the flag that other exporters use. */
+/** Gives an option the flag that other exporters use. */
 export function withFlag<O extends Option<unknown>>(flag: string, declared: O): O {
   return { ...declared, flag };
 }
@@ -55,17 +55,17 @@ export type FixedSettings<T extends OptionTree> = {
     : never]: T[K] extends Option<infer V> ? V : never;
 };
 
-/** An option with a default, written as YAML would write it. */
+/** Declares an option with a default, written as in YAML. */
 export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback, help: string): Option<T, K> {
   return { [mark]: true, type, fallback, required: false, help, reload: 'now' };
 }
 
-/** An option without a default. */
+/** Declares an option without a default. */
 export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
   return { [mark]: true, type, fallback: undefined, required: false, help, reload: 'now' };
 }
 
-/** An option without a default that must be given. */
+/** Declares an option that must be given. */
 export function required<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T, K> {
   return { [mark]: true, type, fallback: undefined, required: true, help, reload: 'now' };
 }

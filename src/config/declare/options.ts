@@ -242,7 +242,7 @@ export type CollectorDefaults = {
   readonly help: string;
   /** Describes what it collects only for configured projects. */
   readonly projects?: string;
-  /** Its default limit of series, if not the usual one. */
+  /** Its default limit of series, if not the general one. */
   readonly maxSeries?: number;
 };
 

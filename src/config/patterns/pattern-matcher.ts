@@ -1,6 +1,6 @@
 import type { PatternNode } from './pattern-syntax.ts';
 
-/** An upper bound for the steps of a pattern for one character of a name. */
+/** Returns an upper bound for the steps of a pattern for one character of a name. */
 export function countSteps(node: PatternNode): number {
   switch (node.kind) {
     case 'sequence':
@@ -18,9 +18,9 @@ export function countSteps(node: PatternNode): number {
 }
 
 /**
- * Reports whether a whole name matches. All ways through the pattern are followed at once, character by character, so that
- * the time is bounded by the length of the name times the steps of the pattern. Transitions are cached, because names are
- * alike.
+ * Reports whether a whole name matches. All branches of the pattern are followed at once, character by character, so
+ * that the time is limited to the length of the name times the steps of the pattern. Transitions are cached, because
+ * names are similar.
  */
 export function createMatcher(pattern: PatternNode): (name: string) => boolean {
   const steps = toSteps(pattern);
@@ -70,12 +70,12 @@ export function createMatcher(pattern: PatternNode): (name: string) => boolean {
   };
 }
 
-/** Places in the pattern that wait for the next character, and the known transitions. */
+/** The positions in the pattern that wait for the next character, and the known transitions. */
 type State = { places: readonly number[]; isMatch: boolean; next: Map<number, State> };
 
 const maxKept = 1000;
 
-// Follows each place until it needs a character or the name ends.
+// Advances each position until it needs a character or the name ends.
 function follow(steps: readonly Step[], from: number[], about: { isStart: boolean; isEnd: boolean }): number[] {
   const waiting: number[] = [];
   const seen = new Uint8Array(steps.length);

@@ -28,7 +28,7 @@ export function parsePatternSyntax(source: string): PatternNode {
   }
 
   function parseRepeat(part: PatternNode): PatternNode {
-    // Greediness changes what is captured, not what matches.
+    // Greedy or not changes only captures.
     const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
     if (mark === undefined) return part;
     const [least, most] = toBounds(mark);

@@ -34,7 +34,7 @@ function findFault(source: string): string | undefined {
     void new RegExp(source, 'su');
     return undefined;
   } catch (error) {
-    // The engine repeats the whole expression before the reason.
+    // The error message repeats the whole expression before the reason.
     const said = error instanceof Error ? (/: ([^:]+)$/.exec(error.message)?.[1] ?? '') : '';
     return said === '' ? 'write \\ before special characters' : said.toLowerCase();
   }
@@ -52,7 +52,7 @@ export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {
   format: ({ source }) => source,
 });
 
-/** A flag or a variable has one pattern, which can have alternatives separated by |. */
+/** A flag or a variable has one pattern, which may have alternatives separated by |. */
 export const patternList: ValueType<Patterns, 'plain'> = structured(
   (found, add) => {
     if (!Array.isArray(found)) return undefined;
@@ -80,7 +80,7 @@ export const patternList: ValueType<Patterns, 'plain'> = structured(
 
 type Choice = { include: Patterns; exclude: Patterns };
 
-/** Selects the names in `include`, or all if it is empty, except those in `exclude`. */
+/** Returns a function that selects names in `include` (all if empty) and not in `exclude`. */
 export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
   return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
 }
@@ -92,7 +92,7 @@ type Override = {
   critical?: boolean | undefined;
 };
 
-/** Finds the overrides of a job: for each field the first matching entry that has it. */
+/** Returns the overrides of a job: for each field, the first matching entry that has it. */
 export function toOverrideChoice(entries: readonly Override[]): {
   successAgeMsOf: (path: string) => number | undefined;
   overdueFactorOf: (path: string) => number | undefined;

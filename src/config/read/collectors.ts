@@ -70,7 +70,7 @@ function checkLabels(
   { names, place }: { names: readonly string[] | undefined; place: Place | undefined },
   complaints: Complaints,
 ): void {
-  // A value that is not a list already has its complaint, and is undefined here.
+  // A value that is not a list is undefined here, and already has its complaint.
   for (const [index, name] of (place === undefined ? [] : (names ?? [])).entries()) {
     const at = toInnerPlace(place ?? { text: '' }, [index]);
     const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
@@ -81,8 +81,8 @@ function checkLabels(
 }
 
 /**
- * Resolves pairs that exclude each other: the stronger source wins, so that a flag or an image can overrule the file; two
- * values from one source are a complaint.
+ * Resolves pairs that exclude each other: the stronger source wins, so that a flag or an image can override the file;
+ * two values from one source are a complaint.
  */
 export function settleExclusions(
   resolved: ReadonlyMap<string, Resolved>,
@@ -101,8 +101,8 @@ export function settleExclusions(
 }
 
 /**
- * Complains about a client certificate without its key and the reverse, and about a database password without a host: the
- * state would be in a file, and each replica would count for itself.
+ * Complains about a client certificate without its key and the reverse, and about a database password without a host:
+ * without one, the state would be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
   const placeOf = (key: string) => general.get(`state.postgres.tls.${key}`)?.place;

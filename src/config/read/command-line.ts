@@ -62,7 +62,7 @@ export function parseArguments(
     if (flag === undefined) {
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, hint);
-      // The next word is likely its value, and may be a secret: it must not be repeated as a command.
+      // The next word is probably its value, and may be a secret: it must not be repeated as a command.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();
@@ -144,7 +144,7 @@ function quoteFlag(typed: string): string {
   return /^--?[A-Za-z0-9._-]{1,60}$/.test(typed) ? typed : quote(typed);
 }
 
-/** What to do about an unknown flag. Servers, and above all their secrets, have no flags on purpose. */
+/** Explains what to do about an unknown flag. Servers, and especially their secrets, intentionally have no flags. */
 function explainUnknownFlag(typed: string, known: Iterable<string>): { message: string; hint: string } {
   const message = 'is not a known flag';
   const word = typed

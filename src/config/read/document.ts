@@ -1,12 +1,12 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
 
-/** A part of the file with its place; aliases are resolved and duplicate keys are gone. */
+/** A part of the file with its place; aliases are resolved and duplicate keys removed. */
 export type DocumentNode =
   | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
   | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown }
-  /** Something that already has its complaint. */
+  /** A part that already has its complaint. */
   | { readonly kind: 'broken'; readonly offset: number };
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
@@ -19,7 +19,7 @@ export type ReadDocument = {
   readonly toPlace: (offset: number, path: string) => Place;
 };
 
-/** Parses YAML and never throws: faults become complaints. */
+/** Parses YAML and never throws: errors become complaints. */
 export function parseYaml(text: string, fileName: string, complaints: Complaints): ReadDocument {
   const lineCounter = new LineCounter();
   const toPlace = (offset: number, path: string): Place => {
@@ -27,7 +27,7 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
     return { text: `${fileName}:${Math.max(line, 1)}:${Math.max(col, 1)}${path === '' ? '' : ` ${path}`}`, offset };
   };
   try {
-    // Duplicate keys are found below: the library would compare every key with every other.
+    // Duplicate keys are found below: the library would compare every key with every other one.
     const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
     for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, maxSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
@@ -36,14 +36,14 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
     if (document.contents === null) return { root: undefined, empty: true, toPlace };
     return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), empty: false, toPlace };
   } catch (error) {
-    // The parser recurses; a stack overflow means that the text is nested too deep.
+    // The parser is recursive; a stack overflow means that the text is nested too deep.
     if (!(error instanceof RangeError)) throw error;
     complaints.add(fileName, tooDeep);
     return { root: undefined, empty: false, toPlace };
   }
 }
 
-/** The plain value of a node. Shared nodes stay shared, so that aliases of aliases do not multiply. */
+/** Returns the plain value of a node. Shared nodes stay shared, so that aliases of aliases do not multiply. */
 export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, unknown>()): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'broken') return undefined;
@@ -51,7 +51,7 @@ export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, u
   const value =
     node.kind === 'list'
       ? node.items.map((item) => toPlainValue(item, known))
-      : // fromEntries defines own properties, so that even `__proto__` is a key like any other.
+      : // fromEntries defines own properties, so that `__proto__` is a key like any other.
         Object.fromEntries([...node.entries].map(([key, entry]) => [key, toPlainValue(entry.node, known)]));
   known.set(node, value);
   return value;

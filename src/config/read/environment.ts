@@ -2,7 +2,7 @@ import { type Complaints, didYouMean, quote } from '../../domain/complaint.ts';
 import { environmentPrefix, type Leaf, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
-/** The exporter's variables by name; an empty one counts as not set, because compose files leave them empty. */
+/** Returns the exporter's variables by name; an empty one counts as not set, because compose files leave them empty. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   collectors: readonly CollectorDefaults[],

@@ -22,7 +22,7 @@ export type FileValues = {
   readonly servers: readonly Place[];
   /** Paths that are in the file, but already have a complaint. */
   readonly faulty: ReadonlySet<string>;
-  /** False if part of the file could not be read: an absent value may only be unseen. */
+  /** False if part of the file could not be read: then a missing value may exist. */
   readonly complete: boolean;
 };
 
@@ -56,13 +56,13 @@ function isTop(key: string): boolean {
   return topKeys.includes(key);
 }
 
-/** Returns the section that was probably meant, so that faults below it are found too. */
+/** Returns the section that was probably meant, so that errors below it are found too. */
 function complainUnknownTop(reading: Reading, entry: DocumentEntry, key: string): string {
   complainUnknown(reading, entry, { path: joinPath('', key), key, known: topKeys });
   return findNearest(key, topKeys) ?? key;
 }
 
-/** Finds the value of every option of a tree in a file of its own; every other key is a complaint. */
+/** Reads the value of every option of a tree from its own file; every other key is a complaint. */
 export function readTreeValues(
   { root, toPlace }: ReadDocument,
   tree: OptionTree,
@@ -190,7 +190,7 @@ function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boo
   return offset;
 }
 
-// The secret itself was written where the path of its file belongs.
+// The secret itself was written in place of the path of its file.
 function toFileHint(tree: OptionTree, key: string): string | undefined {
   const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
   if (declared === undefined || !isOption(declared)) return undefined;

@@ -12,7 +12,7 @@ export function checkLabels(
 ): void {
   const { taken, placeOf } = about;
   const place = placeOf('labels');
-  // A wrong value already has its complaint, and is undefined here, whatever its type.
+  // A wrong value is undefined here, and already has its complaint.
   const own = (labels ?? []).map(([name]) => name);
   if (place !== undefined) complainTaken(own, { taken: taken.ofServers, place, path: [] }, complaints);
   const projectPlace = placeOf('projects.labels');

@@ -3,24 +3,27 @@ import type { Leaf } from '../declare/catalogue.ts';
 import { checkValue } from '../values/value-type.ts';
 import type { FileValue } from './file-values.ts';
 
-/** Everything that can give an option its value, the strongest first. */
+/** All sources of option values, strongest first. */
 export type Sources = {
   readonly flags: ReadonlyMap<string, string | boolean>;
   readonly environment: ReadonlyMap<string, string>;
   readonly file: ReadonlyMap<string, FileValue>;
 };
 
-/** The sources of a value, the weakest first. */
+/** The sources of a value, weakest first. */
 export const origins = ['default', 'file', 'environment', 'flag'] as const;
 export type Origin = (typeof origins)[number];
 
 /** A value and its origin; a default has no place. */
 export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
 
-/** An option by its names; one that only the file has, has no variable. */
+/** The names of an option; one that only the file has lacks a variable. */
 export type Named = Omit<Leaf, 'environment'> & { readonly environment: string | undefined };
 
-/** The strongest value of an option: flag, environment, file, default. All given values are checked, not only the strongest. */
+/**
+ * Returns the strongest value of an option: flag, environment, file, default. All given values are checked, not only
+ * the strongest.
+ */
 export function resolveLeaf(leaf: Named, sources: Sources, complaints: Complaints): Resolved {
   const given = listGiven(leaf, sources).map(({ raw, place, origin }) => {
     return { value: check(leaf, raw, place, complaints), origin, place };
@@ -37,7 +40,7 @@ export function resolveAll(
   return new Map(leaves.map((leaf) => [leaf.path ?? leaf.flag ?? '', resolveLeaf(leaf, sources, complaints)]));
 }
 
-/** Complains that a required option is missing, at the place of the thing that lacks it. */
+/** Complains that a required option is missing, at the place of what lacks it. */
 export function complainMissing(
   leaf: Leaf,
   { place, single }: { place: Place; single: boolean },
@@ -74,7 +77,7 @@ function check({ option: { type } }: Named, raw: unknown, place: Place, complain
   return undefined;
 }
 
-// Defaults are YAML in our own source, so parsing one cannot fail.
+// Defaults are YAML in the source code, so parsing cannot fail.
 function toDefault({ option: { type, fallback } }: Named): unknown {
   return fallback === undefined ? undefined : type.schema.parse(fallback);
 }

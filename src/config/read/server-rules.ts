@@ -28,7 +28,10 @@ export type TlsRules = {
     | undefined;
 };
 
-/** Complains about options of a server that contradict or lack each other, and about unusable files; reads the files of `tls`. */
+/**
+ * Complains about options of a server that contradict or need each other, and about unusable files; reads the files of
+ * `tls`.
+ */
 export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
   checkAddress(server, complaints);
@@ -62,7 +65,7 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
   complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
-// A server from the environment gets its secret there; one from the file from either.
+// A server from the environment gets its secret there; one from the file may get it from either.
 function adviseWays(server: ResolvedServer): string {
   const inFile = server.place.offset !== undefined;
   const toName = (key: string) => (inFile ? key : toVariable(server, key));

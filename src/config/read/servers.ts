@@ -78,8 +78,8 @@ function toServer({ projects, namespace, ...server }: Settings<typeof serverOpti
   };
 }
 
-// A variable with a secret is as strong as the variable with the path of its file, so both together are a
-// contradiction.
+// A variable with a secret is as strong as the variable with the path of its file, so both together contradict each
+// other.
 async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: About): Promise<Resolved> {
   const named = resolveLeaf(leaf, sources, complaints);
   const variable = toSecretVariable(leaf) ?? '';
@@ -102,7 +102,7 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
   }
 }
 
-/** Complains about servers that could not be told apart: they would share series, executions or trace ids. */
+/** Complains about servers that could not be distinguished: they would share series, executions or trace ids. */
 function complainSame(
   servers: readonly ServerConfig[],
   about: { places: readonly Place[]; resolved: ReadonlyMap<string, Resolved>; complaints: Complaints },
@@ -112,7 +112,7 @@ function complainSame(
   for (const key of ['name', 'url', 'namespace'] as const) {
     const seen = new Map<string, number>();
     for (const [index, { [key]: value, url }] of servers.entries()) {
-      // A wrong value already has its complaint, and is undefined here, whatever its type.
+      // A wrong value is undefined here, and already has its complaint.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);

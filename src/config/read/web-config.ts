@@ -14,7 +14,7 @@ import type { TlsRules } from './server-rules.ts';
 
 export type WebConfigOptions = TlsRules & { readonly place: string; readonly complaints: Complaints };
 
-/** Reads the file of `--web.config.file`; faults become complaints. Paths are relative to the folder of the file. */
+/** Reads the file of `--web.config.file`; errors become complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
   const { place, readFile, complaints } = options;
   const before = complaints.list().length;
@@ -117,7 +117,7 @@ const settingNames = {
 type PemKey = 'cert' | 'key' | 'client_ca';
 type PemFileKey = `${PemKey}_file`;
 
-/** Complains about options that contradict each other, or do less than they seem to do. */
+/** Complains about options that contradict each other, or have less effect than they suggest. */
 function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): void {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const auth = toClientAuth(clientAuthType);

@@ -25,7 +25,7 @@ export function toEffectiveSettings(config: Config): Nested {
   };
 }
 
-/** A short text that is equal for two configurations that watch, count and trace the same things in the same way. */
+/** Returns a short text that is equal for two configurations that watch, count and trace the same in the same way. */
 export function toConfigDigest(config: Config): string {
   const servers = config.servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const settings = Object.entries(toEffectiveSettings({ ...config, servers }));

@@ -46,7 +46,7 @@ export function readPart<T>(
   return undefined;
 }
 
-/** The JSON Schema of the file's form of a type. */
+/** Returns the JSON Schema of a type as it is written in the file. */
 export function toInputSchema(type: ValueType<unknown>): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(type.schema, { io: 'input' });
   return schema;

@@ -70,7 +70,7 @@ export function plainName(): ValueType<string, 'plain'> {
   });
 }
 
-/** A namespace is used unchanged in ids that others compute as well, so it must not contain invisible characters. */
+/** Other programs compute ids from a namespace too, so it must not contain invisible characters. */
 export function namespace(): ValueType<string, 'plain'> {
   return text({
     takes: 'a namespace',

@@ -16,11 +16,11 @@ export type ValueType<T, K extends Kind = Kind> = {
   readonly examples: readonly string[];
   /** The placeholder in the help; none for a switch. */
   readonly placeholder: string | undefined;
-  /** The right form, for a value of the wrong type. */
+  /** Suggests the right form for a value of the wrong type. */
   hint(found: unknown): string | undefined;
   /** Converts the text of a flag or a variable to what YAML would give. */
   fromText(text: string): unknown;
-  /** The way in which a secret is sent; as a header value by default. */
+  /** How a secret is sent; as a header value by default. */
   readonly travels?: SecretForm;
   /** Converts a value back to what YAML takes. */
   format(value: T): unknown;
@@ -138,14 +138,14 @@ function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
 
-// Bounds are in our own source, so a bad one is a programming error.
+// Bounds are in the source code, so a wrong one is a bug.
 function toMs(written: string): number {
   const parsed = parseDuration(written);
   if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);
   return parsed.value;
 }
 
-/** A fault of a value: its place within the value, and the right form. */
+/** An error in a value: its place within the value, and the right form. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
   /** True if the key at that place is wrong, not its value. */
@@ -168,7 +168,7 @@ export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | 
   return { problems };
 }
 
-// Only our own checks have their own messages; the library's are replaced by what the option takes.
+// Only the exporter's own checks have their own messages; the library's are replaced by what the option takes.
 function describeIssue(issue: z.core.$ZodIssue): string | undefined {
   return issue.code === 'custom' ? issue.message : undefined;
 }
