@@ -17,13 +17,13 @@ export type AppParts = {
   readonly sessions: Sessions;
   readonly log: RequestLog;
   readonly control: Control;
-  /** Which member serves a request: the pinned one, or the next behind the balancer. */
+  /** The member that answers a request: the pinned one, or the next one of the load balancer. */
   readonly nextMember: () => Member;
-  /** Pages next to the service: a request to them is not a request to the service. */
+  /** Pages beside the service: a request to them is not one to the service. */
   readonly traceSink: Router;
 };
 
-/** The service as one HTTP application; a cluster has one per address. */
+/** Creates the service as one HTTP application; a cluster has one for each address. */
 export function createApp({ world, faults, sessions, log, control, nextMember, traceSink }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,6 +1,6 @@
 export type Clock = ReturnType<typeof createClock>;
 
-/** Real time for people, a handed-in clock for tests that own one, or a free clock that only `advance` moves. */
+/** Real time for people, a given clock for tests, or a free clock that only `advance` moves. */
 export function createClock(now: (() => number) | undefined, kind: 'real' | 'free') {
   if (now !== undefined || kind === 'real') {
     return {

@@ -8,7 +8,7 @@ import { executionTypes, type Job, type Project, startOfCommand, startOfJob } fr
 import type { JobDefinition } from './world/work.ts';
 import type { World } from './world/world.ts';
 
-/** Changes of projects, jobs and executions, as people and imports make them. */
+/** Changes of projects, jobs and executions, as made by people and imports. */
 export function createEstateControl(world: World, play: () => void) {
   return {
     ...createProjectControl(world, play),
@@ -27,7 +27,7 @@ function createProjectControl(world: World, play: () => void) {
       play();
       Object.assign(findProject(world, name), change);
     },
-    /** One entry of a project's configuration; undefined takes it away. */
+    /** Sets one entry of a project's configuration; undefined removes it. */
     setProjectConfig(name: string, key: string, value: string | undefined): void {
       play();
       const { config } = findProject(world, name);
@@ -51,7 +51,7 @@ function createProjectControl(world: World, play: () => void) {
 
 function createJobControl(world: World, play: () => void) {
   return {
-    /** Creates a job and gives its id; without `work` it runs one short command on the project's nodes. */
+    /** Creates a job and returns its id; without `work` it runs one short command on the project's nodes. */
     createJob(projectName: string, definition: NewJob, id?: string): string {
       play();
       const project = findProject(world, projectName);
@@ -78,7 +78,7 @@ function createJobControl(world: World, play: () => void) {
 
 function createExecutionControl(world: World, play: () => void) {
   return {
-    /** Starts a job now, or once at a later time; undefined when the server refuses. */
+    /** Starts a job now, or once at a later time; undefined if the server refuses. */
     runJob(id: string, options: z.infer<typeof runSchema> = {}): number | undefined {
       play();
       const start = startOfJob(findJob(world, id), options.type ?? 'user', options.user ?? 'someone', options.options);
@@ -102,7 +102,7 @@ function createExecutionControl(world: World, play: () => void) {
         endExecution(world, execution, { atMs: world.playedMs, stored: 'aborted', timedOut: false, abortedBy: user });
       }
     },
-    /** Puts a finished execution there with given times: an import, a short run between two polls, old history. */
+    /** Adds a finished execution with given times: an import, a short run between two polls, old history. */
     addFinished(projectName: string, run: NewFinished): number {
       play();
       const project = findProject(world, projectName);

@@ -10,7 +10,7 @@ export type ControlRow = {
   readonly about: string;
   readonly example: unknown;
   readonly buttons: readonly Button[];
-  /** Does what a body asks for; returns what is wrong with one that makes no sense. */
+  /** Performs the request in a body; returns what is wrong with it, if anything. */
   readonly perform: (control: Control, body: unknown) => string | undefined;
 };
 
@@ -58,7 +58,7 @@ const project = z.strictObject({
   scheduleEnabled: z.boolean(),
 });
 
-/** Every control that is reached over HTTP: the routes, the list for curl and the buttons follow from it. */
+/** Every control that is available over HTTP: the source of the routes, the list for curl and the buttons. */
 export const controls: readonly ControlRow[] = [
   row('execution-mode', {
     about: 'Switch the execution mode.',

@@ -9,7 +9,7 @@ import type { Settings } from './world/settings.ts';
 import type { Conditions } from './world/work.ts';
 import type { World } from './world/world.ts';
 
-/** Typed operations for tests; the same ones are reachable as POST /simulator/…. */
+/** Typed operations for tests; also available as POST /simulator/…. */
 export type Control = ReturnType<typeof createControl>;
 
 export function createControl(world: World, faults: Faults, play: () => void) {
@@ -40,17 +40,17 @@ function createServiceControl(world: World, play: () => void) {
       else if (on) world.settings.metricsDisabled.delete(name);
       else world.settings.metricsDisabled.add(name);
     },
-    /** Ends become visible this much later than they happen; real ones up to 50 s. */
+    /** Sets how long after its end an execution becomes visible; up to 50 s in real servers. */
     setSaveDelay(ms: number): void {
       play();
       world.settings.saveDelayMs = ms;
     },
-    /** Weather for everything that starts from now on: nodes that are down, more failures, longer runs, stuck jobs. */
+    /** Sets conditions for all later runs: nodes that are down, more failures, longer runs, stuck jobs. */
     setConditions(conditions: Partial<Conditions>): void {
       play();
       world.conditions = { ...world.conditions, ...conditions };
     },
-    /** The server's own configuration and lesser lies. */
+    /** Sets the server's own configuration and small faults. */
     configure(settings: Partial<Settings>): void {
       play();
       Object.assign(world.settings, settings);
@@ -85,7 +85,7 @@ function createCredentialControl(world: World) {
       };
       world.credentials.set(`${kind}:${kind === 'password' ? user : token}`, credential);
     },
-    /** Adds the rules of an access control file to what a token may do. */
+    /** Adds the rules of an access control file to the rights of a token. */
     addAccessRules(token: string, text: string): void {
       const key = `token:${token}`;
       const credential = world.credentials.get(key);
@@ -120,7 +120,10 @@ function createMemberControl(world: World, play: () => void) {
         restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
       }
     },
-    /** A member goes away for good: its runs stay running, another takes its schedules, unless nobody does. */
+    /**
+     * Removes a member for good: its runs stay `running`; another member takes its schedules, unless `isTakenOver` is
+     * false.
+     */
     loseMember(memberIndex: number, { isTakenOver = true } = {}): void {
       play();
       const member = world.members[memberIndex];

@@ -23,13 +23,13 @@ export type DirectAnswer = {
   readonly costMs?: number;
 };
 
-/** Answers reads of the API as a function, at once: no socket, no session and no fault stands between. */
+/** Answers API requests as a function call, without a socket, a session or faults. */
 export function answerDirectly(world: World, { path, headers, member }: DirectRequest): DirectAnswer {
   const trueMs = world.clock.now();
   advance(world, trueMs);
   const nowMs = trueMs + member.skewMs;
   const url = new URL(`http://service${path}`);
-  // The cast is true: whoever asks who is calling reads nothing but headers.
+  // The cast is true: the code that identifies the caller reads only headers.
   const request = { get: (name: string) => headers[name.toLowerCase()], headers } as unknown as Request;
   const log: SimulatorRequest = {
     atMs: trueMs,

@@ -19,23 +19,23 @@ export const faultKinds = [
   'redirect',
 ] as const;
 
-/** Something that goes wrong on the way: for paths that match, a number of times or until cleared. */
+/** A network fault: for matching paths, a number of times or until cleared. */
 export const faultSchema = z
   .strictObject({
     kind: z.enum(faultKinds),
-    /** A regular expression over the path; everything when absent. */
+    /** A regular expression for the path; all paths if absent. */
     path: z.string(),
     times: z.number(),
-    /** For `status`; 500 when absent. */
+    /** For `status`; 500 if absent. */
     status: z.number(),
     retryAfter: z.string(),
-    /** Delay of `slow`, and the pause between the bytes of `drip`. */
+    /** The delay of `slow`, and the pause between the bytes of `drip`. */
     ms: z.number(),
     bytes: z.number(),
     location: z.string(),
     /** Replaces the body of `garbage`, `html` and `status`. */
     body: z.string(),
-    /** Only every n-th matching request, for example 2 for half of them. */
+    /** Only every n-th matching request, such as 2 for half of them. */
     everyNth: z.number(),
   })
   .exactPartial()
@@ -107,7 +107,7 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
       later(fault.ms ?? 1000, next);
       break;
     case 'hang':
-      // Nothing is ever said.
+      // Never answers.
       break;
     case 'refuse':
       request.socket.destroy();
@@ -164,7 +164,7 @@ function drip(response: Response, body: Buffer, ms: number, later: Scene['later'
   later(ms, () => drip(response, body.subarray(1), ms, later));
 }
 
-/** Promises the whole body, sends half of it, and hangs up. */
+/** Announces the whole body, sends half of it, and closes the connection. */
 function cut(response: Response, body: Buffer): void {
   response.setHeader('Content-Length', String(body.length));
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());

@@ -1,7 +1,7 @@
-/** Text that is HTML; whatever else is put into a page is escaped. */
+/** Escaped HTML; everything else in a page is escaped. */
 export type Markup = { readonly markup: string };
 
-/** A template of HTML: texts in it are escaped, markup and lists of it stay as they are, undefined is nothing. */
+/** An HTML template: escapes texts, keeps markup and lists of it; undefined becomes empty. */
 export function page(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | undefined | Markup | readonly Markup[])[]
@@ -18,7 +18,7 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-/** A whole page below its heading: no script, light and dark, readable on a phone. */
+/** Renders a whole page with a heading: no script, light and dark, readable on a phone. */
 export function renderPage(heading: string, content: Markup): string {
   return page`<!doctype html>
 <html lang="en">

@@ -11,7 +11,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Folds names and numbers into one seed, so that independent things draw independent numbers. */
+/** Combines names and numbers into one seed, so that independent things draw independent numbers. */
 export function toSeed(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {

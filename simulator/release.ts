@@ -1,9 +1,9 @@
-/** One server release: the API versions that it speaks, and how it differs from the others. */
+/** One server release: its API versions, and how it differs from others. */
 export type Release = {
   readonly name: string;
   readonly apiVersion: number;
   readonly oldestVersion: number;
-  /** `apiversion` and `executions.active` of system/info travel as text. */
+  /** `apiversion` and `executions.active` of system/info are text. */
   readonly infoAsText: boolean;
   /** Callers without system read get system/info with null members instead of 403. */
   readonly infoForAll: boolean;
@@ -11,29 +11,32 @@ export type Release = {
   readonly loadAverage: 'load' | 'fraction' | 'integer';
   readonly metrics: 'servlet' | 'controller';
   readonly metricsOn: boolean;
-  /** The size of the scheduler's thread pool is among the gauges. */
+  /** The size of the scheduler's thread pool is a gauge. */
   readonly poolGauge: boolean;
-  /** Errors are XML when no Accept header asks for JSON. */
+  /** Errors are XML unless an Accept header asks for JSON. */
   readonly xmlByDefault: boolean;
-  /** The `unauthorized` answer is XML unless JSON is asked for. */
+  /** The `unauthorized` answer is XML unless JSON is requested. */
   readonly xmlUnauthorized: boolean;
   readonly errorArguments: boolean;
   readonly disabledProjects: boolean;
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
-  /** How many succeeded and failed in executions/metrics: in a map at first, next to the total in later releases. */
+  /**
+   * The numbers of succeeded and failed executions in executions/metrics: first in a map, in later releases beside the
+   * total.
+   */
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
   readonly fractionalDates: boolean;
-  /** Its HTTP server refuses empty segments in paths, and some characters however they are encoded. */
+  /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
-  /** Differences between the documents and real servers: step durations, workflow keys, token gates. */
+  /** As in the documents where real servers differ: step durations, workflow keys, token gates. */
   readonly asDocumented: boolean;
 };
 
-/** The release that speaks `apiVersion` as its newest version, or the named one. */
+/** Returns the release whose newest version is `apiVersion`, or the named one. */
 export function findRelease(dialect: DialectName, apiVersion: number, name?: string): Release {
   const row = releases.find(([version, release]) => (name === undefined ? version === apiVersion : release === name));
   if (row === undefined) {
@@ -44,7 +47,7 @@ export function findRelease(dialect: DialectName, apiVersion: number, name?: str
 
 type Row = readonly [apiVersion: number, name: string];
 
-// Names below 3.0.0 are nearest guesses; of several releases with one API version the last is listed first.
+// Names below 3.0.0 are approximate; of several releases with one API version, the last one comes first.
 const releases = `
   14 2.6.2, 15 2.6.4, 16 2.6.5, 17 2.6.7, 18 2.6.9, 19 2.8.0, 20 2.8.1, 21 2.9.0, 22 2.10.0, 23 2.10.4,
   24 2.11.0, 25 3.0.0, 26 3.0.1, 27 3.0.6, 28 3.0.8, 29 3.0.13, 30 3.0.17, 31 3.0.21, 32 3.1.0, 33 3.1.2,

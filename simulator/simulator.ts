@@ -22,34 +22,34 @@ export type { TrueExecution, Truth } from './truth.ts';
 
 export type SimulatorOptions = {
   readonly host?: string;
-  /** 0 takes any free port. */
+  /** 0 uses any free port. */
   readonly port?: number;
   readonly dialect?: DialectName;
-  /** The newest version the server speaks: 14 to 47, or 58. It decides the release that is played. */
+  /** The newest API version of the server: 14 to 47, or 58. It selects the release. */
   readonly apiVersion?: number;
-  /** A release by name, where one API version belongs to several. */
+  /** A release by name, if several have the API version. */
   readonly release?: string;
   readonly token?: string;
   readonly scenario?: string;
   readonly seed?: number;
-  /** More of everything in the same time. */
+  /** More runs in the same time. */
   readonly speed?: number;
   readonly now?: () => number;
-  /** `free` stands still until `advance`. */
+  /** A `free` clock moves only by `advance`. */
   readonly clock?: 'real' | 'free';
-  /** For golden answers: a free clock, one public address, timers that requests do not move, one member that answers. */
+  /** For golden answers: a free clock, one public address, constant timers, one member that answers. */
   readonly frozen?: boolean;
-  /** Cluster members; each also listens on an address of its own when `memberAddresses` is on. */
+  /** The number of cluster members; with `memberAddresses`, each also listens on its own address. */
   readonly members?: number;
   readonly memberAddresses?: boolean;
   readonly threadPoolSize?: number;
-  /** How many finished executions are kept; `Infinity` keeps all. */
+  /** The number of finished executions to keep; `Infinity` keeps all. */
   readonly retained?: number;
-  /** How much past is there at the start, instead of what the scenario says. */
+  /** The length of the past at the start, instead of the scenario's. */
   readonly historyMs?: number;
-  /** Hears of each request before it is answered: what happens between two pages of a list is done here. */
+  /** Called before each request is answered: tests can make changes between two pages of a list. */
   readonly onRequest?: (request: SimulatorRequest) => void;
-  /** Where the trace of an execution leads back to. */
+  /** Returns the page for an execution's trace. */
   readonly executionPage?: ExecutionPage;
 };
 
@@ -57,7 +57,7 @@ export type Simulator = Readonly<Awaited<ReturnType<typeof startSimulator>>>;
 
 export type Service = ReturnType<typeof createService>;
 
-/** Starts an Automation Service that lives in this process. */
+/** Starts a simulated Automation Service in this process. */
 export async function startSimulator(options: SimulatorOptions = {}) {
   const { host = '127.0.0.1', seed = 1, frozen = false } = options;
   const clock = createClock(options.now, options.clock ?? (frozen ? 'free' : 'real'));
@@ -79,7 +79,7 @@ export async function startSimulator(options: SimulatorOptions = {}) {
     token,
     memberUrls,
     requests: () => log.all(),
-    /** What really happened, whatever the API says. */
+    /** Returns what really happened, whatever the API shows. */
     truth: () => {
       play();
       return tellTruth(world);
@@ -96,7 +96,7 @@ export async function startSimulator(options: SimulatorOptions = {}) {
   };
 }
 
-/** A service with what its scenario says, on a clock, that nobody can reach yet. */
+/** Creates a service with a scenario and a clock; it does not listen yet. */
 export function createService(options: SimulatorOptions, clock: Clock) {
   const { token = demoToken, seed = 1, frozen = false } = options;
   const scenario = findScenario(options.scenario ?? 'quiet-day');
@@ -118,7 +118,7 @@ export function createService(options: SimulatorOptions, clock: Clock) {
 
 const demoToken = 'demo-token-that-opens-nothing-real';
 
-/** Behind one address every request may reach another member; of a frozen cluster always the first that lives. */
+/** At one address, each request may reach another member; in a frozen cluster always the first live one. */
 function balance(members: readonly Member[], frozen: boolean): () => Member {
   let turn = 0;
   return () => {

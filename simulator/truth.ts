@@ -3,11 +3,11 @@ import type { World } from './world/world.ts';
 
 export type Truth = {
   readonly executionMode: 'active' | 'passive';
-  /** Finished ones in the order in which they became visible, then the open ones by id. */
+  /** Finished ones in the order in which they became visible, then open ones by id. */
   readonly executions: readonly TrueExecution[];
 };
 
-/** Everything the simulator remembers; with `retained: Infinity` that is everything there was. */
+/** Returns everything that the simulator keeps; with `retained: Infinity`, everything that happened. */
 export function tellTruth(world: World): Truth {
   const open = [...world.executions.values()]
     .filter((execution) => !execution.ended)
@@ -18,7 +18,7 @@ export function tellTruth(world: World): Truth {
   };
 }
 
-/** The true course of one execution, whatever the API says about it. */
+/** The true course of one execution, whatever the API shows. */
 export type TrueExecution = Readonly<ReturnType<typeof toTrue>>;
 
 function toTrue(execution: Execution, atMs: number) {
@@ -37,13 +37,13 @@ function toTrue(execution: Execution, atMs: number) {
     retriedById: retriedBy?.id,
     status,
     customStatus: status === 'other' ? end?.stored : undefined,
-    /** As its member's clock says. */
+    /** By its member's clock. */
     startedAtMs: startedAt(execution),
     endedAtMs: end === undefined ? undefined : endedAt(execution),
-    /** Nodes by how they ended; none while it is not over. */
+    /** Nodes by result; none until it has ended. */
     succeededNodes: end?.succeededNodes ?? [],
     failedNodes: end?.failedNodes ?? [],
-    /** True time at which the end could be read for the first time; undefined while it cannot. */
+    /** The true time when the end first became readable; undefined before. */
     visibleAtMs: ended ? end?.visibleAtMs : undefined,
     deletedAtMs,
   };

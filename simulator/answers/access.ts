@@ -2,13 +2,13 @@ import { covers } from '../world/access.ts';
 import type { Job, Project } from '../world/installation.ts';
 import { type Answer, type ApiRequest, denied, fail, missing, parameter } from './answer.ts';
 
-/** The right to read the system itself, or undefined when the caller has it. */
+/** Refuses a caller without the right to read the system itself; undefined if the caller has it. */
 export function refuseSystem(request: ApiRequest): Answer | undefined {
   const { policy } = request.caller;
   return policy.systemRead || policy.admin ? undefined : denied(request, 'read', 'Resource', 'system');
 }
 
-/** The project of the path, or the answer that says why not. */
+/** Returns the project of the path, or the answer that refuses it. */
 export function openProject(request: ApiRequest, name = parameter(request, 'project')): Project | Answer {
   const project = request.world.projects.get(name);
   if (project === undefined || project.deleted) {

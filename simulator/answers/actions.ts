@@ -6,7 +6,7 @@ import { type Answer, type ApiRequest, denied, fail, ok } from './answer.ts';
 import { readDate } from './dates.ts';
 import { links, openExecution, statusNow, toExecution } from './executions/execution.ts';
 
-/** execution/{id}/abort: a GET that does something (API reference, "Executions"). */
+/** execution/{id}/abort: a GET that changes something (API reference, "Executions"). */
 export function abortExecution(request: ApiRequest): Answer {
   const execution = openExecution(request);
   if ('status' in execution) return execution;
@@ -23,7 +23,7 @@ export function abortExecution(request: ApiRequest): Answer {
   return ok({ abort: { status: 'pending' }, execution: { ...links(request, execution), status: 'running' } });
 }
 
-/** job/{id}/run and job/{id}/executions (API reference, "Jobs"); `runAtTime` starts it once, later. */
+/** job/{id}/run and job/{id}/executions (API reference, "Jobs"); with `runAtTime`, one run at a later time. */
 export function runJob(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) return job;

@@ -2,25 +2,25 @@ import type { Policy } from '../world/access.ts';
 import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
-/** The content of an answer: JSON, plain text, or nothing but a status. */
+/** The content of an answer: JSON, plain text, or only a status. */
 export type Answer = {
   readonly status: number;
   readonly json?: unknown;
   readonly text?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How much the server lists in memory for it, however little of that it tells. */
+  /** How many items the server lists in memory for it, even if it returns few. */
   readonly listed?: number;
 };
 
-/** The time that a server takes to list that. */
+/** Returns how long a server takes to list that. */
 export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
   return listed * 0.003;
 }
 
 /**
- * The time for which a request keeps the processor of a server busy, as measured of release 5.20.1: in ms, for the request and for
- * each row of its answer.
+ * How long a request keeps a processor of the server busy, as measured with release 5.20.1: in ms, for the request and
+ * for each row of its answer.
  */
 const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = [
   [/^system\/info/, 15],
@@ -34,7 +34,7 @@ const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = 
 ];
 const usual: readonly [ms: number, rowMs?: number] = [13];
 
-/** `path` is one with its query. */
+/** `path` includes the query. */
 export function toCostMs(path: string, answer: Pick<Answer, 'json' | 'listed'>): number {
   const inner = path.replace(/^\/api\/\d+\//, '');
   const [, ...cost] = costs.find(([pattern]) => pattern.test(inner)) ?? [undefined, ...usual];
@@ -57,7 +57,7 @@ export type Caller = {
 /** One API call after authentication and version check. */
 export type ApiRequest = {
   readonly world: World;
-  /** The serving member, and its own idea of the present time. */
+  /** The member that answers, and its own clock. */
   readonly member: Member;
   readonly nowMs: number;
   readonly version: number;
@@ -79,12 +79,12 @@ export function text(body: string, contentType = 'text/plain;charset=utf-8'): An
   return { status: 200, text: body, contentType };
 }
 
-/** An API address, always with the server's newest version. */
+/** Returns an API address, always with the server's newest version. */
 export function href({ world, baseUrl }: ApiRequest, path: string): string {
   return `${world.settings.publicUrl ?? baseUrl}/api/${world.release.apiVersion}/${path}`;
 }
 
-/** A page of the user interface. */
+/** Returns the address of a page of the user interface. */
 export function permalink({ world, baseUrl }: ApiRequest, path: string): string {
   return `${world.settings.publicUrl ?? baseUrl}/${path}`;
 }
@@ -98,10 +98,10 @@ export function flag(request: ApiRequest, name: string): boolean {
   return ['true', 'on', '1', 'yes'].includes(request.query.get(name)?.toLowerCase() ?? '');
 }
 
-/** The text of an error; what is named in it follows on its own in newer releases. */
+/** The text of an error; newer releases send the names in it separately too. */
 type Message = string | readonly [text: string, ...named: string[]];
 
-/** The general error of an endpoint (API reference, "Errors"). */
+/** Returns the general error of an endpoint (API reference, "Errors"). */
 export function fail({ world }: ApiRequest, status: number, errorCode: string, message: Message): Answer {
   return toError(world, status, errorCode, message);
 }
@@ -133,7 +133,7 @@ export function invalidRequest(world: World, path: string): Answer {
   return toError(world, 404, 'api.error.invalid.request', [`Invalid API Request: ${path}`, path]);
 }
 
-/** The same error as an older server says it when nobody asked for JSON. */
+/** Returns the same error in the format of older servers if JSON was not requested. */
 export function toXml(answer: Answer): Answer {
   const json = answer.json as { apiversion?: number; errorCode?: string; message?: string } | undefined;
   const { apiversion = '', errorCode = '', message = '' } = json ?? {};

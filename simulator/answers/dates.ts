@@ -1,11 +1,11 @@
 import type { Release } from '../release.ts';
 
-/** Whole seconds, UTC, ending in Z. */
+/** Writes whole seconds in UTC, ending in Z. */
 export function toDate(ms: number): string {
   return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** Dates of marshalled objects: some releases write milliseconds. */
+/** Writes a date of a marshalled object: some releases have milliseconds. */
 export function toObjectDate(ms: number, release: Release): string {
   return release.fractionalDates ? new Date(ms).toISOString() : toDate(ms);
 }
@@ -14,7 +14,7 @@ export function toUnixDate(ms: number): { readonly unixtime: number; readonly da
   return { unixtime: ms, date: toDate(ms) };
 }
 
-/** A relative date such as `1h`: `s n h d w m y`, where `n` is minutes and `m` is months. */
+/** Subtracts a relative date such as `1h`: `s n h d w m y`, where `n` is minutes and `m` is months. */
 export function beforeNow(text: string, nowMs: number, units = 'snhdwmy'): number | undefined {
   const match = /^(\d+)([snhdwmy])$/.exec(text);
   const unit = match?.[2];
@@ -27,7 +27,7 @@ export function afterNow(text: string, nowMs: number): number | undefined {
   return match === null ? undefined : shift(nowMs, Number(match[1]), match[2] ?? 's');
 }
 
-/** Milliseconds since 1970, or exactly `yyyy-MM-dd'T'HH:mm:ss'Z'`. */
+/** Reads milliseconds since 1970, or exactly `yyyy-MM-dd'T'HH:mm:ss'Z'`. */
 export function readDate(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) > 0 ? Number(text) : undefined;
   const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;

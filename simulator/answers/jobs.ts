@@ -67,7 +67,7 @@ const filterGates: readonly (readonly [string, number])[] = [
   ['executionEnabledFilter', 18],
 ];
 
-/** Only in a cluster; from v18 on, jobs without a schedule say too that the serving member does not own them. */
+/** Only in a cluster. From v18 on, jobs without a schedule also have this: the serving member does not own them. */
 function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
   if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) return {};
   return { ...(owner === undefined ? {} : { serverNodeUUID: owner.uuid }), serverOwner: owner === member };
@@ -119,15 +119,15 @@ function agrees(wanted: string | null, actual: boolean): boolean {
 }
 
 /**
- * job/{id}/forecast (API reference, "Jobs"): computed from the schedule, also while the server is passive. A server lists all
- * times of the span before it cuts them to `max`.
+ * job/{id}/forecast (API reference, "Jobs"): computed from the schedule, even while the server is passive. A server
+ * lists all times of the span before it applies `max`.
  */
 export function jobForecast(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) return job;
   const { world, query, nowMs, version } = request;
   const time = query.get('time') ?? '1d';
-  // No other word means yes here.
+  // Only this word means yes here.
   const past = query.get('past') === 'true' && version >= 32;
   const otherEnd = past ? beforeNow(time, nowMs) : afterNow(time, nowMs);
   if (otherEnd === undefined) return badParameter(request, 'api.error.parameter.invalid', 'time', time);
@@ -146,7 +146,7 @@ export function jobForecast(request: ApiRequest): Answer {
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
   const played = accelerate(schedule, world.speed);
   const times = timesBetween(played, fromMs, toMs, limit);
-  // Newer releases append the runs that somebody ordered for later, whatever their times: to past times as well.
+  // Newer releases append one-time runs, whatever their times, even to past times.
   const ordered = newest ? oneTimeRuns(request, job) : [];
   const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
   return {

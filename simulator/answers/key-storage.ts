@@ -2,8 +2,8 @@ import { isAnswer, openProject, refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, denied, href, missing, ok, parameter, text } from './answer.ts';
 
 /**
- * storage/keys/{path} (API reference, "Stored key resource" and "Key storage"): one level per request; secrets show no
- * content.
+ * storage/keys/{path} (API reference, "Stored key resource" and "Key storage"): one level for each request, without the
+ * content of secrets.
  */
 export function keyStorage(request: ApiRequest): Answer {
   const path = ['keys', parameter(request, 'path')]
@@ -42,7 +42,7 @@ function toContent(request: ApiRequest, { path, kind }: Key): Answer {
     : denied(request, 'read', 'Content', path);
 }
 
-/** The document gives a name and metadata only to files; real servers write them as null into directories. */
+/** In the document, only files have a name and metadata; real servers send null for folders. */
 function toFolder(request: ApiRequest, path: string) {
   const place = { path, type: 'directory', url: href(request, `storage/${path}`) };
   return request.world.release.asDocumented ? place : { ...place, name: null, meta: null };
@@ -56,7 +56,7 @@ function toKey(request: ApiRequest, { path, kind, size }: Key) {
     public: 'application/pgp-keys',
     password: `application/x-${prefix.toLowerCase()}-data-password`,
   }[kind];
-  // Real servers hide the size of secrets and call a password so; the document does neither.
+  // Real servers hide the size of secrets, passwords included; the document does not.
   const hidden = kind !== 'public';
   return {
     path,

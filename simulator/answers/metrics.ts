@@ -1,7 +1,7 @@
 import { refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, href, invalidRequest, ok, parameter, text } from './answer.ts';
 
-/** The list of metrics endpoints that are switched on (API reference, "System information, metrics, log storage"). */
+/** The list of enabled metrics endpoints (API reference, "System information, metrics, log storage"). */
 export function metricsList(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
   if (refusal !== undefined) return refusal;
@@ -29,7 +29,7 @@ export function metricsEndpoint(request: ApiRequest): Answer {
   }
 }
 
-/** One gauge that throws spoils the whole answer of 6.x. */
+/** In 6.x, one gauge that throws makes the whole answer fail. */
 function crash(): Answer {
   return { status: 500, json: { error: 'A server error occurred' } };
 }
@@ -64,7 +64,7 @@ function threads({ world, member }: ApiRequest): Answer {
   return text(all.map((name, index) => `"${name}" id=${index + 1} state=RUNNABLE\n`).join('\n'));
 }
 
-/** metrics/metrics (API reference, "Metrics data") with the names a real server registers. */
+/** metrics/metrics (API reference, "Metrics data") with the names that a real server registers. */
 function metricsData(request: ApiRequest) {
   const { world, member } = request;
   const prefix = world.dialect.metricPrefix;
@@ -109,7 +109,7 @@ function metricsData(request: ApiRequest) {
   };
 }
 
-/** Counters that came with the monitoring of 6.x. */
+/** Counters that are new in the monitoring of 6.x. */
 function toLogins({ member }: ApiRequest) {
   return {
     'userLogin.success': { count: 0 },

@@ -43,11 +43,12 @@ export function projectConfig(request: ApiRequest): Answer {
   if (request.accept?.includes('text/plain') === true || !(asDocumented || request.accept?.includes('json') === true)) {
     return text(value);
   }
-  // The document answers as it is written, by the key's own name; real servers name both (≠ API reference, "Projects").
+  // In the document, the value is under the key's own name; real servers send key and value (≠ API reference,
+  // "Projects").
   return ok(asDocumented ? { [key]: value } : { key, value });
 }
 
-/** project/{project}/meta (v46; fields: read in servers, not in the documents). */
+/** project/{project}/meta (v46); its fields are from real servers, not from the documents. */
 export function projectMeta(request: ApiRequest): Answer {
   const project = openProject(request);
   return isAnswer(project) ? project : ok(toMeta(request, project, request.query.get('meta') ?? '*'));
@@ -119,7 +120,7 @@ function inFormat(request: ApiRequest, nodes: Readonly<Record<string, NodeResour
   }
 }
 
-/** `attribute: value attribute2: value2`, each value matched as a whole, tags one by one. */
+/** `attribute: value attribute2: value2`; each value must match as a whole, each tag separately. */
 function matches(node: NodeResource, filter: string): boolean {
   for (const [, name = '', value = ''] of filter.matchAll(/([\w-]+):\s*(\S+)/g)) {
     const actual = node[name === 'name' ? 'nodename' : name] ?? '';

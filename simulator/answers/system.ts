@@ -5,7 +5,7 @@ import { refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, badParameter, denied, flag, href, ok, permalink } from './answer.ts';
 import { toDate } from './dates.ts';
 
-/** system/info (API reference, "System info"); what real releases make of it differs. */
+/** system/info (API reference, "System info"); releases differ. */
 export function systemInfo(request: ApiRequest): Answer {
   const { world, member, nowMs } = request;
   const { release, dialect } = world;

@@ -66,7 +66,7 @@ export function userClass(request: ApiRequest): Answer {
   }
 }
 
-/** Everyone may ask for the own class, admins for all. */
+/** Everyone may read their own class, admins all. */
 export function userClassOf(request: ApiRequest): Answer {
   const login = parameter(request, 'user');
   const refusal = login === request.caller.user ? undefined : refuse(request);

@@ -5,7 +5,7 @@ import { accelerate, nextTime } from './schedule.ts';
 import { beginWork, requestStart } from './start.ts';
 import { storeLog } from './storage.ts';
 
-/** Plays everything that is due up to a moment, in the order of time. A clock that steps back plays nothing. */
+/** Plays everything that is due up to a time, in order. A clock that steps back plays nothing. */
 export function advance(world: World, toMs: number): void {
   for (;;) {
     const nextMs = world.queue.nextAtMs();
@@ -18,7 +18,7 @@ export function advance(world: World, toMs: number): void {
   world.playedMs = Math.max(world.playedMs, toMs);
 }
 
-/** Puts a job's next trigger in the queue, by the clock of the member that runs it. */
+/** Queues a job's next trigger, by the clock of the member that runs it. */
 export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'trigger' }>, afterMs: number): void {
   const { schedule } = event.job.definition;
   const skewMs = event.job.owner?.skewMs ?? 0;
@@ -27,14 +27,14 @@ export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'tr
   }
 }
 
-/** Sets the clock of a member: schedules skip what it leaps over, and do not run again what it lives through twice. */
+/** Sets the clock of a member: schedules skip times that it skips, and do not repeat times that it repeats. */
 export function setClock(world: World, member: Member, skewMs: number): void {
   const lostMs = Math.max(0, member.skewMs - skewMs);
   member.skewMs = skewMs;
   for (const job of world.jobs.values()) if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
 }
 
-/** Triggers of before become void. */
+/** Earlier triggers become void. */
 export function scheduleAgain(world: World, job: Job, afterMs: number): void {
   job.generation += 1;
   scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, afterMs);

@@ -3,7 +3,7 @@ import type { World } from '../world/world.ts';
 import { planOf, toOutcome } from './outcome.ts';
 import { requestStart, serveWaiting } from './start.ts';
 
-/** A run comes to the end it was planned to have, or to its timeout. */
+/** Ends a run as planned, or at its timeout. */
 export function reachEnd(world: World, execution: Execution, atMs: number): void {
   if (execution.end !== undefined || execution.lostAtMs !== undefined) return;
   const workedMs = atMs - execution.workAtMs;
@@ -20,7 +20,7 @@ export type Ending = {
   readonly abortedBy: string | undefined;
 };
 
-/** Writes the end; with a saving delay it becomes visible later than it happened. */
+/** Stores the end; with a save delay, it becomes visible later. */
 export function endExecution(world: World, execution: Execution, ending: Ending): void {
   const { atMs, stored, timedOut, abortedBy } = ending;
   const { member } = execution;
@@ -38,7 +38,7 @@ export function endExecution(world: World, execution: Execution, ending: Ending)
   world.queue.push(visibleAtMs, { kind: 'show', execution });
 }
 
-/** The saving transaction commits: the end is visible, the next attempt exists, the log goes to storage. */
+/** Makes the end visible, creates the next attempt, and passes the log to storage. */
 export function showEnd(world: World, execution: Execution): void {
   const { end, job, project, member } = execution;
   if (end === undefined || execution.ended || world.executions.get(execution.id) !== execution) return;
@@ -81,7 +81,7 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   if (execution.retriedBy === undefined) execution.end = { ...end, stored: 'failed-with-retry' };
 }
 
-/** Keeps memory bounded: the oldest finished executions go in batches once there are too many. */
+/** Limits memory: beyond the maximum, the oldest finished executions are removed in batches. */
 function forgetOldest(world: World): void {
   if (world.history.length <= world.retained * 1.1) return;
   const forgotten = world.history.slice(0, world.history.length - world.retained);

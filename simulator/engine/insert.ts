@@ -12,7 +12,7 @@ export type FinishedRun = {
   readonly work: Work;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** When the end becomes visible; now when absent. */
+  /** When the end becomes visible; now if absent. */
   readonly visibleAtMs?: number;
   /** How far the clock of its member was ahead. */
   readonly skewMs?: number;
@@ -63,7 +63,7 @@ export function insertFinished(world: World, run: FinishedRun): Execution {
   return execution;
 }
 
-/** The last step fails on every node. */
+/** Makes the last step fail on every node. */
 function failing(work: Work): Work {
   const last = work.steps.at(-1);
   if (last === undefined) return work;

@@ -14,7 +14,7 @@ export function planOf(execution: Execution): WorkflowRun {
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
-/** How a run ends when nobody interferes, or what it had done when it was cut off. */
+/** Returns how a run ends without interference, or how far it came when it was cut off. */
 export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): Outcome {
   const good = new Set<string>();
   const bad = new Set<string>();
@@ -36,7 +36,7 @@ function collect(workflow: WorkflowRun, cutMs: number, good: Set<string>, bad: S
   }
 }
 
-/** The same run, stretched or squeezed to a given length. */
+/** Scales a run to a given duration. */
 function scaleRun(run: WorkflowRun, lengthMs: number): WorkflowRun {
   const factor = lengthMs / Math.max(1, run.endMs ?? 1);
   return scaleWorkflow(run, factor);
@@ -84,7 +84,7 @@ type StateWord =
   | 'NODE_MIXED'
   | 'NOT_STARTED';
 
-/** How far a run has come: where its time stands, and whether anything can still happen. */
+/** How far a run has come, and whether it can still change. */
 export type Progress = {
   /** Milliseconds after the first step began. */
   readonly cutMs: number;
@@ -102,7 +102,7 @@ export type Moment = {
 
 export function progressOf(execution: Execution, atMs: number): Progress {
   const { end, lostAtMs, workAtMs, startedAtMs, skewMs } = execution;
-  // After a crash the stored state stays where it was, also when the run was marked incomplete later.
+  // After a crash, the stored state does not change, even if the run is marked incomplete later.
   const final = end !== undefined && lostAtMs === undefined && end.atMs <= atMs;
   const untilMs = Math.min(atMs, lostAtMs ?? atMs, end?.atMs ?? atMs);
   const beganMs = Number.isFinite(workAtMs) ? workAtMs : Number.POSITIVE_INFINITY;
@@ -116,7 +116,7 @@ type Span = {
   readonly reason: string | undefined;
 };
 
-/** Derives the present state of a planned step, node or workflow. */
+/** Computes the present state of a planned step, node or workflow. */
 export function momentOf(span: Span, progress: Progress, handlerMs?: number): Moment {
   const { startMs, endMs } = span;
   if (startMs === undefined || endMs === undefined || startMs > progress.cutMs) {

@@ -6,7 +6,7 @@ export type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUC
 export type NodeRun = {
   readonly startMs: number;
   readonly endMs: number;
-  /** When the error handler took over, if it did. */
+  /** When the error handler started, if it did. */
   readonly handlerMs: number | undefined;
   readonly state: 'SUCCEEDED' | 'FAILED';
   readonly reason: string | undefined;
@@ -15,7 +15,7 @@ export type NodeRun = {
 export type StepRun = {
   readonly number: number;
   readonly step: Step;
-  /** Undefined when the step was never reached. */
+  /** Undefined if the step was never reached. */
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
   readonly state: RunState;
@@ -34,7 +34,7 @@ export type WorkflowRun = {
   readonly failedNodes: ReadonlySet<string>;
 };
 
-/** Everything a run will do, in milliseconds after its first step begins; the same seed gives the same run. */
+/** Plans everything that a run will do, in milliseconds after its first step starts; the same seed gives the same run. */
 export function planRun(work: Work, conditions: Conditions, seed: number): WorkflowRun {
   const setting = { conditions, random: createRandom(seed), references: work.references, depth: 0 };
   return planWorkflow(work, work.nodes, 0, setting);
@@ -161,7 +161,7 @@ function toUnreached(number: number, step: Step): StepRun {
   };
 }
 
-/** A reference that runs once per node still shows its sub-workflow, never started as such. */
+/** A reference that runs once for each node still has its sub-workflow, which never starts itself. */
 function toTemplate(work: Work, nodes: readonly string[]): WorkflowRun {
   const steps = work.steps.map((step, index) => toUnreached(index + 1, step));
   return { nodes, startMs: undefined, endMs: undefined, state: 'NOT_STARTED', steps, failedNodes: new Set() };

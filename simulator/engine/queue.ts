@@ -1,8 +1,8 @@
 export type Queue<T> = ReturnType<typeof createQueue<T>>;
 
-/** Items in the order of time; those of the same instant come out in the order they went in. */
+/** Items in order of time; those of the same time in the order of insertion. */
 export function createQueue<T>() {
-  // The next one is last.
+  // The next item is the last entry.
   const entries: { readonly atMs: number; readonly item: T }[] = [];
   return {
     push: (atMs: number, item: T): void => {

@@ -1,4 +1,4 @@
-/** A plain cadence: every so often, shifted by an offset, in UTC; from a time on, if it has one. */
+/** A regular interval with an offset, in UTC; starting at a time, if given. */
 export type Cadence = {
   readonly everyMs: number;
   readonly offsetMs: number;
@@ -7,13 +7,13 @@ export type Cadence = {
 
 export type Schedule = Cadence | Cron;
 
-/** More speed means more runs, never times in the future; what follows a calendar keeps to it. */
+/** A higher speed gives more runs, never future times; calendar schedules do not change. */
 export function accelerate(schedule: Schedule, speed: number): Schedule {
   if ('cron' in schedule) return schedule;
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
 }
 
-/** The first time strictly after `afterMs`. */
+/** Returns the first time after `afterMs`. */
 export function nextTime(schedule: Schedule, afterMs: number): number {
   if ('cron' in schedule) return nextCronTime(schedule, afterMs);
   const { everyMs, offsetMs, fromMs = 0 } = schedule;
@@ -28,19 +28,22 @@ export function timesBetween(schedule: Schedule, fromMs: number, toMs: number, l
   return times;
 }
 
-/** The number of times after `fromMs` up to `toMs`, which may be millions. */
+/** Counts the times after `fromMs` up to `toMs`; there may be millions. */
 export function countBetween(schedule: Schedule, fromMs: number, toMs: number): number {
   if ('cron' in schedule) return countCronTimes(schedule, fromMs, toMs);
   const firstMs = nextTime(schedule, fromMs);
   return firstMs > toMs ? 0 : Math.floor((toMs - firstMs) / schedule.everyMs) + 1;
 }
 
-/** A time of day and date in a zone: second (0 where it is left out), minute, hour, day of the month, month, day of the week (0 is Sunday). */
+/**
+ * A cron expression in a time zone: second (0 if omitted), minute, hour, day of the month, month, day of the week (0 is
+ * Sunday).
+ */
 type Cron = { readonly cron: string; readonly zone: string };
 
 /**
- * The first time of a cron expression strictly after `afterMs`. A local time that a zone leaps over does not happen; one that it
- * lives twice happens once, the first time.
+ * Returns the first time of a cron expression after `afterMs`. A local time that the zone skips does not happen; one
+ * that it repeats happens once, the first time.
  */
 export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const { times, isDue } = readCron(cron);
@@ -60,7 +63,7 @@ export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   throw new Error(`The schedule "${cron}" never happens.`);
 }
 
-/** The number of times after `fromMs` up to `toMs`, as if the zone never changed its clocks. */
+/** Counts the times after `fromMs` up to `toMs`, as if the zone never changed its clocks. */
 export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: number): number {
   const { times, isDue } = readCron(cron);
   const [fromLocalMs, toLocalMs] = [fromMs + offsetMs(zone, fromMs), toMs + offsetMs(zone, fromMs)];
@@ -74,7 +77,7 @@ export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: numbe
 }
 
 type Times = {
-  /** The times of each day that is due, from its midnight on. */
+  /** The times of each due day, from its midnight on. */
   readonly times: readonly number[];
   readonly isDue: (day: number) => boolean;
 };
@@ -114,7 +117,7 @@ const ranges: readonly (readonly [least: number, greatest: number])[] = [
   [0, 6],
 ];
 
-/** A field: `*`, numbers, ranges and steps, with commas between. */
+/** A field: `*`, numbers, ranges and steps, separated by commas. */
 function toValues(field: string, [least, greatest]: readonly [number, number]): number[] {
   const found = field.split(',').flatMap((part) => {
     const [span = '*', step = '1'] = part.split('/');
@@ -126,9 +129,9 @@ function toValues(field: string, [least, greatest]: readonly [number, number]): 
   return found.sort((one, other) => one - other);
 }
 
-/** Undefined for a local time that the zone leaps over. */
+/** Undefined for a local time that the zone skips. */
 function fromLocal(zone: string, localMs: number): number | undefined {
-  // Of two times that show the same, the earlier one has the larger offset.
+  // Of two times with the same local time, the earlier one has the larger offset.
   const offsets = [localMs - dayMs, localMs + dayMs].map((atMs) => offsetMs(zone, atMs));
   const candidates = offsets.map((offset) => localMs - offset).sort((one, other) => one - other);
   return candidates.find((atMs) => atMs + offsetMs(zone, atMs) === localMs);
@@ -136,7 +139,7 @@ function fromLocal(zone: string, localMs: number): number | undefined {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** How far the clocks of a zone are ahead of UTC. */
+/** Returns how far the clocks of a zone are ahead of UTC. */
 function offsetMs(zone: string, atMs: number): number {
   if (zone === 'UTC') return 0;
   const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-US', { ...numeric, timeZone: zone });

@@ -3,7 +3,7 @@ import type { Execution, Member, Start } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { planOf } from './outcome.ts';
 
-/** Starts a run now, or lets it wait for a scheduler thread; undefined when the server refuses. */
+/** Starts a run, or queues it for a scheduler thread; undefined if the server refuses. */
 export function requestStart(world: World, start: Start, atMs: number): Execution | undefined {
   const { job, project } = start;
   if (world.executionMode === 'passive' || project.disabled || project.deleted || !project.executionsEnabled) {
@@ -29,7 +29,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
   return execution;
 }
 
-/** A run ordered for a later moment: it has its id already. */
+/** Schedules a run for later: it already has its id. */
 export function requestLater(world: World, start: Start, atMs: number): Execution | undefined {
   const member = chooseMember(world, start);
   if (member === undefined) return undefined;
@@ -41,7 +41,7 @@ export function requestLater(world: World, start: Start, atMs: number): Executio
   return execution;
 }
 
-/** Takes a thread and plans the moment of the end. */
+/** Takes a thread and plans the end. */
 export function beginWork(world: World, execution: Execution, workAtMs: number): void {
   execution.workAtMs = workAtMs;
   execution.member.busy += 1;
@@ -53,7 +53,7 @@ export function beginWork(world: World, execution: Execution, workAtMs: number):
   world.queue.push(workAtMs + Math.min(lengthMs, limitMs), { kind: 'end', execution });
 }
 
-/** Gives freed threads to what waits. */
+/** Gives free threads to waiting runs. */
 export function serveWaiting(world: World, member: Member, atMs: number): void {
   while (member.busy < member.threadPoolSize) {
     const next = member.waiting.shift();
@@ -79,7 +79,7 @@ function createExecution(world: World, start: Start, member: Member, times: Time
 
 type Later = 'lostAtMs' | 'end' | 'ended' | 'retriedBy' | 'jobDeleted' | 'deletedAtMs' | 'plan';
 
-/** Gives an execution its id. */
+/** Creates an execution with the next id. */
 export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' | Later>): Execution {
   const id = world.nextId;
   world.nextId += 1;

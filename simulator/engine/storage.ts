@@ -1,7 +1,7 @@
 import type { Execution } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
-/** One attempt to hand a finished run's log to the log storage. */
+/** Tries once to store a finished run's log in the log storage. */
 export function storeLog(world: World, execution: Execution, attempt: number, atMs: number): void {
   const { storage } = execution.member;
   if (world.executions.get(execution.id) !== execution || world.settings.logStoragePlugin === undefined) return;
@@ -19,7 +19,7 @@ export function storeLog(world: World, execution: Execution, attempt: number, at
   if (queued) world.queue.push(atMs + retryEveryMs, { kind: 'store', execution, attempt: attempt + 1 });
 }
 
-/** The documented "resume": everything incomplete is tried again soon. */
+/** The documented "resume": everything incomplete is soon tried again. */
 export function resumeIncomplete(world: World): void {
   for (const entry of world.incomplete.values()) {
     if (!entry.queued) {

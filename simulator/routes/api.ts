@@ -4,7 +4,7 @@ import { type Endpoint, endpoints } from './endpoints.ts';
 import { type Exchange, exchangeOf, html, send } from './exchange.ts';
 import { authenticate, type Sessions } from './sessions.ts';
 
-/** Everything below /api: who calls, which version, which endpoint, and what it says. */
+/** Everything below /api: finds the caller, the version and the endpoint, and answers. */
 export function createApiRouter(sessions: Sessions): Router {
   const router = Router();
   router.use(json({ limit: '1mb', strict: false }));
@@ -26,7 +26,7 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
   exchange.log.endpointKnown = endpoint !== undefined;
   const caller = authenticate(request, exchange, sessions);
   if ('by' in caller && caller.by === 'token' && request.headers.cookie === undefined) {
-    // Real servers open a session for a token too; its cookie opens nothing.
+    // Real servers also open a session for a token; its cookie gives no access.
     response.setHeader('Set-Cookie', `JSESSIONID=token-${exchange.member.meters.requests}; Path=/; HttpOnly`);
   }
   const question = { parameters: toParameters(request), accept: request.get('accept'), body: request.body as unknown };
@@ -34,7 +34,7 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
   send(request, response, inFormat(request, exchange.world.release.xmlByDefault, answer));
 }
 
-/** A request to an endpoint, by a socket or by a function call. */
+/** A request to an endpoint, from a socket or a function call. */
 export type Question = Pick<ApiRequest, 'parameters' | 'accept' | 'body'>;
 
 export function answerVersioned(
@@ -79,7 +79,7 @@ function unsupported(world: Parameters<typeof toError>[0], named: string, path: 
   return toError(world, 400, 'api.error.api-version.unsupported', [message, named, path, reason]);
 }
 
-/** Before v39 a caller that does not ask for JSON gets XML (API reference, "Errors"). */
+/** Before v39, a caller that does not ask for JSON gets XML (API reference, "Errors"). */
 function inFormat(request: Request, xmlByDefault: boolean, answer: Answer): Answer {
   const accept = request.get('accept');
   const asks = accept?.includes('json') === true || request.query['format'] === 'json';

@@ -8,7 +8,7 @@ import { send } from './exchange.ts';
 
 type Views = { readonly truth: () => unknown; readonly requests: () => unknown };
 
-/** The controls over HTTP, for a person with curl or another process. */
+/** The controls over HTTP, for curl or another process. */
 export function createControlRouter(control: Control, { truth, requests }: Views): Router {
   const router = Router();
   router.use(json());
@@ -53,7 +53,7 @@ export function createControlRouter(control: Control, { truth, requests }: Views
   return router;
 }
 
-/** Reports whether a form was sent from our own page. */
+/** Reports whether a form was sent from the simulator's own page. */
 function isOwn({ headers }: Request): boolean {
   const site = headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin' || site === 'none';
@@ -71,7 +71,7 @@ function findPress(name: unknown): Press | undefined {
   return presses.find((press) => toName(press) === name);
 }
 
-/** The controls as a page of buttons, for a person without curl. */
+/** Renders the controls as a page of buttons. */
 function renderControls(done: Press | undefined): string {
   const note = done === undefined ? undefined : page`<p class="well" role="status">✓ ${toName(done)}</p>\n`;
   const groups = [...Map.groupBy(presses, ({ group }) => group)];

@@ -22,7 +22,7 @@ import {
 import { oneToken, tokenList, userClass, userClassOf, userInfo, userList, userRoles } from '../answers/users.ts';
 import type { Release } from '../release.ts';
 
-/** Every call the simulated service answers, with the smallest version that has it. */
+/** Every endpoint of the simulated service, with the smallest version that has it. */
 export const endpoints: readonly Endpoint[] = [
   get('system/info', 14, systemInfo),
   get('system/executions/status', 32, executionStatus),
@@ -84,21 +84,18 @@ export const endpoints: readonly Endpoint[] = [
   get('userclass/user/:user', 41, userClassOf, { commercial: true }),
 ];
 
-/**
- * Since 3.3.8 servers refuse v11 to v18 here, where the document still describes the old form (API reference, "API
- * tokens").
- */
+/** Since 3.3.8 servers refuse v11 to v18 here, although the document describes the old form (API reference, "API tokens"). */
 function sinceOfTokens({ apiVersion }: Release): number {
   return apiVersion < 37 ? 11 : 19;
 }
 
-/** One call of the API: data, so that the router, the tests and the request log read the same list. */
+/** One endpoint as data, for the router, the tests and the request log. */
 export type Endpoint = {
   readonly method: 'get' | 'post';
   readonly path: string;
   readonly since: number;
   readonly answer: Answerer;
-  /** Where real servers demand another version than the documents say. */
+  /** Where real servers need another version than documented. */
   readonly realSince?: (release: Release) => number;
   /** Only the commercial edition has it. */
   readonly commercial?: boolean;

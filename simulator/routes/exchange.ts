@@ -4,7 +4,7 @@ import { toDate } from '../answers/dates.ts';
 import type { Member } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 
-/** One HTTP request on its way through the service. */
+/** One HTTP request and what is known about it. */
 export type Exchange = {
   readonly world: World;
   readonly member: Member;
@@ -12,7 +12,7 @@ export type Exchange = {
   readonly url: URL;
   readonly baseUrl: string;
   readonly log: SimulatorRequest;
-  /** A fault that spoils the body on its way out. */
+  /** A fault that changes the body while it is sent. */
   spoil: ((response: Response, body: Buffer) => void) | undefined;
 };
 
@@ -21,11 +21,11 @@ export function setExchange(response: Response, exchange: Exchange): void {
 }
 
 export function exchangeOf(response: Response): Exchange {
-  // The first middleware of the app puts it there for every request.
+  // The first middleware of the app sets it for every request.
   return response.locals['exchange'] as Exchange;
 }
 
-/** Writes an answer with the member's own idea of the time in the Date header, when it is made. */
+/** Sends an answer, with the member's clock in the Date header. */
 export function send(request: Request, response: Response, answer: Answer): void {
   const exchange = exchangeOf(response);
   response.status(answer.status);
@@ -61,16 +61,16 @@ function toBody({ json, text, contentType }: Answer): [Buffer, string | undefine
   return [Buffer.from(text ?? ''), text === undefined ? undefined : (contentType ?? 'text/plain;charset=utf-8')];
 }
 
-/** One request the service saw. Values of credentials are never kept. */
+/** One request to the service, without credentials. */
 export type SimulatorRequest = {
   readonly atMs: number;
   readonly method: string;
   readonly path: string;
   readonly query: string;
   status: number;
-  /** How much was listed in memory for the answer. */
+  /** How many items were listed in memory for the answer. */
   listed: number;
-  /** For how long a server would work for it, in ms; nothing waits for that. */
+  /** How long a real server would work for it, in ms; the simulator does not wait. */
   costMs: number;
   endpointKnown: boolean;
   readonly accept: string | undefined;
@@ -79,7 +79,7 @@ export type SimulatorRequest = {
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** Keeps the newest requests, at most `limit`; `listen` hears of each before it is answered. */
+/** Keeps the newest requests, up to `limit`; calls `listen` for each before it is answered. */
 export function createRequestLog(limit: number, listen: (request: SimulatorRequest) => void = () => {}) {
   let requests: SimulatorRequest[] = [];
   return {

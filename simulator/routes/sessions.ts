@@ -7,7 +7,7 @@ import { type Exchange, exchangeOf, html, type SimulatorRequest, send } from './
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Login by form and cookie (API reference, "Authentication"), with the habits of real servers. */
+/** Login by form and cookie (API reference, "Authentication"), with the quirks of real servers. */
 export function createSessions(seed: number) {
   const sessions = new Map<string, Session>();
   const random = createRandom(seed);
@@ -62,7 +62,7 @@ export function createSessions(seed: number) {
 
   return {
     router,
-    /** The caller behind a session cookie, an answer that refuses it, or undefined when there is no session. */
+    /** Returns the caller of a session cookie, an answer that refuses it, or undefined if there is no session. */
     callerOf: (request: Request, { world }: Pick<Exchange, 'world'>): Caller | Answer | undefined => {
       const { session } = find(request);
       if (session?.credential === undefined) return undefined;
@@ -95,7 +95,7 @@ function page(title: string): Answer {
   return { status: 200, text: html(title), contentType: 'text/html;charset=utf-8' };
 }
 
-/** Finds the caller (API reference, "Authentication"), or the answer that refuses him. */
+/** Returns the caller (API reference, "Authentication"), or the answer that refuses the request. */
 export function authenticate(
   request: Request,
   exchange: Exchange,
@@ -114,7 +114,7 @@ export function authenticate(
   return { user: credential.user, policy: credential.policy, by };
 }
 
-/** Which way of authenticating a request uses, for the request log. */
+/** Returns how a request authenticates, for the request log. */
 export function authOf(request: Request, world: World, url: URL): SimulatorRequest['auth'] {
   const { kind } = readSecret(request, world, url);
   return kind === 'none' && request.headers.cookie?.includes('JSESSIONID=') === true ? 'cookie' : kind;

@@ -5,16 +5,16 @@ import { createJob, createProject, type Job, type NodeResource, type Project } f
 import type { JobDefinition, Step, Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 
-/** A story: how many servers, how much past, and what is there at the beginning. */
+/** A scenario: the servers, the length of the past, and the initial installation. */
 export type Scenario = {
   readonly name: string;
   readonly about: string;
-  /** The alerts that fire within its first hour, by name, with the reason where there are several. */
+  /** The alerts that fire within its first hour, by name, with the reason if there are several. */
   readonly alerts: readonly string[];
   readonly members: number;
   readonly historyMs: number;
   readonly threadPoolSize?: number;
-  /** `liveMs` is the moment the present begins; the world is built at the beginning of its past. */
+  /** Builds the world at the start of its past; `liveMs` is the start of the present. */
   readonly build: (world: World, liveMs: number) => void;
 };
 
@@ -35,7 +35,7 @@ export function addJob(world: World, project: Project, definition: JobDefinition
   return job;
 }
 
-/** Someone who runs a job, or a command, by hand now and then. */
+/** Adds a person who sometimes runs a job, or a command, by hand. */
 export function addHabit(
   world: World,
   target: Job | { readonly project: Project; readonly work: Work },
@@ -61,7 +61,7 @@ export function work(nodes: readonly string[], steps: readonly Step[], more: Par
   return { nodes, steps, keepGoing: false, timeoutMs: undefined, references: new Map(), ...more };
 }
 
-/** Every referenced job by its id, including what those refer to. */
+/** Returns every referenced job by its id, including indirect references. */
 export function references(...jobs: readonly Job[]): ReadonlyMap<string, Work> {
   const found = new Map<string, Work>();
   for (const job of jobs) {
@@ -79,7 +79,7 @@ export function reference(job: Job, nodeStep = false): Step {
   return { kind: 'jobref', text: job.id, nodeStep, seconds: 0, failureChance: 0 };
 }
 
-/** A cadence with an offset drawn from its name, so that not everything starts on the full minute. */
+/** Returns a schedule with an offset from its name, so that not everything starts on the full minute. */
 export function every(minutes: number, name: string): Schedule {
   const everyMs = Math.round(minutes * 60_000);
   return { everyMs, offsetMs: toSeed(name) % everyMs };

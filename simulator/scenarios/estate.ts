@@ -4,7 +4,7 @@ import { addHabit, addJob, addProject, command, every, reference, references, wo
 /** The alerts of this installation in any scenario: one of its jobs always fails. */
 export const ofEstate: readonly string[] = ['AutomationJobFailingRepeatedly'];
 
-/** The installation most scenarios live in: a few teams, their jobs and their habits. */
+/** Builds the installation of most scenarios: a few teams, with their jobs and habits. */
 export function buildEstate(world: World): void {
   addPayments(world);
   addWarehouse(world);

@@ -50,7 +50,7 @@ const thousandProjects: Scenario = {
   },
 };
 
-/** Nothing at all: tests put there what they need. */
+/** Empty: tests add what they need. */
 const empty: Scenario = {
   name: 'empty',
   about: 'No projects, no past; everything comes through the controls.',

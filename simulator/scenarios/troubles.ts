@@ -144,7 +144,7 @@ const list: readonly Trouble[] = [
   },
 ];
 
-/** The estate of the quiet day, with one kind of trouble that comes and goes. */
+/** The installation of the quiet day, with one kind of trouble now and then. */
 export const troubles = list.map(
   ({ alerts, build, ...trouble }): Scenario => ({
     members: 1,
@@ -178,7 +178,7 @@ function weatherWindow(world: World, liveMs: number, { everyMs, lastMs }: Window
   });
 }
 
-/** Someone notices and aborts what hangs. */
+/** Someone notices stuck runs and aborts them. */
 function abortStuck(world: World, stuckJobs: readonly string[]): void {
   for (const execution of world.executions.values()) {
     if (execution.end === undefined && stuckJobs.includes(execution.job?.id ?? '')) {

@@ -1,4 +1,4 @@
-/** Names and values, as text for people. */
+/** Names and values as text. */
 export type Attributes = ReadonlyMap<string, string>;
 
 export type SpanLink = { readonly traceId: string; readonly attributes: Attributes };
@@ -14,13 +14,13 @@ export type SunkSpan = {
   readonly isError: boolean;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** What made it, such as one execution. */
+  /** What created it, such as one execution. */
   readonly resource: Attributes;
-  /** How much of the request it took, with its share of the resource. */
+  /** Its size in the request, including its share of the resource. */
   readonly bytes: number;
 };
 
-/** The spans of an `ExportTraceServiceRequest` in protobuf; throws where the bytes are none. */
+/** Returns the spans of an `ExportTraceServiceRequest` in protobuf; throws if the bytes are not one. */
 export function readRequest(bytes: Buffer): readonly SunkSpan[] {
   return messages(bytes, 1).flatMap((resourceSpans) => {
     const [resourceBytes = none] = messages(resourceSpans, 1);
@@ -60,7 +60,7 @@ function toId(value: Field['value'] | undefined, size: number): string {
 
 const errorCode = 2n;
 
-/** Every field of that number, as the message or the bytes that it is. */
+/** Returns every field with this number, as a message or bytes. */
 function messages(bytes: Buffer, wanted: number): readonly Buffer[] {
   return [...readFields(bytes)].filter(({ number }) => number === wanted).map(({ value }) => toBytes(value));
 }
@@ -109,10 +109,10 @@ function readValue(bytes: Buffer, depth: number): string {
   return content.toString('base64');
 }
 
-/** A field of a protobuf message: its number, and what it holds: a number as such, all else as its bytes. */
+/** A field of a protobuf message: its number, and its value, a number or bytes. */
 type Field = { readonly number: number; readonly value: bigint | Buffer };
 
-/** The fields of a protobuf message, one after the other; throws where the bytes are none. */
+/** Reads the fields of a protobuf message; throws if the bytes are not one. */
 function* readFields(bytes: Buffer): Generator<Field> {
   for (let at = 0; at < bytes.length; ) {
     const tag = readNumber(bytes, at);
@@ -146,7 +146,7 @@ function readExtent(bytes: Buffer, at: number, wireType: number): { readonly sta
   return { start: at, size };
 }
 
-/** Seven bits a byte, the lowest first; the highest bit says that more follow. */
+/** Seven bits a byte, lowest first; the highest bit means that more follow. */
 function readNumber(bytes: Buffer, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let place = 0; place < 10; place += 1) {

@@ -2,12 +2,12 @@ import type { SunkSpan } from './read-request.ts';
 
 export type KeptTrace = {
   readonly traceId: string;
-  /** The one that all others hang from; where several have no parent here, the one that began first. */
+  /** The root span; of several without a parent here, the one that started first. */
   readonly root: SunkSpan;
   readonly spans: readonly SunkSpan[];
 };
 
-/** The last traces, by when they began, within limits; a span that comes again takes its own place. */
+/** Keeps the last traces by start, within limits; a span sent again replaces itself. */
 export function createShelf(limits: { traces: number; bytes: number }) {
   const traces = new Map<string, KeptTrace>();
   let bytes = 0;
@@ -17,7 +17,7 @@ export function createShelf(limits: { traces: number; bytes: number }) {
     bytes -= sumBytes(spans);
   }
 
-  /** Those that began last come first. */
+  /** Latest start first. */
   function list(): readonly KeptTrace[] {
     return [...traces.values()].toSorted((left, right) => right.root.startMs - left.root.startMs);
   }

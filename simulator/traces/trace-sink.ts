@@ -3,10 +3,10 @@ import { type Markup, page, renderPage } from '../page.ts';
 import { readRequest } from './read-request.ts';
 import { createShelf, type KeptTrace } from './shelf.ts';
 
-/** The page of an execution in what watches this service; undefined where there is none. */
+/** Returns the page of an execution in what watches this service; undefined if there is none. */
 export type ExecutionPage = (server: string, executionId: string) => string | undefined;
 
-/** A trace backend for people without one: takes OTLP in protobuf, keeps the last traces, and lists them. */
+/** A simple trace backend: accepts OTLP in protobuf, keeps the last traces, and lists them. */
 export function createTraceSink(executionPage: ExecutionPage = () => undefined): Router {
   const shelf = createShelf(limits);
   const router = Router();
@@ -19,7 +19,7 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
       return;
     }
     shelf.keep(readRequest(body));
-    // An answer without a field says that all was taken.
+    // An answer without fields means that everything was accepted.
     response.type(protobuf).end();
   });
   router.get('/simulator/traces', (_request, response) => {
@@ -48,7 +48,7 @@ ${traces.length === 0 ? none : table}`,
   );
 }
 
-/** Its anchor is the trace id: links to a trace lead to its row. */
+/** Its anchor is the trace id, to which links lead. */
 function renderRow({ traceId, root, spans }: KeptTrace, executionPage: ExecutionPage): Markup {
   const server = root.resource.get('automation.server.name');
   const id = root.resource.get('cicd.pipeline.run.id');
@@ -80,7 +80,7 @@ const setHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** A request that cannot be read is not worth another try: the answer says so. */
+/** An unreadable request must not be retried: the answer says so. */
 const refuse: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, _next) => {
   response
     .status(error.status ?? 400)

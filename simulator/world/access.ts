@@ -4,7 +4,7 @@ import * as z from 'zod';
 const names = z.array(z.string()).readonly();
 const allOrNames = z.literal('*').or(names);
 
-/** The permissions of a caller. `'*'` means everything of its kind. */
+/** The permissions of a caller. `'*'` allows everything of its kind. */
 export const policySchema = z.strictObject({
   roles: names,
   admin: z.boolean(),
@@ -15,16 +15,19 @@ export const policySchema = z.strictObject({
   projects: allOrNames,
   /** Projects whose events (running executions, history) may be read. */
   events: allOrNames,
-  /** Projects whose jobs, and what they ran, may be read. */
+  /** Projects whose jobs, and the executions of these, may be read. */
   jobs: allOrNames,
   /** Projects in which commands that ran without a job may be read. */
   adhoc: allOrNames,
   nodes: allOrNames,
-  /** Projects whose nodes stand in that list; it is empty for all others. */
+  /** Projects whose nodes are in that list; it is empty for all others. */
   eachNode: allOrNames,
   /** Jobs by id whose definition and executions stay hidden. */
   hiddenJobs: names,
-  /** Jobs by id that may be viewed and not read: lists and schedules show them, their executions and definitions stay hidden. */
+  /**
+   * Jobs by id that may be viewed but not read: lists and schedules have them, their executions and definitions stay
+   * hidden.
+   */
   viewedJobs: names,
 });
 
@@ -33,7 +36,7 @@ export type Policy = Readonly<z.infer<typeof policySchema>>;
 export type Credential = {
   readonly id: string;
   readonly kind: 'token' | 'bearer' | 'password';
-  /** The value a caller has to show. */
+  /** The token or password of the caller. */
   readonly secret: string;
   readonly user: string;
   readonly creator: string;
@@ -59,7 +62,7 @@ export const everythingPolicy: Policy = {
   viewedJobs: [],
 };
 
-/** Read access to everything, and nothing more: what an exporter should have. */
+/** Read access to everything and nothing more, as recommended for an exporter. */
 export const readerPolicy: Policy = {
   ...everythingPolicy,
   roles: ['readers'],
@@ -69,7 +72,7 @@ export const readerPolicy: Policy = {
   run: false,
 };
 
-/** No rights at all beyond being known. */
+/** No rights: the caller is only known. */
 export const strangerPolicy: Policy = {
   ...readerPolicy,
   roles: ['strangers'],
@@ -98,14 +101,14 @@ type Document = {
   readonly by?: { readonly group?: unknown; readonly username?: unknown };
 };
 
-/** Returns a policy with the permissions that it gains once the documents of an access control file are in force; their group is not looked at. */
+/** Returns a policy with the additional permissions of an access control file; its group is ignored. */
 export function permit(policy: Policy, text: string, projects: readonly string[]): Policy {
   let permitted = policy;
   for (const parsed of parseAllDocuments(text)) {
     if (!('errors' in parsed)) continue;
     const [error] = parsed.errors;
     if (error !== undefined) throw error;
-    // Somebody types it for a test: what has another shape shows in what is allowed.
+    // Written for a test: a wrong shape shows in what is allowed.
     permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
   }
   return permitted;
@@ -150,7 +153,7 @@ function permitInProjects(policy: Policy, { type, kind, action }: Right, covered
   throw new Error(`the simulated service knows no right \`${right}\` of a project`);
 }
 
-/** A pattern over whole names. */
+/** A pattern that must match whole names. */
 function toCovered(pattern: string, projects: readonly string[]): Covered {
   if (pattern === '.*') return '*';
   const whole = new RegExp(`^(?:${pattern})$`);

@@ -42,11 +42,11 @@ export function createProject(name: string, createdAtMs: number, tieOrder: 'star
   };
 }
 
-/** The finished executions of one project in order of completion, oldest first inside, newest first outside. */
+/** The finished executions of one project in order of completion. */
 type Completed = {
   add(execution: Execution): void;
   remove(gone: ReadonlySet<Execution>): void;
-  /** Newest first, completed within the closed window. */
+  /** Returns those that completed within the closed window, newest first. */
   between(beginMs: number, endMs: number): Iterable<Execution>;
   count(beginMs: number, endMs: number): number;
   readonly size: number;
@@ -103,11 +103,11 @@ export type Job = {
   enabled: boolean;
   scheduleEnabled: boolean;
   owner: Member | undefined;
-  /** Counts schedule changes: a trigger of an older count is void. */
+  /** Counts schedule changes; triggers of an earlier count are void. */
   generation: number;
   readonly statistics: { count: number; totalMs: number; succeeded: number };
   readonly createdAtMs: number;
-  /** When somebody saved it last: also by a switch. */
+  /** When it was last saved, also by a switch. */
   modifiedAtMs: number;
 };
 
@@ -130,7 +130,7 @@ export function averageDuration(job: Job): number {
   return job.statistics.count === 0 ? 0 : Math.round(job.statistics.totalMs / job.statistics.count);
 }
 
-/** `group/name`, or only the name at the top level. */
+/** Returns `group/name`, or only the name at the top level. */
 export function fullName(job: Job): string {
   const { group, name } = job.definition;
   return group === undefined || group === '' ? name : `${group}/${name}`;
@@ -156,10 +156,10 @@ export type Member = {
   skewMs: number;
   startedAtMs: number;
   alive: boolean;
-  /** Answers 503 with an empty body until then. */
+  /** Until then it answers 503 with an empty body. */
   readyAtMs: number;
   readonly threadPoolSize: number;
-  /** Scheduler threads in use, and what waits for one. */
+  /** Scheduler threads in use, and the runs that wait for one. */
   busy: number;
   readonly waiting: Waiting[];
 } & ReturnType<typeof createCounters>;
@@ -171,7 +171,7 @@ function createCounters() {
   };
 }
 
-/** A schedule's run is created by its thread; a user's run exists already and waits. */
+/** A scheduled run is created by its thread; a user's run exists already and waits. */
 type Waiting = { readonly start: Start; readonly execution: Execution | undefined };
 
 export function createMember(name: string, uuid: string, startedAtMs: number, threadPoolSize: number): Member {
@@ -189,7 +189,7 @@ export function createMember(name: string, uuid: string, startedAtMs: number, th
   };
 }
 
-/** A restarted server begins its in-memory counters again. */
+/** A restarted server starts its in-memory counters again. */
 export function restartMember(member: Member, atMs: number, downForMs: number): void {
   member.startedAtMs = atMs + downForMs;
   member.readyAtMs = atMs + downForMs;
@@ -199,7 +199,7 @@ export function restartMember(member: Member, atMs: number, downForMs: number): 
   Object.assign(member, createCounters());
 }
 
-/** A wish to run something, before there is an execution. */
+/** A request to run something, before there is an execution. */
 export type Start = {
   readonly project: Project;
   readonly job: Job | undefined;
@@ -224,7 +224,7 @@ export function startOfCommand(project: Project, work: Work, user: string): Star
 export const executionTypes = ['user', 'scheduled', 'user-scheduled'] as const;
 export type ExecutionType = (typeof executionTypes)[number];
 
-/** The word stored in the server's database, from which the rendered status is derived. */
+/** The status stored in the server's database, from which the shown one is derived. */
 export type StoredStatus = 'succeeded' | 'failed' | 'aborted' | 'incomplete' | 'missed' | (string & {});
 
 type ExecutionEnd = {
@@ -237,7 +237,7 @@ type ExecutionEnd = {
   readonly failedNodes: readonly string[];
 };
 
-/** One run. Times are true times; the answers add the skew of the member that ran it. */
+/** One run. Times are true times; answers add the clock skew of its member. */
 export type Execution = {
   readonly id: number;
   readonly project: Project;
@@ -252,24 +252,24 @@ export type Execution = {
   readonly options: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly oneTime: boolean;
-  /** When it counts as started, and when its first step begins (later for a delayed retry or a full pool). */
+  /** When it counts as started, and when its first step starts (later for a delayed retry or a full pool). */
   readonly startedAtMs: number;
   workAtMs: number;
-  /** The member went away at this moment: the run makes no more progress. */
+  /** When its member disappeared: the run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
-  /** The end is written with retries: until it is visible the server still says running. */
+  /** Storing the end is retried: until it is visible, the server shows the run as running. */
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
   deletedAtMs: number | undefined;
-  /** For a run that was put there with given times: how long its plan is stretched to be. */
+  /** For a run added with given times: the duration to which its plan is scaled. */
   readonly fitMs: number | undefined;
   /** Planned once while it runs; afterwards the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
 };
 
-/** The rendered status, first match wins; `atMs` is the true time of the question. */
+/** Returns the shown status; `atMs` is the true time of the request. */
 export function toStatus(execution: Execution, atMs: number): string {
   const end = execution.ended ? execution.end : undefined;
   if (end?.abortedBy !== undefined) return 'aborted';

@@ -1,34 +1,34 @@
 import * as z from 'zod';
 import type { Release } from '../release.ts';
 
-/** Switches of the server's own configuration, and faults inside it. */
+/** Switches of the server's configuration, and faults in it. */
 export const settingsSchema = z.strictObject({
   logStorageFailing: z.boolean(),
-  /** Without a plugin logs stay where they are, and nothing is counted. */
+  /** Without a plugin, logs are not stored elsewhere, and nothing is counted. */
   logStoragePlugin: z.string().or(z.undefined()),
   unhealthyCheck: z.string().or(z.undefined()),
   metricsOn: z.boolean(),
   metricsDisabled: z.set(z.string()),
   /** Gauges whose reading throws. */
   brokenGauges: z.array(z.string()).readonly(),
-  /** True if requests move the request timers; a frozen service answers the same however often it is asked. */
+  /** True if requests change the request timers; a frozen service always answers the same. */
   countRequests: z.boolean(),
   commercial: z.boolean(),
-  /** Which class a user of the commercial edition has. */
+  /** The class of each user of the commercial edition. */
   userClasses: z.record(z.string(), z.string()).readonly(),
   countMissing: z.boolean(),
-  /** Ends become visible this long after they happened. */
+  /** Executions become visible this long after they ended. */
   saveDelayMs: z.number(),
   unfinishedFirst: z.boolean(),
-  /** Lists unfinished executions even where a date is asked for. */
+  /** Lists unfinished executions even if a date is given. */
   unfinishedDated: z.boolean(),
   /** Step states of these executions answer `pending`. */
   statePending: z.set(z.number()).or(z.literal('all')),
-  /** The state of logs: they can be read, are not here yet, or are lost. */
+  /** The state of logs: readable, not loaded yet, or lost. */
   logs: z.enum(['ready', 'pending', 'missing']),
-  /** Added to every total of the executions list, down to 0: real totals lie too. */
+  /** Added to every total of the executions list, not below 0: real totals are wrong too. */
   totalOffset: z.number(),
-  /** A gateway lets no list have more rows than this. */
+  /** A gateway's limit for the rows of a list. */
   maxRows: z.number(),
   /** This many runs finish after every answered page of executions. */
   shiftPages: z.number(),

@@ -3,13 +3,13 @@ import type { Schedule } from '../engine/schedule.ts';
 
 export type StepKind = 'exec' | 'script' | 'plugin' | 'jobref';
 
-/** One step of a workflow: what it runs, how long it takes and how often it fails. */
+/** One step of a workflow: what it runs, its duration and failure rate. */
 export type Step = {
   readonly kind: StepKind;
   /** The command, the script, the plugin type, or the id of the referenced job. */
   readonly text: string;
   readonly description?: string;
-  /** True runs the step once per node; for a job reference it gives one sub-workflow per node. */
+  /** True if the step runs once for each node; a job reference then has one sub-workflow for each node. */
   readonly nodeStep: boolean;
   readonly seconds: number;
   readonly failureChance: number;
@@ -17,7 +17,7 @@ export type Step = {
   readonly handler?: Step;
 };
 
-/** The immutable part of a run: kept by its execution even when the job is edited later. */
+/** The immutable part of a run: kept by its execution even if the job is edited later. */
 export type Work = {
   readonly nodes: readonly string[];
   readonly steps: readonly Step[];
@@ -40,7 +40,7 @@ export type JobDefinition = {
   readonly scheduleEnabled?: boolean;
 };
 
-/** Weather every new run is planned under; replaced as a whole, never changed in place. */
+/** The conditions for new runs; replaced as a whole, never changed in place. */
 export const conditionsSchema = z.strictObject({
   downNodes: z.array(z.string()).readonly(),
   failureFactor: z.number(),

@@ -8,7 +8,7 @@ import { createMember, type Execution, type Job, type Member, type Project } fro
 import { createSettings, type Settings } from './settings.ts';
 import { type Conditions, fairWeather, type Work } from './work.ts';
 
-/** Something that will happen at a known time. */
+/** A future event at a known time. */
 export type WorldEvent =
   | { readonly kind: 'trigger'; readonly job: Job; readonly generation: number }
   | { readonly kind: 'habit'; readonly habit: Habit }
@@ -48,7 +48,7 @@ export type World = {
   readonly settings: Settings;
   conditions: Conditions;
   executionMode: 'active' | 'passive';
-  /** How far the engine has played; never goes back. */
+  /** The time up to which the engine has played; never set back. */
   playedMs: number;
   nextId: number;
   retained: number;

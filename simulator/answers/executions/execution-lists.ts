@@ -14,7 +14,7 @@ export function projectExecutions(request: ApiRequest): Answer {
   const query = readQuery(request);
   if ('status' in query && !('matches' in query)) return query;
   const max = readMax(request);
-  // 0, a negative number or no number at all mean the whole table.
+  // 0, a negative number or text means the whole table.
   const limit = max > 0 ? max : Number.POSITIVE_INFINITY;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
   const { page, total } = select(request, project, query, { offset, limit });
@@ -40,7 +40,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
-  // Any text at all, "false" included, means yes.
+  // Any text, even "false", means yes.
   const postponed = (request.query.get('includePostponed') ?? '') !== '';
   const jobFrom = request.world.release.asDocumented ? 32 : 31;
   const jobId = request.version >= jobFrom ? request.query.get('jobIdFilter') : null;
@@ -70,7 +70,7 @@ export function jobExecutions(request: ApiRequest): Answer {
   return ok({ ...list, paging: { ...list.paging, max } });
 }
 
-/** Every execution a query means, finished ones newest first, unfinished ones where the database puts them. */
+/** Returns every execution that a query selects: finished ones newest first, unfinished ones where the database puts them. */
 export function* matching(
   project: Project,
   query: ExecutionQuery,
@@ -93,7 +93,7 @@ export function readNumber({ query }: ApiRequest, name: string, fallback: number
   return /^-?\d+$/.test(given) ? Number(given) : 0;
 }
 
-/** The rows that a page is asked to have, as far as a gateway lets the request through. */
+/** Returns the number of rows on a page: the requested one, or the gateway's limit. */
 export function readMax(request: ApiRequest): number {
   return Math.min(readNumber(request, 'max', 20), request.world.settings.maxRows);
 }
@@ -113,7 +113,7 @@ function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, 
   return { page, total: query.plain ? counted : seen };
 }
 
-/** Runs finish while a reader pages through the list. */
+/** Runs finish while a client pages through the list. */
 function shiftPages({ world, member: { skewMs } }: ApiRequest, project: Project): void {
   for (let index = 0; index < world.settings.shiftPages; index += 1) {
     const work = { nodes: [], steps: [], keepGoing: false, timeoutMs: undefined, references: new Map() };

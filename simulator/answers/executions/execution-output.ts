@@ -10,7 +10,7 @@ export function executionOutput(request: ApiRequest): Answer {
   return tail(request, (line) => line.type === 'log');
 }
 
-/** execution/{id}/output/state: with the begins and ends of steps and nodes between the lines. */
+/** execution/{id}/output/state: with the start and end of steps and nodes between the lines. */
 export function outputWithState(request: ApiRequest): Answer {
   const withoutLogs = flag(request, 'stateOnly');
   return tail(request, (line) => !withoutLogs || line.type !== 'log');
@@ -96,7 +96,7 @@ function toCommon(request: ApiRequest, execution: Execution) {
     id: asDocumented ? execution.id : String(execution.id),
     execCompleted: execution.ended,
     hasFailedNodes: (execution.end?.failedNodes.length ?? 0) > 0,
-    // The document knows four words here, real servers send every status.
+    // The document has four words here; real servers send every status.
     execState: asDocumented ? (fourWords[status] ?? 'failed') : status,
     execDuration: Number.isFinite(execution.workAtMs) || execution.oneTime ? endMs - startedAt(execution) : -1,
     retryBackoff: 0,
@@ -122,7 +122,7 @@ function toEntry({ version }: ApiRequest, line: LogLine, execution: Execution) {
 
 const fourWords: Readonly<Record<string, string>> = { running: 'running', succeeded: 'succeeded', aborted: 'aborted' };
 
-/** A log that is lost, or not here yet, does not cause an HTTP error. */
+/** A log that is lost or not loaded yet is no HTTP error. */
 function toAbsence(request: ApiRequest, execution: Execution) {
   const offset = request.world.release.asDocumented ? 0 : '0';
   const common = { ...toCommon(request, execution), offset, entries: [] };
@@ -138,7 +138,7 @@ function toAbsence(request: ApiRequest, execution: Execution) {
   };
 }
 
-/** Output has error bodies of its own, without an errorCode; an unknown id takes the general one. */
+/** Output has its own error bodies without an errorCode; an unknown id has the general one. */
 function toRefusal(request: ApiRequest, answer: Answer): Answer {
   const { errorCode, message } = answer.json as { errorCode?: string; message?: string };
   return errorCode === 'api.error.item.doesnotexist'
@@ -160,7 +160,7 @@ type LogLine = {
   readonly executionState?: string;
 };
 
-/** Everything a run has written so far, in the order of time. */
+/** Returns everything that a run has written so far, in order of time. */
 function linesOf(execution: Execution, atMs: number): LogLine[] {
   const lines: LogLine[] = [];
   const untilMs = Math.min(atMs, execution.lostAtMs ?? atMs, execution.end?.atMs ?? atMs);

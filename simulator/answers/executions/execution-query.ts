@@ -7,11 +7,11 @@ import { isInGroup } from '../jobs.ts';
 export type ExecutionQuery = {
   readonly beginMs: number;
   readonly endMs: number;
-  /** With a date or a status the list holds only finished executions. */
+  /** With a date or a status, the list has only finished executions. */
   readonly dated: boolean;
   readonly status: string | undefined;
   readonly matches: (execution: Execution) => boolean;
-  /** True when nothing but the dates decides, so that counting needs no look at each execution. */
+  /** True if only dates decide, so that counting need not read each execution. */
   readonly plain: boolean;
 };
 
@@ -81,7 +81,7 @@ function readPredicates({ query, version }: ApiRequest): Predicate[] {
   return found;
 }
 
-/** A status filter asks for the stored word, which is wider than the rendered one. */
+/** A status filter selects the stored status, which covers more than the shown one. */
 function hasStored(execution: Execution, wanted: string): boolean {
   const { end, ended, oneTime } = execution;
   if (!ended || end === undefined) return wanted === (oneTime ? 'scheduled' : 'running');

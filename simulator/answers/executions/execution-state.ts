@@ -29,7 +29,7 @@ export function executionState(request: ApiRequest): Answer {
   });
 }
 
-/** Another member has only what is stored: nothing while it runs, and the files a little after the end. */
+/** Another member has only stored states: none while it runs, and files shortly after the end. */
 function isPending({ world, member }: ApiRequest, execution: Execution): boolean {
   const { statePending, storageDelayMs } = world.settings;
   if (statePending === 'all' || statePending.has(execution.id)) return true;

@@ -10,7 +10,7 @@ export function oneExecution(request: ApiRequest): Answer {
   return 'status' in execution ? execution : ok(toExecution(request, execution));
 }
 
-/** The execution of the path, or the answer that says why not. */
+/** Returns the execution of the path, or the answer that refuses it. */
 export function openExecution(request: ApiRequest): Execution | Answer {
   const id = parameter(request, 'id');
   const execution = /^\d+$/.test(id) ? request.world.executions.get(Number(id)) : undefined;
@@ -38,7 +38,7 @@ export function statusNow({ world }: ApiRequest, execution: Execution): string {
 export function toExecution(request: ApiRequest, execution: Execution) {
   const status = statusNow(request, execution);
   const { world } = request;
-  // The document knows neither the type nor the retries of an execution.
+  // The document has neither the type nor the retries of an execution.
   const { asDocumented } = world.release;
   const end = execution.ended ? execution.end : undefined;
   const { succeededNodes = [], failedNodes = [] } = end ?? {};
@@ -72,7 +72,7 @@ export function links(request: ApiRequest, { id, project }: Execution) {
   };
 }
 
-/** The description of a run, in the words of the user interface. */
+/** Describes a run in the words of the user interface. */
 export function describe({ work }: Execution): string {
   return work.steps.map((step) => (step.kind === 'jobref' ? 'Job reference' : step.text)).join(' ; ');
 }
@@ -102,7 +102,7 @@ function toNext(request: ApiRequest, { retriedBy, ended }: Execution) {
   return { retriedExecution: { ...links(request, retriedBy), status: statusNow(request, retriedBy) } };
 }
 
-/** Option values as the server prints them, or null for none. */
+/** Returns option values as the server prints them, or null if there are none. */
 function toArgString(options: Readonly<Record<string, string>>): string | null {
   const parts = Object.entries(options).map(([name, value]) => `-${name} ${/\s/.test(value) ? `'${value}'` : value}`);
   return parts.length === 0 ? null : parts.join(' ');

@@ -31,7 +31,7 @@ function openProjects(request: ApiRequest): Project[] | Answer {
       ? denied(request, 'read', 'Resource', 'event')
       : [project];
   }
-  // Up to 5.x the totals of the whole installation leak to everyone.
+  // Up to 5.x, every caller gets the totals of the whole installation.
   return [...projects.values()].filter(
     (project) => !project.deleted && (!release.metricsChecked || mayReadEvents(request, project.name)),
   );
@@ -57,7 +57,7 @@ function summarize(request: ApiRequest, found: readonly Execution[]) {
   return {
     total: found.length,
     duration: {
-      // The average divides by all, unfinished ones included.
+      // The average is divided by the number of all, including unfinished ones.
       average: toText(found.length === 0 ? 0 : sum / found.length),
       max: toText(max % 86_400),
       min: toText(min % 86_400),
@@ -71,7 +71,7 @@ function toRate(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10;
 }
 
-/** Below a minute whole seconds, above it whole minutes; never hours. */
+/** Writes whole seconds below a minute, whole minutes above; never hours. */
 function toText(seconds: number): string {
   return seconds < 60 ? `${Math.floor(seconds)}s` : `${Math.floor(seconds / 60)}m`;
 }
