@@ -29,11 +29,11 @@ describe('architecture', () => {
     expect(findUnusedFiles(readSources(programs), entries)).toEqual([]);
   });
 
-  it('has no circle between rooms, nor between floors', () => {
+  it('has no cycle between rooms, nor between floors', () => {
     expect(findCircles(readSources(programs), rooms)).toEqual([]);
   });
 
-  it('lets executions and tracing know of each other only their port', () => {
+  it("lets executions and tracing import only each other's port", () => {
     const across = readSources(['src/executions', 'src/tracing']).flatMap(({ path, text }) =>
       readImports(text)
         .map(({ target }) => posix.join(posix.dirname(path), target))
@@ -42,13 +42,13 @@ describe('architecture', () => {
     expect([...new Set(across)]).toEqual(['src/executions/trace-port.ts']);
   });
 
-  it('keeps names, folders and exports as the house style wants them', () => {
+  it('keeps names, folders and exports in the house style', () => {
     expect(findBrokenHabits(readSources([...programs, 'test', 'scripts', 'dashboards', 'alerts', 'bench']))).toEqual(
       [],
     );
   });
 
-  it('gives timers, clocks and randomness one home', () => {
+  it('has one place for timers, clocks and randomness', () => {
     const sources = readSources(programs);
     expect(findTimeSources(sources)).toEqual([]);
     // An exemption that nothing needs any longer is a hole.
@@ -59,7 +59,7 @@ describe('architecture', () => {
     expect(exempt.filter(({ place }) => !isUsed(place))).toEqual([]);
   });
 
-  it('gives every package that ships a home', () => {
+  it('has one place for each runtime package', () => {
     const packageJson: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
     const { dependencies } = packageJson as { dependencies: Record<string, string> };
     expect(Object.keys(dependencies).filter((name) => homesOf(name, rooms).length === 0)).toEqual([]);
@@ -75,19 +75,19 @@ function roomOf(path: string): string {
 describe('architecture/imports', () => {
   const judge = (path: string, text: string) => findWrongImports([{ path, text }], rooms);
 
-  it('names the room, what it may know and the home of a stray package', () => {
+  it('names the room, its allowed imports and the place of a stray package', () => {
     expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
       'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, express. The home of undici is api/wire/connections.',
     ]);
   });
 
-  it('refuses anything of ours to the domain', () => {
+  it('allows the domain no import of its own rooms', () => {
     expect(judge('src/domain/time.ts', `import { number } from '../api/lenient.ts';`)).toEqual([
       'src/domain/time.ts imports src/api/lenient.ts: the room domain may know nothing.',
     ]);
   });
 
-  it('keeps the simulator apart from the client', () => {
+  it('keeps the simulator separate from the client', () => {
     expect(
       judge('simulator/routes/system.ts', `import type { SystemInfo } from '../../src/api/endpoints/system.ts';`),
     ).toEqual([
@@ -95,13 +95,13 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('lets only the command that starts the simulator know it', () => {
+  it('lets only the command that starts the simulator import it', () => {
     const text = `import type { Simulator } from '../../simulator/simulator.ts';`;
     expect(judge('src/commands/demo.ts', text)).toHaveLength(1);
     expect(judge('src/commands/simulation.ts', text)).toEqual([]);
   });
 
-  it('tells the types of a room from its values', () => {
+  it('distinguishes type imports of a room from value imports', () => {
     const path = 'src/collectors/jobs.ts';
     expect(judge(path, `import type { Api } from '../api/client.ts';`)).toEqual([]);
     expect(judge(path, `import { createClient } from '../api/client.ts';`)).toEqual([
@@ -109,14 +109,14 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('keeps the harmless modules of Node out of pure rooms too', () => {
+  it('allows harmless modules of Node in pure rooms too', () => {
     expect(judge('src/domain/time.ts', `import { performance } from 'node:perf_hooks';`)).toEqual([
       'src/domain/time.ts imports node:perf_hooks: the room domain may know nothing.',
     ]);
     expect(judge('src/metrics/format.ts', `import { deflateRawSync } from 'node:zlib';`)).toEqual([]);
   });
 
-  it('holds rooms to their rows that nobody has built yet', () => {
+  it('checks rows of rooms that do not exist yet', () => {
     expect(judge('src/executions/wishes.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
       'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may know only domain.',
     ]);
@@ -140,7 +140,7 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('names a file that nothing imports, as a collector without a line in the list', () => {
+  it('names a file that nothing imports, such as a collector missing in the list', () => {
     const sources = [
       { path: 'src/cli.ts', text: `const { a } = await import('./a/one.ts');` },
       { path: 'src/a/one.ts', text: '' },
@@ -151,7 +151,7 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('names rooms that import values from each other, however far around', () => {
+  it('names rooms that import values from each other, directly or not', () => {
     const table = [{ room: 'a' }, { room: 'b' }, { room: 'c' }];
     const sources = [
       { path: 'src/a/one.ts', text: `import { b } from '../b/two.ts';` },
@@ -162,7 +162,7 @@ describe('architecture/imports', () => {
     expect(findCircles(sources.slice(1), table)).toEqual([]);
   });
 
-  it('refuses what lies outside of src, what is computed, and a file without a room', () => {
+  it('rejects imports outside of src, computed ones, and a file without a room', () => {
     expect(judge('src/cli.ts', `import { buildRules } from '../alerts/generate.ts';`)).toEqual([
       'src/cli.ts imports alerts/generate.ts: the room cli may know only commands.',
     ]);
@@ -178,7 +178,7 @@ describe('architecture/imports', () => {
 describe('architecture/time-sources', () => {
   const judge = (path: string, text: string) => findTimeSources([{ path, text }]);
 
-  it('names every way around the clock that is handed in', () => {
+  it('names every way around the injected clock', () => {
     expect(judge('src/api/budget.ts', '// setTimeout\nconst timer = setTimeout(run, 5);')).toEqual([
       'src/api/budget.ts:2 uses a timer of its own (setTimeout): take it from a Clock.',
     ]);
@@ -194,7 +194,7 @@ describe('architecture/time-sources', () => {
 });
 
 describe('architecture/sources', () => {
-  it('reads every way to import and no comment', () => {
+  it('reads every form of import and ignores comments', () => {
     const text = [
       `import type { A } from './a.ts';`,
       `import {`,
@@ -223,7 +223,7 @@ describe('architecture/sources', () => {
 describe('architecture/habits', () => {
   const judge = (path: string, text = '') => findBrokenHabits([{ path, text }]);
 
-  it('refuses drawers, indexes and barrels', () => {
+  it('rejects catch-all files, indexes and barrels', () => {
     expect(judge('src/api/utils.ts')).toEqual([
       'src/api/utils.ts is a drawer: name it after the one idea it holds, not utils.',
     ]);
@@ -236,7 +236,7 @@ describe('architecture/habits', () => {
     ]);
   });
 
-  it('refuses a folder that is too full, unless it is a list of like things', () => {
+  it('rejects a folder with too many files, unless they are all alike', () => {
     const files = (folder: string) =>
       Array.from({ length: 21 }, (_, index) => ({ path: `${folder}/a${index}.ts`, text: '' }));
     expect(findBrokenHabits(files('src/tracing/plan'))).toEqual([

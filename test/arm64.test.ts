@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64', 'lintian', 'buildah'], (tools) => {
   it(
-    'show a server, from the Debian package',
+    'shows a server, from the Debian package',
     async () => {
       const file = await buildDebianPackage(directory, {
         compression: 'none',
@@ -50,7 +50,7 @@ describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64
 
   describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     it(
-      'show a server, from the image, with its own libraries',
+      'shows a server, from the image, with its own libraries',
       async () => {
         const store = await openImageStore(tools.buildah);
         try {

@@ -16,14 +16,14 @@ describeWithTools('archive of the debian package', ['lintian'], ({ lintian }) =>
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('is clean for lintian', async () => {
+  it('passes lintian', async () => {
     // A small program in the place of Node, whose 120 MB would take minutes.
     const small = await buildDebianPackage(join(directory, 'small'), { node: '/bin/true' });
     const flags = ['--allow-root', '--fail-on', 'error,warning'];
     expect(await runCommand(lintian, [...flags, small])).toBe('');
   }, 120_000);
 
-  it('has the same bytes when the same sources are built again, on another day', async () => {
+  it('has the same bytes if the same sources are built again on another day', async () => {
     const build = async (folder: string) => {
       const made = await buildDebianPackage(join(directory, folder), { node: '/bin/true', compression: 'none' });
       return createHash('sha256').update(readFileSync(made)).digest('hex');

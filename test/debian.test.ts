@@ -22,7 +22,7 @@ describeWithTools('debian package', ['lintian', 'buildah'], ({ buildah }) => {
 
   describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {
     it(
-      'installs, serves as its user, keeps a changed configuration when it is upgraded, and leaves nothing when it is purged',
+      'installs, serves as its own user, keeps a changed configuration on upgrade, and leaves nothing after purge',
       async () => {
         const folder = join(directory, 'image');
         mkdirSync(folder);
@@ -74,7 +74,7 @@ const story =
   /^automation-exporter \S+\nroot:automation-exporter 750\nautomation_exporter_build_info\{version="\S+",node_version="v24\S+"\} 1\nruns as automation-exporter\n# changed\nnothing left\nroot:root 700\nno user left$/;
 
 describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': analyze }) => {
-  it('is sound, and leaves the service little that it may do', async () => {
+  it('is intact, and restricts the service', async () => {
     const unit = readFileSync(
       join(import.meta.dirname, '..', 'deploy', 'systemd', 'automation-exporter.service'),
       'utf8',

@@ -31,7 +31,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(await store.run('automation-exporter', ['node', 'cli.js', '--version'])).toContain(version);
     }, 60_000);
 
-    it('says how it wants to be run, and where it comes from', async () => {
+    it('declares how to run it, and its origin', async () => {
       expect(await store.inspect('automation-exporter')).toMatchObject({
         User: '65532:65532',
         WorkingDir: '/app',
@@ -50,7 +50,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       });
     }, 60_000);
 
-    it('holds Node and the exporter in less than 150 MB, and no shell', async () => {
+    it('has Node and the exporter in less than 150 MB, and no shell', async () => {
       const script = `
         import { globSync, lstatSync } from 'node:fs';
         const files = globSync('/{app,cache,etc,lib,lib64,tmp,usr,var,bin,sbin}/**').filter((path) => lstatSync(path).isFile());
@@ -64,7 +64,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       await expect(store.run('automation-exporter', ['sh', '-c', 'true'])).rejects.toThrow(/sh/);
     }, 60_000);
 
-    it('carries the licences of everything that is in it', async () => {
+    it('has the licences of everything in it', async () => {
       const script = `
         import { statSync } from 'node:fs';
         const documents = ['libc6', 'libgcc-s1', 'libstdc++6'].map((name) => '/usr/share/doc/' + name + '/copyright');
@@ -79,7 +79,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
 /app/THIRD-PARTY-LICENSES true`);
     }, 60_000);
 
-    it('writes to its state directory and nowhere else', async () => {
+    it('writes only to its state directory', async () => {
       const script = `
         import { accessSync, constants, globSync } from 'node:fs';
         const writable = globSync('/{,app/**,cache/**,etc/**,usr/**,var/**,lib/**,tmp}').filter((path) => {
@@ -91,7 +91,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect((await evaluate(script)).split(' ').sort()).toEqual(['/tmp', '/var/lib/automation-exporter', '65532']);
     }, 60_000);
 
-    it('starts from code that was compiled when it was built, although it may not write there', async () => {
+    it('starts from code compiled at build time, although it may not write there', async () => {
       const daemon = await store.start('automation-exporter', ['node', 'cli.js', '--version'], {
         NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
       });
@@ -104,7 +104,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(daemon.output()).not.toMatch(/was rejected/);
     }, 60_000);
 
-    it('starts, is healthy, shows a server, and serves what ships with it', async () => {
+    it('starts, is healthy, shows a server, and serves its files', async () => {
       const simulator = await startSimulator({ scenario: 'quiet-day' });
       const environment = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
       const command = ['node', 'cli.js', 'serve', '--web.listen-address=127.0.0.1:0'];

@@ -28,14 +28,14 @@ describe('log', () => {
     );
   });
 
-  it.each(['logfmt', 'json'] as const)('writes what a terminal would obey as an escape (%s)', (format) => {
+  it.each(['logfmt', 'json'] as const)('escapes characters that control a terminal (%s)', (format) => {
     const hostile = ['\u001b[2J', '\u007f', '\u009b31m', '\u202e', '\u2066', '\u{e0041}', '\u2028'].join('x');
     const line = write(format, { name: hostile, alone: '\u001b', [hostile]: 1 });
     expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(line).toContain('\\u001b[2Jx\\u007fx\\u009b31mx\\u202ex\\u2066x\\udb40\\udc41x\\u2028');
   });
 
-  it('leaves out what is below its level', () => {
+  it('leaves out lines below its level', () => {
     const lines: string[] = [];
     const log = createLog({ level: 'warn', format: 'logfmt', secrets: () => [], write: (line) => lines.push(line) });
     log.debug({}, 'a');
@@ -43,7 +43,7 @@ describe('log', () => {
     expect(lines).toEqual([]);
   });
 
-  it.each(['logfmt', 'json'] as const)('scrubs a secret from %s, in whatever form and place', (format) => {
+  it.each(['logfmt', 'json'] as const)('removes a secret from %s, in any form and place', (format) => {
     const base64 = (before: string) => Buffer.from(`${before}${secret}:x`).toString('base64');
     const line = write(format, {
       [secret]: 1,
@@ -71,7 +71,7 @@ describe('log', () => {
     expect(line.match(/<secret>/g)?.length).toBeGreaterThanOrEqual(12);
   });
 
-  it('keeps text without secrets as it is', () => {
+  it('does not change text without secrets', () => {
     expect(scrub('all is well', [secret, ''])).toBe('all is well');
   });
 });

@@ -87,7 +87,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
     );
 
     it(
-      'types the commands of the README, on a machine that has Node 20',
+      'works with the commands of the README, on a machine that has Node 20',
       async () => {
         const cli = startCli(['acl']);
         await cli.ended;

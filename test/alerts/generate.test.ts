@@ -25,31 +25,31 @@ function toRules(yaml: string): Rule[] {
 const rules = toRules(buildRules());
 
 describe('alerts/generate', () => {
-  it('is committed as it is generated', () => {
+  it('matches the committed file', () => {
     for (const [name, text] of Object.entries(alertFiles()))
       expect(readFileSync(new URL(`../../alerts/${name}`, import.meta.url), 'utf8')).toBe(text);
   });
 
-  it('knows which collectors only administrators may have', () => {
+  it('lists the collectors that need an administrator', () => {
     const names = collectors
       .filter(({ reads }) => reads.some((read) => toAdminRight(read) !== undefined))
       .map(({ name }) => name);
     expect(defaultThresholds.administratorCollectors.split('|')).toEqual(names.toSorted());
   });
 
-  it('has no alert twice, and only severities that people route by', () => {
+  it('has no alert twice, and only the severities used for routing', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     expect(rules.filter(({ labels }) => !['critical', 'warning', 'info'].includes(labels.severity ?? ''))).toEqual([]);
   });
 
-  it.each(rules)('asks in $alert for series that exist', ({ expr }) => {
+  it.each(rules)('uses only existing series in $alert', ({ expr }) => {
     const { valid, metrics } = readPromql(expr);
     expect(valid).toBe(true);
     expect(metrics.length).toBeGreaterThan(0);
     expect(metrics.filter((name) => !contractMetrics.has(name))).toEqual([]);
   });
 
-  it.each(rules)('says for $alert what is wrong and where to go on', ({ alert, annotations }) => {
+  it.each(rules)('has a description and a next step for $alert', ({ alert, annotations }) => {
     const { summary, description, ...links } = annotations;
     // As long as it is with short names in place of labels.
     expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(
@@ -63,14 +63,14 @@ describe('alerts/generate', () => {
   });
 
   it.each(rules.filter(({ alert }) => alert !== 'AutomationExporterDown'))(
-    'leads for $alert to a page of the exporter',
+    'links $alert to a page of the exporter',
     ({ annotations }) => {
       expect(annotations['page_url']).toMatch(/^http:\/\/localhost:9720(\{\{ if match .*\}\})?\//);
     },
   );
 
   it.each(rules.filter(({ expr }) => expr.includes('automation_job_')))(
-    'keeps $alert silent while the exporter is behind',
+    "does not fire $alert while the exporter's data is late",
     ({ expr }) => {
       expect(expr).toMatch(
         /unless on \(job, server\)\n {2}min without \(instance, pod\) \(last_over_time\(automation_exporter_execution_lag_seconds\[3m\]\)\) > 1800$/,
@@ -78,7 +78,7 @@ describe('alerts/generate', () => {
     },
   );
 
-  it('takes other limits and addresses', () => {
+  it('accepts other limits and addresses', () => {
     const passive = toRules(
       buildRules({
         passiveFor: '0s',

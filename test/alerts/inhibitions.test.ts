@@ -28,11 +28,11 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     rmSync(directory, { recursive: true });
   });
 
-  it('is a configuration that Alertmanager takes', () => {
+  it('is a configuration that Alertmanager accepts', () => {
     expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('15 inhibit rules');
   });
 
-  it('lets one cause speak for a server and does not change the other servers', async () => {
+  it('lets one alert inhibit others of its server, and none of other servers', async () => {
     await post(url, [
       ['AutomationServiceDown', { server: 'prod' }],
       ['AutomationExporterCollectorFailing', { server: 'prod', collector: 'log-storage' }],

@@ -60,7 +60,7 @@ const pyrraSpec = z.strictObject({
 });
 
 describe('alerts/objective-specs', () => {
-  it('have the form that Sloth reads, with queries for any window', () => {
+  it('are valid for Sloth, with queries for any window', () => {
     const { slos } = slothSpec.parse(parse(readFileSync(join(folder, 'sloth.yaml'), 'utf8')));
     expect(new Set(slos.map((slo) => slo.name)).size).toBe(slos.length);
     for (const { error_query: errors, total_query: total } of slos.map(({ sli }) => sli.events)) {
@@ -71,7 +71,7 @@ describe('alerts/objective-specs', () => {
     }
   });
 
-  it('name for Pyrra the bucket of the delays that the objective allows', () => {
+  it('name for Pyrra the delay bucket of the objective', () => {
     const [latency] = parseAllDocuments(readFileSync(join(folder, 'pyrra.yaml'), 'utf8'))
       .map((document) => pyrraSpec.parse(document.toJS()).spec.indicator)
       .flatMap((indicator) => ('latency' in indicator ? [indicator.latency] : []));
@@ -82,7 +82,7 @@ describe('alerts/objective-specs', () => {
     });
   });
 
-  it('have the form that Pyrra reads, with errors that are a part of all', () => {
+  it('are valid for Pyrra, with errors that are part of the total', () => {
     const documents = parseAllDocuments(readFileSync(join(folder, 'pyrra.yaml'), 'utf8'));
     expect(documents.length).toBeGreaterThan(1);
     for (const document of documents) {

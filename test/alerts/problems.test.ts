@@ -34,7 +34,7 @@ function kindsOf(alert: string): readonly ProblemKind[] {
 }
 
 describe('alerts, problems and pages', () => {
-  it.each(alerts)('$alert is a problem on the front page, or it is said why not', ({ alert, page, severity }) => {
+  it.each(alerts)('shows $alert as a problem on the front page, or states why not', ({ alert, page, severity }) => {
     const found = kindsOf(alert);
     expect(found.length > 0).toBe(withoutProblem[alert] === undefined);
     for (const kind of found) {
@@ -45,12 +45,12 @@ describe('alerts, problems and pages', () => {
     expect(page !== undefined).toBe(alert !== 'AutomationExporterDown');
   });
 
-  it('names no alert that is not there', () => {
+  it('names only existing alerts', () => {
     const named = [...kinds.flatMap((kind) => ofKind(kind).alerts), ...Object.keys(withoutProblem)];
     expect(named.filter((name) => !alerts.some(({ alert }) => alert === name))).toEqual([]);
   });
 
-  it('leads from every runbook to the page that shows the cause', async () => {
+  it('links every runbook to the page that shows the cause', async () => {
     const content = readContent();
     const { ask } = await serve([runbookRoutes(content)]);
     for (const { alert } of alerts) {

@@ -14,7 +14,7 @@ function readText(path: string): string {
 }
 
 describe('deploy', () => {
-  it('scrapes the exporter under the name that its absence is noticed by', () => {
+  it('scrapes the exporter under the job name that the absence alert uses', () => {
     // The cast names only what is looked at; promtool checks the rest.
     const { scrape_configs: jobs } = parse(readText('deploy/prometheus/prometheus.yaml')) as {
       readonly scrape_configs: readonly { readonly job_name: string }[];
@@ -22,7 +22,7 @@ describe('deploy', () => {
     expect(jobs.map((job) => job.job_name)).toEqual([defaultThresholds.exporterJob]);
   });
 
-  it('leads from an exemplar to a trace backend that Grafana knows', () => {
+  it('links an exemplar to a trace backend that Grafana has', () => {
     const text = readText('deploy/grafana/provisioning/datasources/prometheus.yaml');
     // The cast names only what is looked at.
     const { datasources } = parse(text) as {
@@ -55,13 +55,13 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
     rmSync(directory, { recursive: true });
   });
 
-  it('is a configuration that Prometheus takes, with the rules', () => {
+  it('is a configuration that Prometheus accepts, with the rules', () => {
     const output = execFileSync(promtool, ['check', 'config', 'prometheus.yaml'], { cwd: directory, encoding: 'utf8' });
     expect(output).toContain('SUCCESS: prometheus.yaml is valid prometheus config file syntax');
     expect(output).toContain('SUCCESS: 95 rules found');
   });
 
-  it('is a configuration that Alertmanager takes, with the inhibitions', () => {
+  it('is a configuration that Alertmanager accepts, with the inhibitions', () => {
     const output = execFileSync(amtool, ['check-config', join(directory, 'alertmanager.yaml')], { encoding: 'utf8' });
     expect(output).toContain('15 inhibit rules');
     expect(output).toContain('2 receivers');

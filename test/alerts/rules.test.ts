@@ -20,7 +20,7 @@ describe('alerts/tests', () => {
   const names = [...readText('rules.yaml').matchAll(/- alert: (\w+)/g)].map((match) => match[1]);
   const checks = testFiles.flatMap((file) => readChecks(`tests/${file}`));
 
-  it('name no alert that does not exist', () => {
+  it('names only existing alerts', () => {
     expect(checks.map(({ alertname }) => alertname).filter((name) => !names.includes(name))).toEqual([]);
   });
 });
@@ -33,12 +33,12 @@ const recordings = [
 ];
 
 describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
-  it('is a rule file that Prometheus takes', () => {
+  it('is a rule file that Prometheus accepts', () => {
     expect(run(promtool, ['check', 'rules', 'rules.yaml'])).toContain('SUCCESS: 95 rules found');
   });
 
   it.each(testFiles)(
-    'fires and stays silent as %s says',
+    'fires and stays silent as in %s',
     (file) => {
       const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-rules-'));
       const text = readText(`tests/${file}`);

@@ -13,7 +13,7 @@ describe('alerts/runbooks', () => {
     expect(pages).toEqual(wanted.toSorted());
   });
 
-  it.each(pages)('%s has its title and the four sections, none of them empty', (page) => {
+  it.each(pages)('has a title and four sections with text in %s', (page) => {
     const sections = readPage(page).split(/^## /m);
     expect(sections[0]?.trim()).toBe(`# ${page.slice(0, -'.md'.length)}`);
     expect(sections.slice(1).map((section) => section.split('\n', 1)[0])).toEqual([
@@ -26,14 +26,14 @@ describe('alerts/runbooks', () => {
       expect(section.split('\n').slice(1).join('').trim().length).toBeGreaterThan(40);
   });
 
-  it.each(pages)('%s sends the token in the header that most servers take, and names the other', (page) => {
+  it.each(pages)('sends the token in the usual header in %s, and names the other header', (page) => {
     const text = readPage(page);
     const headers = [...text.matchAll(/^AUTH="(.*?):/gm)].map((match) => match[1]);
     expect(headers.filter((header) => header !== 'X-Rundeck-Auth-Token')).toEqual([]);
     expect(text.includes('`service` dialect takes the header `X-Service-Auth-Token` instead')).toBe(headers.length > 0);
   });
 
-  it.each(pages)('%s is no longer than a screen', (page) => {
+  it.each(pages)('fits on a screen: %s', (page) => {
     // Of prose 110 characters fit a line of the page, of code a line is a line; empty lines are thin.
     const rows = readPage(page)
       .split('\n')
@@ -41,7 +41,7 @@ describe('alerts/runbooks', () => {
     expect(rows.reduce((sum, row) => sum + row, 0)).toBeLessThanOrEqual(62);
   });
 
-  it.each(pages)('%s has queries that parse and ask for series that exist', (page) => {
+  it.each(pages)('has queries in %s that parse and use existing series', (page) => {
     const queries = [...readPage(page).matchAll(/^```promql\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
     expect(queries.length).toBeGreaterThan(0);
     const read = queries.map((query) => ({ query, ...readPromql(query.trim()) }));

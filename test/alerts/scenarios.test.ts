@@ -35,7 +35,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
   });
 
   it.each(scenarios)(
-    '$name raises the alerts that it promises, and no other',
+    'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
       const minutes = minutesOf[name] ?? usualMinutes;
       const series = toSeries(await playScenario(name, minutes), asked);

@@ -38,7 +38,7 @@ describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
   });
 
   it.each(weathers)(
-    'fires in time, not too soon, and is over when the trouble is: %s',
+    'fires in time, not too soon, and resolves when the trouble is over: %s',
     (weather) => {
       const exposed = cases.filter((each) => isExposed(each, weather));
       const files = exposed.map((each) => {

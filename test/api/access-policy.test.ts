@@ -10,7 +10,7 @@ const events = right({ type: 'resource', kind: 'event', allow: 'read' });
 const jobs = right({ type: 'job', allow: 'view' });
 
 describe('api/access-policy', () => {
-  it('names each rule once, under what it is about', () => {
+  it('lists each rule once, under its subject', () => {
     expect(toAccessPolicy([system, users, system, project])).toBe(`description: what automation-exporter reads
 context:
   application: rundeck
@@ -25,7 +25,7 @@ by:
 `);
   });
 
-  it('allows what belongs to projects in the context of projects', () => {
+  it('allows what belongs to projects in the project context', () => {
     expect(toAccessPolicy([events, system, jobs], 'service')).toBe(`description: what automation-exporter reads
 context:
   application: service
@@ -48,7 +48,7 @@ by:
 `);
   });
 
-  it('takes apart what needs several rules, and gives none of them twice', () => {
+  it('splits rights that need several rules, without duplicates', () => {
     const executions = right(...events.allowedBy, { type: 'job', allow: 'read' }, { type: 'adhoc', allow: 'read' });
     const execution = right({ type: 'job', allow: 'read' }, { type: 'adhoc', allow: 'read' });
 
@@ -73,7 +73,7 @@ by:
     expect([system, project, events, jobs].map(toAdminRight)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('allows what real servers ask for where it matters most', () => {
+  it('allows the main requests on real servers', () => {
     const reads = collectors.flatMap((collector) => collector.reads).filter((read) => toAdminRight(read) === undefined);
     const documents = parseAllDocuments(toAccessPolicy(reads));
     const [application, projects]: unknown[] = documents.map((document) => document.toJS() as unknown);
@@ -94,7 +94,7 @@ by:
     });
   });
 
-  it('gives YAML for everything that any collector reads', () => {
+  it('writes valid YAML for every endpoint of the collectors', () => {
     const documents = parseAllDocuments(toAccessPolicy(collectors.flatMap(({ reads }) => reads)));
 
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);

@@ -35,7 +35,7 @@ function setUp(random = 1) {
 }
 
 describe('api/breaker', () => {
-  it('opens after five outages in a row and refuses with the last of them', () => {
+  it('opens after five outages in a row and refuses requests with the last error', () => {
     const { breaker, changes, request } = setUp();
     for (let count = 0; count < 4; count++) request(fault());
     expect([breaker.refusal('normal'), changes]).toEqual([undefined, []]);
@@ -53,7 +53,7 @@ describe('api/breaker', () => {
     { kind: 'server', status: 502 },
     { kind: 'server', status: 503 },
     { kind: 'server', status: 504 },
-  ])('takes %o for an outage', (details) => {
+  ])('counts %o as an outage', (details) => {
     const { changes, request } = setUp();
     for (let count = 0; count < 5; count++) request(fault(details));
     expect(changes).toEqual([true]);
@@ -67,7 +67,7 @@ describe('api/breaker', () => {
     { kind: 'busy', status: 429 },
     { kind: 'passive', status: 503 },
     { kind: 'too_large' },
-  ])('takes %o for an answer', (details) => {
+  ])('counts %o as an answer', (details) => {
     const { breaker, changes, request } = setUp();
     for (let count = 0; count < 20; count++) request(fault(details));
     expect([breaker.refusal('normal'), changes]).toEqual([undefined, []]);
@@ -78,7 +78,7 @@ describe('api/breaker', () => {
     expect(changes).toEqual([]);
   });
 
-  it('lets one vital request probe at once, and no other', () => {
+  it('lets one vital request at a time probe', () => {
     const { breaker, open } = setUp();
     open();
     expect(breaker.refusal('normal')).toBeDefined();
@@ -89,7 +89,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it('never lets enrichment probe, however long the circuit is open, and lets it go on with all others', () => {
+  it('never lets enrichment probe, however long the circuit is open, and admits it again with all others', () => {
     const { breaker, open, closedForMs, request } = setUp();
     open();
     closedForMs();
@@ -99,7 +99,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('enrichment')).toBeUndefined();
   });
 
-  it('closes on the first answer, of whatever kind', () => {
+  it('closes on the first answer of any kind', () => {
     const { breaker, changes, open, request } = setUp();
     open();
     request(fault({ kind: 'forbidden', status: 403 }));
@@ -114,7 +114,7 @@ describe('api/breaker', () => {
   it.each([
     [1, [2000, 4000, 8000, 16_000, 30_000, 30_000]],
     [0, [1000, 2000, 4000, 8000, 15_000, 15_000]],
-  ])('stays open longer from probe to probe, up to a bound (random %d)', (random, expected) => {
+  ])('stays open longer after each failed probe, up to a limit (random %d)', (random, expected) => {
     const { closedForMs, open, request } = setUp(random);
     open();
     const openMs: number[] = [];
@@ -125,7 +125,7 @@ describe('api/breaker', () => {
     expect(openMs).toEqual(expected);
   });
 
-  it('begins again with the shortest time after it was closed', () => {
+  it('starts again with the shortest time after it was closed', () => {
     const { closedForMs, open, request } = setUp();
     open();
     for (let probe = 0; probe < 4; probe++) request(fault());
@@ -134,14 +134,14 @@ describe('api/breaker', () => {
     expect(closedForMs()).toBe(2000);
   });
 
-  it('does not take requests that were already under way for probes that failed', () => {
+  it('does not count requests already in progress as failed probes', () => {
     const { breaker, closedForMs } = setUp();
     for (let count = 0; count < 10; count++) breaker.begin();
     for (let count = 0; count < 10; count++) breaker.end(fault());
     expect(closedForMs()).toBe(2000);
   });
 
-  it('learns nothing from a request that nobody waits for any more', () => {
+  it('ignores the result of a request whose caller stopped waiting', () => {
     const { breaker, changes, open, request } = setUp();
     for (let count = 0; count < 4; count++) request(fault());
     breaker.begin();
@@ -159,7 +159,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it('continues with a circuit that another one opened, closes it, and keeps no error that could keep more', () => {
+  it("continues with an earlier breaker's circuit, closes it, and keeps no error object", () => {
     const changes: boolean[] = [];
     const memory = createBreakerMemory();
     const clock = fakeClock({ ticks: () => 0, random: () => 1 });

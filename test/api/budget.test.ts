@@ -34,7 +34,7 @@ function ask(budget: Budget, lane: Lane, { holdMs = 0, waitMs = 1_000_000, note 
 }
 
 describe('api/budget', () => {
-  it('starts no more in a second than it is told', async () => {
+  it('starts no more requests in a second than configured', async () => {
     const budget = create(3, 10);
     const startedTicks = clock.ticks();
     const startsMs: number[] = [];
@@ -45,7 +45,7 @@ describe('api/budget', () => {
     expect(startsMs).toEqual([0, 0, 0, 1000, 1000, 1000, 2000]);
   });
 
-  it('continues with what the previous one knew of the same server, at the same or a lower rate', async () => {
+  it('continues with the previous budget of the server, at the same or a lower rate', async () => {
     const memory = createBudgetMemory();
     const startedTicks = clock.ticks();
     const startsMs: number[] = [];
@@ -67,7 +67,7 @@ describe('api/budget', () => {
     expect(after.pausedMs()).toBe(30_000);
   });
 
-  it('lets a rate below one a second wait longer', async () => {
+  it('spaces requests out at a rate below one a second', async () => {
     const budget = create(0.5, 4);
     const startedTicks = clock.ticks();
     const startsMs: number[] = [];
@@ -78,7 +78,7 @@ describe('api/budget', () => {
     expect(startsMs).toEqual([0, 2000, 4000]);
   });
 
-  it('has no more under way at once than it is told', async () => {
+  it('has no more requests in progress than configured', async () => {
     const budget = create(1000, 2);
     const leaves = await Promise.all([
       ask(budget, 'vital', { holdMs: Infinity }),
@@ -94,7 +94,7 @@ describe('api/budget', () => {
     expect(isIn).toBe(true);
   });
 
-  it('counts a place given back twice once', async () => {
+  it('counts a place returned twice once', async () => {
     const budget = create(1000, 2);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     leave();
@@ -105,24 +105,21 @@ describe('api/budget', () => {
   it.each([
     ['rate', { concurrency: 100, holdMs: 0 }],
     ['number', { concurrency: 4, holdMs: 2500 }],
-  ])(
-    'never lets a vital request wait behind a sweep that is bounded by its %s',
-    async (_what, { concurrency, holdMs }) => {
-      const budget = create(10, concurrency);
-      for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
-      for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
-      const waitsMs: number[] = [];
-      for (let second = 0; second < 20; second++) {
-        await vi.advanceTimersByTimeAsync(1037);
-        const askedTicks = clock.ticks();
-        void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
-        await vi.advanceTimersByTimeAsync(0);
-      }
-      expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
-    },
-  );
+  ])('never lets a vital request wait behind a sweep limited by its %s', async (_what, { concurrency, holdMs }) => {
+    const budget = create(10, concurrency);
+    for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
+    for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
+    const waitsMs: number[] = [];
+    for (let second = 0; second < 20; second++) {
+      await vi.advanceTimersByTimeAsync(1037);
+      const askedTicks = clock.ticks();
+      void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
+  });
 
-  it('gives enrichment its third next to a sweep, and no more', async () => {
+  it('gives enrichment exactly a third beside a sweep', async () => {
     const budget = create(9, 9);
     const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
     const note = (lane: Lane): void => void (started[lane] += 1);
@@ -136,7 +133,7 @@ describe('api/budget', () => {
     expect(started.normal - first.normal).toBe(45);
   });
 
-  it('holds enrichment to its third where nobody else asks', async () => {
+  it('limits enrichment to a third even without other requests', async () => {
     const budget = create(9, 9);
     let started = 0;
     for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note: () => (started += 1) });
@@ -144,7 +141,7 @@ describe('api/budget', () => {
     expect(started).toBe(30);
   });
 
-  it('lets nobody in while the server wants to be left alone', async () => {
+  it('admits no request during a pause that the server asked for', async () => {
     const budget = create(10, 4);
     budget.pause(30_000);
     budget.pause(10_000);
@@ -157,7 +154,7 @@ describe('api/budget', () => {
     expect(budget.pausedMs()).toBe(0);
   });
 
-  it('turns away at the deadline and leaves nothing behind', async () => {
+  it('rejects at the deadline and leaves nothing behind', async () => {
     const budget = create(1000, 1);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     const ending = new AbortController();
@@ -174,22 +171,25 @@ describe('api/budget', () => {
     expect(budget.inFlight()).toBe(0);
   });
 
-  it.each([true, false])('turns away who gives up (before it asks: %s) and leaves nothing behind', async (isBefore) => {
-    const budget = create(1000, 1);
-    const leave = await ask(budget, 'vital', { holdMs: Infinity });
-    const ending = new AbortController();
-    if (isBefore) ending.abort();
-    const turn = budget.enter('vital', { deadlineTicks: clock.ticks() + 60_000, signal: ending.signal });
-    const refused = turn.catch((error: unknown) => error);
-    ending.abort();
-    expect(await refused).toBeInstanceOf(BudgetTimeout);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(vi.getTimerCount()).toBe(0);
-    leave();
-    expect(budget.inFlight()).toBe(0);
-  });
+  it.each([true, false])(
+    'rejects a cancelled caller (before it asks: %s) and leaves nothing behind',
+    async (isBefore) => {
+      const budget = create(1000, 1);
+      const leave = await ask(budget, 'vital', { holdMs: Infinity });
+      const ending = new AbortController();
+      if (isBefore) ending.abort();
+      const turn = budget.enter('vital', { deadlineTicks: clock.ticks() + 60_000, signal: ending.signal });
+      const refused = turn.catch((error: unknown) => error);
+      ending.abort();
+      expect(await refused).toBeInstanceOf(BudgetTimeout);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(vi.getTimerCount()).toBe(0);
+      leave();
+      expect(budget.inFlight()).toBe(0);
+    },
+  );
 
-  it('holds its bounds and admits everybody, whatever comes when', async () => {
+  it('keeps its limits and admits every request, in any order of events', async () => {
     const arrival = fc.record({
       atMs: fc.integer({ min: 0, max: 5000 }),
       lane: fc.constantFrom(...lanes),

@@ -22,7 +22,7 @@ function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer
 }
 
 describe('api/classify', () => {
-  it('knows a refusal of the service by `error`, as a boolean and as text, where it names no code', () => {
+  it('recognizes a refusal of the service by `error`, boolean or text, without an error code', () => {
     const says = 'forbidden: GET execution-mode: HTTP 403, these credentials may not read it';
     expect(read(executionMode, { status: 403, body: '{"error":true,"message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
@@ -31,7 +31,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('does not take metrics that are switched off for a session that is not admitted', () => {
+  it('does not mistake disabled metrics for a session that is not admitted', () => {
     const body = '{"error":"Metrics are disabled","enable":"metrics.enabled"}';
     expect(read(threads, { status: 404, body, isSession: true })).toBe(
       'not_found: GET threads: HTTP 404, not found, or switched off',
@@ -41,7 +41,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('knows a page by its type where it begins like none, and by its beginning where it has no type', () => {
+  it('recognizes a page by its type or, without a type, by its beginning', () => {
     const says = 'html: GET execution-mode: HTTP 200, an HTML page instead of JSON; is this the server or a proxy?';
     const headers = { 'content-type': 'text/html; charset=utf-8' };
     expect(read(executionMode, { headers, body: '<center>Down for maintenance</center>' })).toBe(says);
@@ -53,7 +53,7 @@ describe('api/classify', () => {
 });
 
 describe('api/endpoints', () => {
-  it('reads that a server has no health checks, and takes an answer without a verdict for none', () => {
+  it('reads that a server has no health checks, and treats a check without a result as none', () => {
     expect(read(healthcheck, { status: 501, body: '{}' })).toEqual([]);
     expect(read(healthcheck, { status: 500, body: '{"database":{"healthy":false}}' })).toEqual([
       { name: 'database', healthy: false },
@@ -63,7 +63,7 @@ describe('api/endpoints', () => {
     );
   });
 
-  it('takes a switch of a project that is not set for one that is off', () => {
+  it('treats a missing switch of a project as off', () => {
     const body = '{"error":true,"errorCode":"api.error.item.doesnotexist","message":"property does not exist"}';
     expect(read(projectDisablesExecutions, { status: 404, body })).toBe(false);
     expect(read(projectDisablesExecutions, { body: '{"key":"project.disable.executions","value":"true"}' })).toBe(true);
@@ -73,7 +73,7 @@ describe('api/endpoints', () => {
     );
   });
 
-  it('counts the incomplete logs that are listed where the server gives no total', () => {
+  it('counts the listed incomplete logs if the server gives no total', () => {
     const executions = '[{"id":7,"project":"pay","storage":{"queued":true,"failed":false}},{"id":"8"}]';
     expect(read(incompleteLogs, { body: `{"executions":${executions}}` })).toEqual({
       total: 2,
@@ -86,7 +86,7 @@ describe('api/endpoints', () => {
     expect(read(incompleteLogs, { body: `{"total":9,"executions":${executions}}` })).toMatchObject({ total: 9 });
   });
 
-  it('tells the kind of a stored key by what each release writes', () => {
+  it("reads the kind of a stored key from each release's fields", () => {
     const keys = [
       { 'Rundeck-key-type': 'private', 'Rundeck-content-type': 'application/octet-stream' },
       { 'Service-key-type': 'public' },

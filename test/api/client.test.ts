@@ -53,14 +53,14 @@ async function failure(request: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('api/client', () => {
-  it.each(['service', 'rundeck'] as const)('finds out that the server speaks the dialect %s', async (dialect) => {
+  it.each(['service', 'rundeck'] as const)('detects the dialect %s', async (dialect) => {
     const { api } = await connect({ dialect, answers: { ...info(dialect), ...active } });
 
     expect(await api.get(executionMode)).toBe('active');
     expect(api.server()).toEqual({ dialect, apiVersion: 47, release: '5.3.0', hidesMembers: false });
   });
 
-  it('asks with the newest version that both sides know, once found out', async () => {
+  it('uses the newest version that both sides support, once known', async () => {
     const { api, server, seen } = await connect({
       serverSpeaks: 36,
       answers: { ...info('rundeck', '3.3.3'), ...active },
@@ -77,7 +77,7 @@ describe('api/client', () => {
     expect(seen.slice(0, 2)).toEqual(['system-info 400', 'system-info unsupported_version']);
   });
 
-  it('never asks above 47, whatever the server speaks', async () => {
+  it('never uses a version above 47', async () => {
     const { api, server } = await connect({ serverSpeaks: 58, answers: { ...info('rundeck', '5.20.0'), ...active } });
 
     await api.get(executionMode);
@@ -85,7 +85,7 @@ describe('api/client', () => {
     expect(server.requests).toEqual(['GET /api/47/system/info', 'GET /api/47/system/executions/status']);
   });
 
-  it('asks as it is told, once it has met the server', async () => {
+  it('uses the configured version after the first contact', async () => {
     const { api, server } = await connect({
       serverSpeaks: 58,
       configured: { apiVersion: 50, dialect: 'rundeck' },
@@ -97,7 +97,7 @@ describe('api/client', () => {
     expect(server.requests).toEqual(['GET /api/50/system/info', 'GET /api/50/system/executions/status']);
   });
 
-  it('keeps to the dialect that it is told, whatever the server calls itself', async () => {
+  it('keeps the configured dialect, whatever the server reports', async () => {
     const { api } = await connect({
       configured: { dialect: 'rundeck' },
       answers: { ...info('service'), ...active },
@@ -108,7 +108,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('asks once for a name that no path of the release can hold, and takes that for no fault of the server', async () => {
+  it('requests once a name that the release refuses in any path, and does not count it as a server error', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -128,14 +128,14 @@ describe('api/client', () => {
     expect(seen).toEqual(['system-info 200', 'stored-keys-folder 400', 'stored-keys-folder rejected']);
   });
 
-  it('takes another 400 for what it is', async () => {
+  it('reports any other 400 as what it is', async () => {
     const refusal = { status: 400, body: '{"error":true,"errorCode":"api.error.parameter.invalid","message":"x"}' };
     const { api } = await connect({ answers: { ...info('rundeck'), 'storage/keys/50%25/': refusal } });
     const error = await failure(api.get(storedKeysBelow, { path: { folder: '50%' } }));
     expect([error.kind, error.details.unsent]).toEqual(['rejected', undefined]);
   });
 
-  it('does not ask for what the version in use does not have', async () => {
+  it('does not request endpoints that the version lacks', async () => {
     const { api, server } = await connect({ serverSpeaks: 30, answers: info('rundeck') });
 
     expect(await api.supports(executionMode)).toBe(false);
@@ -146,7 +146,7 @@ describe('api/client', () => {
     expect(server.requests).toEqual(['GET /api/47/system/info', 'GET /api/30/system/info']);
   });
 
-  it('works where system info is denied', async () => {
+  it('works if system info is denied', async () => {
     const denied = {
       status: 403,
       body: '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"no"}',
@@ -156,7 +156,7 @@ describe('api/client', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('asks again for the version after the server was away', async () => {
+  it('finds out the version again after an outage', async () => {
     const { api, server } = await connect({ answers: { ...info('rundeck'), ...active } });
     await api.get(executionMode);
     await server.stop();
@@ -165,7 +165,7 @@ describe('api/client', () => {
     expect(api.server().apiVersion).toBeUndefined();
   });
 
-  it('distinguishes refused credentials from a refused item, and keeps the message of the service to itself', async () => {
+  it("distinguishes refused credentials from a refused item, and hides the service's message", async () => {
     const { api } = await connect({ configured: { token: 'wrong' }, answers: active });
 
     const error = await failure(api.get(executionMode));
@@ -208,13 +208,13 @@ describe('api/client', () => {
       { status: 503, body: '{"error":true,"errorCode":"api.error.execution.mode"}' },
       'passive',
     ],
-  ] satisfies [string, CannedAnswer, string][])('calls %s by its kind', async (_what, answer, kind) => {
+  ] satisfies [string, CannedAnswer, string][])('reports the kind of error for %s', async (_what, answer, kind) => {
     const { api } = await connect({ answers: { ...info('rundeck'), 'system/executions/status': answer } });
 
     expect((await failure(api.get(executionMode))).kind).toBe(kind);
   });
 
-  it('gives each request of a poll its own time, and all of them one where there is one', async () => {
+  it('gives each request of a poll its own timeout, and all of them a common one if set', async () => {
     let ticks = 0;
     const limitsMs: (number | undefined)[] = [];
     const body = '{"executionMode":"active"}';
@@ -245,7 +245,7 @@ describe('api/client', () => {
     ['ten minutes ahead', 600_000, 1_700_000_000_000],
     ['ten minutes behind', -600_000, 1_700_000_000_000],
     ['as far off as whole seconds and slow answers make it', -4000, 1_699_999_996_000],
-  ])('corrects the dates of a proxy by the time that the server tells: %s', async (_name, offMs, expectedMs) => {
+  ])('corrects the dates of a proxy by the time of system info: %s', async (_name, offMs, expectedMs) => {
     const date = new Date(1_700_000_000_000 + offMs).toUTCString();
     const epoch = JSON.stringify({
       system: { rundeck: { version: '5.3.0', apiversion: '47' }, timestamp: { epoch: 1_700_000_001_000 } },
@@ -259,7 +259,7 @@ describe('api/client', () => {
     expect((await api.getTimed(executionMode)).serverMs).toBe(expectedMs);
   });
 
-  it('tells the time of a server that writes no dates for two minutes after system info told it', async () => {
+  it('knows the time of a server without dates for two minutes after system info', async () => {
     let ticks = 0;
     const info = '{"system":{"rundeck":{"apiversion":"47"},"timestamp":{"epoch":1700000000000}}}';
     const transport: Transport = {
@@ -280,7 +280,7 @@ describe('api/client', () => {
     expect((await api.getTimed(executionMode)).serverMs).toBeUndefined();
   });
 
-  it('times an answer from its request to its end, and by the middle', async () => {
+  it('measures an answer from its request to its end, and dates it by the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     server.answer(info('rundeck'));

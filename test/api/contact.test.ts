@@ -23,14 +23,14 @@ async function connect(apiVersion: number) {
 }
 
 describe('api/contact', () => {
-  it('meets the server once, for all who ask', async () => {
+  it('makes the first contact once for all callers', async () => {
     const { server, api } = await connect(47);
     server.answer({ ...info(47), ...active });
     await Promise.all([api.get(executionMode), api.get(executionMode), api.get(executionMode)]);
     expect(server.requests.filter((request) => request.endsWith('system/info'))).toHaveLength(1);
   });
 
-  it('continues with the first contact when the poll that began it ends', async () => {
+  it('completes the first contact after the poll that started it has ended', async () => {
     const replies: (() => void)[] = [];
     const server = await startRawServer((socket, head) => {
       const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
@@ -51,7 +51,7 @@ describe('api/contact', () => {
     expect(await outcome).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 'active' }]);
   });
 
-  it('gives the first contact its own time, whatever is left to the poll that began it', async () => {
+  it('gives the first contact its own timeout', async () => {
     const replies: (() => void)[] = [];
     const server = await startRawServer((socket, head) => {
       const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
@@ -75,7 +75,7 @@ describe('api/contact', () => {
     expect(server.requests.length).toBe(2);
   });
 
-  it('asks with a newer version once system info reports it', async () => {
+  it('uses a newer version once system info reports it', async () => {
     const { server, api } = await connect(47);
     server.answer({ ...info(36), ...active });
     await api.get(executionMode);
@@ -87,7 +87,7 @@ describe('api/contact', () => {
     expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
   });
 
-  it('keeps the version that it found where an endpoint needs a newer one, and asks again where the server refuses it', async () => {
+  it('keeps its version if an endpoint needs a newer one, and asks again if the server refuses it', async () => {
     const { server, api } = await connect(30);
     server.answer(info(30));
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unsupported_version' });
@@ -102,7 +102,7 @@ describe('api/contact', () => {
   it.each([
     [13, 'it speaks none of 14 to 47 (its newest is 13)'],
     [60, 'it speaks none of 14 to 47 (its newest is 60); set `api_version` to one that it does'],
-  ])('says what to do where the server speaks only %d', async (apiVersion, says) => {
+  ])('says what to do if the server supports only %d', async (apiVersion, says) => {
     const body = `{"error":true,"apiversion":${apiVersion},"errorCode":"api.error.api-version.unsupported"}`;
     const server = await startRawServer((socket) =>
       socket.write(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\n\r\n${body}`),

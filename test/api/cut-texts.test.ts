@@ -7,7 +7,7 @@ function cut(value: unknown): { readonly value: unknown; readonly cut: number } 
 }
 
 describe('api/cut-texts', () => {
-  it('cuts texts and names of members to 1024 characters, wherever they are, and counts them', () => {
+  it('cuts texts and member names to 1024 characters, anywhere, and counts them', () => {
     const long = 'n'.repeat(10_000);
     const short = `${'n'.repeat(1023)}…`;
     expect(cut([{ name: long, nodes: { [long]: { osFamily: 'unix' } } }, 'x'.repeat(1024)])).toEqual({
@@ -17,12 +17,12 @@ describe('api/cut-texts', () => {
     expect(cut(long)).toEqual({ value: short, cut: 1 });
   });
 
-  it('sees a long text of quotes, and leaves no half of a character', () => {
+  it('notices a long text of quotes, and leaves no half character', () => {
     expect(cut(['"'.repeat(2000)])).toEqual({ value: [`${'"'.repeat(1023)}…`], cut: 1 });
     expect(cut(['x'.repeat(1022) + '😀'.repeat(9)])).toEqual({ value: [`${'x'.repeat(1022)}…`], cut: 1 });
   });
 
-  it('leaves what fits as it is, and gets through lists as deep as their sender likes', () => {
+  it('leaves short texts unchanged, and handles lists of any depth', () => {
     const value = { a: ['x'.repeat(1000), 'y'.repeat(1000)], b: null, c: 1.5 };
     expect(cut(value)).toEqual({ value, cut: 0 });
     const deep = `${'['.repeat(40_000)}"${'z'.repeat(2000)}"${']'.repeat(40_000)}`;

@@ -40,11 +40,11 @@ describe('domain/duration-text', () => {
     '1 1s',
     '3M',
     '9'.repeat(50),
-  ])('takes %j for no duration', (text) => {
+  ])('does not read %j as a duration', (text) => {
     expect(toDurationMs(text)).toBeUndefined();
   });
 
-  it('takes no time over a text that is made to take it', () => {
+  it('is fast on a text made to be slow', () => {
     expect(toDurationMs(`${'1m '.repeat(100_000)}x`)).toBeUndefined();
   });
 });

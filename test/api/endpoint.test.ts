@@ -31,13 +31,13 @@ describe('api/endpoint', () => {
     expect(toPath(executions, { path: { project, job: 'j' } })).toBe(`project/${expected}/job/j/executions`);
   });
 
-  it('takes a list for as many segments', () => {
+  it('writes a list as several segments', () => {
     const path = { project: ['team a', 'x/y', '...'], job: [] };
     expect(toPath(executions, { path })).toBe('project/team%20a/x%2Fy/.../job//executions');
   });
 
   it.each([{ job: '' }, { job: '.' }, { job: '..' }, { job: ['a', '..', 'b'] }])(
-    'refuses $job, which gets lost on the way',
+    'refuses $job, which URL parsers would remove',
     ({ job }) => {
       expect(() => toPath(executions, { path: { project: 'p', job } })).toThrow(
         expect.objectContaining({
@@ -48,7 +48,7 @@ describe('api/endpoint', () => {
     },
   );
 
-  it('sends the query names that are declared, in their order, and no others', () => {
+  it('sends the declared query names in their order, and no others', () => {
     const path = { project: 'p', job: 'j' };
     const query = { offset: 20, max: 'a&b=c', format: 'xml' };
     expect(toPath(executions, { path, query })).toBe('project/p/job/j/executions?max=a%26b%3Dc&offset=20');
@@ -57,33 +57,30 @@ describe('api/endpoint', () => {
     expect(toPath(info)).toBe('system/info');
   });
 
-  it('cuts fractions off, which real servers answer with 400', () => {
+  it('cuts fractions off, which servers answer with 400', () => {
     const path = { project: 7.9, job: -0.5 };
     const query = { max: 1_795_321_521_803.9004, offset: -1.5 };
     expect(toPath(executions, { path, query })).toBe('project/7/job/0/executions?max=1795321521803&offset=-1');
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e21])(
-    'asks nothing with %d, which is not a number of milliseconds',
-    (max) => {
-      const path = { project: 'p', job: 'j' };
-      expect(() => toPath(executions, { path, query: { max } })).toThrow(
-        expect.objectContaining({
-          message: `GET executions: not asked, its max would be ${max}, which is not a whole number`,
-          kind: 'rejected',
-        }),
-      );
-    },
-  );
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e21])('rejects %d, which is not a number of milliseconds', (max) => {
+    const path = { project: 'p', job: 'j' };
+    expect(() => toPath(executions, { path, query: { max } })).toThrow(
+      expect.objectContaining({
+        message: `GET executions: not asked, its max would be ${max}, which is not a whole number`,
+        kind: 'rejected',
+      }),
+    );
+  });
 
-  it('takes the later version while the dialect is not known', () => {
+  it('uses the later version while the dialect is unknown', () => {
     expect(sinceVersion(executions, undefined)).toBe(14);
     expect(sinceVersion(executions, 'service')).toBe(5);
     expect(sinceVersion(executions, 'rundeck')).toBe(14);
     expect(sinceVersion(info, undefined)).toBe(14);
   });
 
-  it('wants the parameters of the path and knows the names of the query', () => {
+  it('requires the parameters of the path and accepts the names of the query', () => {
     type Input = EndpointInput<'project/{project}/job/{job}', 'max'>;
     expectTypeOf<Input['path']>().toEqualTypeOf<
       Readonly<Record<'project' | 'job', string | number | readonly string[]>>

@@ -19,7 +19,7 @@ describe('api/errors', () => {
     ['what is not asked because the server failed before', { kind: 'server', unsent: true }],
     ['a page of a proxy', { kind: 'html', status: 200 }],
   ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])(
-    'takes %s for a fault of the whole server',
+    'counts %s as an error of the whole server',
     (_what, details) => {
       expect(judge(details)).toBe(true);
     },
@@ -32,7 +32,7 @@ describe('api/errors', () => {
     ['one answer that is too large', { kind: 'too_large', status: 200 }],
     ['one answer that cannot be read', { kind: 'decode', status: 200 }],
     ['what the version in use does not have', { kind: 'unsupported_version' }],
-  ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])('does not take %s for one', (_what, details) => {
+  ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])('does not count %s as one', (_what, details) => {
     expect(judge(details)).toBe(false);
   });
 });

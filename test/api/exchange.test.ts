@@ -47,7 +47,7 @@ function begin(limits: Partial<Limits> = {}) {
 }
 
 describe('api/exchange', () => {
-  it('returns an answer with all its chunks, and leaves no timer and no listener behind', async () => {
+  it('returns an answer with all its chunks, and leaves no timer and no listener', async () => {
     const { signal } = new AbortController();
     const { outcome, start, head, data, end, told } = begin({ signal });
     start();
@@ -58,7 +58,7 @@ describe('api/exchange', () => {
     expect([told, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([[], 0, 0]);
   });
 
-  it('keeps the beginning of an answer that is too large, where the beginning is enough', async () => {
+  it('keeps the start of an answer that is too large, if that is enough', async () => {
     const { outcome, start, head, data, told } = begin({ maxWireBytes: 5, cutsAnswers: true });
     start();
     head();
@@ -67,7 +67,7 @@ describe('api/exchange', () => {
     expect([told, vi.getTimerCount()]).toEqual([['abort ExchangeTooLarge'], 0]);
   });
 
-  it('fails at its limit, and gives up a connection that comes later', async () => {
+  it('fails at its limit, and drops a connection that comes later', async () => {
     const { outcome, start, told } = begin();
     await vi.advanceTimersByTimeAsync(999);
     expect(vi.getTimerCount()).toBe(1);
@@ -77,7 +77,7 @@ describe('api/exchange', () => {
     expect(told).toEqual(['abort ExchangeTimeout']);
   });
 
-  it('lets go of the connection when nobody waits for the answer any more', async () => {
+  it('drops the connection when the caller stops waiting', async () => {
     const ending = new AbortController();
     const { outcome, start, head, told } = begin({ signal: ending.signal });
     start();
@@ -86,12 +86,12 @@ describe('api/exchange', () => {
     expect([await outcome, told, vi.getTimerCount()]).toEqual(['ExchangeStopped', ['abort ExchangeStopped'], 0]);
   });
 
-  it('sends nothing for somebody who has gone', async () => {
+  it('sends nothing for a caller who has left', async () => {
     const { outcome, isSent } = begin({ signal: AbortSignal.abort() });
     expect([await outcome, isSent, vi.getTimerCount()]).toEqual(['ExchangeStopped', false, 0]);
   });
 
-  it('reads on once there is room for a large answer, and gives the room back when it is told to', async () => {
+  it('reads a large answer once there is a place, and returns the place on release', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, end, told } = begin({ enter: () => room.promise });
@@ -113,7 +113,7 @@ describe('api/exchange', () => {
     expect(left.mock.calls.length).toBe(1);
   });
 
-  it('keeps no room for an answer that ended while it waited for some', async () => {
+  it('takes no place for an answer that ended while waiting for one', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, told } = begin({ enter: () => room.promise });
@@ -127,7 +127,7 @@ describe('api/exchange', () => {
     expect([told, left.mock.calls.length]).toEqual([['pause', 'abort ExchangeTimeout'], 1]);
   });
 
-  it('breaks an answer off that is larger than it may be, and gives its room back once', async () => {
+  it('aborts an answer that is too large, and returns its place once', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: async () => left });
     start();
@@ -141,7 +141,7 @@ describe('api/exchange', () => {
     expect([left.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it('fails with the connection, and gives its room back', async () => {
+  it('fails with the connection, and returns its place', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail } = begin({ enter: async () => left });
     start();

@@ -4,7 +4,7 @@ import { executionOutput } from '../../src/api/endpoints/execution-output.ts';
 const tail = (answer: object) => executionOutput.body.parse(answer);
 
 describe('api/endpoints/execution-output', () => {
-  it('takes the reason of the last error line that has one, and no line', () => {
+  it('reads the reason from the last error line that has one, and no line itself', () => {
     const entries = [
       { level: 'ERROR', log: 'Failed: HostNotFound: no such host' },
       { level: 'ERROR', log: 'Failed: NonZeroResultCode: Result code was 99' },
@@ -20,18 +20,18 @@ describe('api/endpoints/execution-output', () => {
   it.each([
     ['Failed: Unknown: Remote command failed with exit status 1', 'NonZeroResultCode'],
     ['Failed: Unknown: Exhausted available authentication methods', undefined],
-  ])('reads the one word of the default SSH executor by its message: %s', (log, failureReason) => {
+  ])('reads the word of the default SSH executor by its message: %s', (log, failureReason) => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });
 
-  it('knows a log that is on its way, and one that was lost', () => {
+  it('recognizes a log that is still loading, and a lost one', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     expect(tail(pending)).toEqual({ isPending: true, failureReason: undefined });
     const lost = { error: 'gone', empty: true, offset: '0', completed: true, entries: [] };
     expect(tail(lost)).toEqual({ isPending: false, failureReason: undefined });
   });
 
-  it('passes over entries in compact form', () => {
+  it('skips entries in compact form', () => {
     const entries = [{ level: 'ERROR', log: 'Failed: IOFailure: disk' }, 'a line', null, { log: 7 }];
     expect(tail({ completed: true, compacted: true, entries }).failureReason).toBe('IOFailure');
   });
@@ -53,7 +53,7 @@ describe('api/endpoints/execution-output', () => {
     ['{2=Unknown: no word, 5=JobFailed: later}]', undefined],
     ['{2=something went wrong}]', undefined],
     ['nothing', undefined],
-  ])('takes the reason of the line that sums up: step failures: %s', (failures, failureReason) => {
+  ])('reads the reason from the summary line: step failures: %s', (failures, failureReason) => {
     const log = `Execution failed: 4711 in project pay: [Workflow result: , step failures: ${failures}`;
     const entries = [
       { level: 'ERROR', log },
@@ -62,7 +62,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries }).failureReason).toBe(failureReason);
   });
 
-  it('knows that no node matched', () => {
+  it('recognizes that no node matched', () => {
     const message = 'No matched nodes: NodeSet{includes={name=nosuch, dominant=false, }}';
     const lines = [
       `com.dtolabs.rundeck.core.NodesetEmptyException: ${message}`,
@@ -74,7 +74,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries }).failureReason).toBe('NoMatchedNodes');
   });
 
-  it('takes the reason of the step that is summed up, and not of one before it that was recovered', () => {
+  it('reads the reason of the step in the summary, not of an earlier recovered one', () => {
     const failed = (stepctx: string | undefined, reason: string) => ({
       level: 'ERROR',
       log: `Failed: ${reason}: x`,
@@ -91,7 +91,7 @@ describe('api/endpoints/execution-output', () => {
     expect(reasonOf(failed(undefined, 'HostNotFound'))).toBe('HostNotFound');
   });
 
-  it('takes its time over no line, however long', () => {
+  it('is fast on lines of any length', () => {
     const log = `x step failures: {1=Dispatch failed on 1 nodes: [${'a'.repeat(5_000_000)}`;
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe('NodeDispatchFailure');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { executionState } from '../../src/api/endpoints/execution-state.ts';
 
 describe('api/endpoints/execution-state', () => {
-  it('reads steps, nodes, references and what runs per node', () => {
+  it('reads steps, nodes, references and runs per node', () => {
     const perNode = {
       parameters: { node: 'web01' },
       id: '2',
@@ -66,7 +66,7 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
-  it('reads the words of newer servers, and reasons that are none', () => {
+  it('reads the words of newer servers, and ignores reasons without meaning', () => {
     // Release 6: a step whose conditions were not met. Before: a failure for which a plugin gave no reason.
     const answer = {
       steps: [
@@ -83,13 +83,13 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
-  it('distinguishes a state that is still on its way from one that cannot be read', () => {
+  it('distinguishes a state that is still loading from one that cannot be read', () => {
     expect(executionState.body.parse({ error: 'pending' })).toBe('pending');
     expect(executionState.body.safeParse({ error: 'other' }).success).toBe(false);
     expect(executionState.body.safeParse([]).success).toBe(false);
   });
 
-  it('stops somewhere in references that never end', () => {
+  it('limits references that never end', () => {
     let steps: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) steps = [{ executionState: 'FAILED', workflow: { steps } }];
     expect(executionState.body.safeParse({ steps }).success).toBe(true);
@@ -102,7 +102,7 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: -1 }, 'Exhausted available authentication methods', 'ConnectionFailure'],
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
-  ])('reads the one word of the default SSH executor by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
+  ])('reads the word of the default SSH executor by its exit code: %j, %s', (meta, errorMessage, failureReason) => {
     const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };
     const answer = { executionState: 'FAILED', steps: [{ nodeStep: true, nodeStates: { web01: state } }] };
     const read = executionState.body.parse(answer);

@@ -21,7 +21,7 @@ async function read(body: string) {
 }
 
 describe('api/executions', () => {
-  it('reads what servers send, of a job and ad hoc, over and not', async () => {
+  it('reads executions of jobs and ad hoc, finished and unfinished', async () => {
     const { answer, asked } = await read(`{"paging":{"count":3,"total":3,"offset":0,"max":20},"executions":[
       {"id":4711,"status":"succeeded","project":"p","executionType":"user","date-started":{"unixtime":1716200000123,"date":"2024-05-20T10:13:20Z"},
        "date-ended":{"unixtime":1716200009456,"date":"2024-05-20T10:13:29Z"},
@@ -81,7 +81,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('does not ask of what waits when it started', async () => {
+  it('does not require a start of waiting executions', async () => {
     const { answer } = await read(`{"paging":{"total":2},"executions":[
       {"id":1,"status":"queued","project":"p","date-started":null},
       {"id":2,"status":"running","project":"p","date-started":{"unixtime":1716200000123}}]}`);
@@ -95,7 +95,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('lets the end stand for a start that is missing or out of this world', async () => {
+  it('uses the end if the start is missing or absurd', async () => {
     const { answer } = await read(`{"paging":{"total":3},"executions":[
       {"id":1,"status":"failed","date-started":null,"date-ended":{"unixtime":1716200009456}},
       {"id":2,"status":"failed","date-started":{"unixtime":9e15},"date-ended":{"unixtime":1716200009456}},
@@ -111,7 +111,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('leaves out rows that cannot be read, and names what is wrong with each', async () => {
+  it('leaves out unreadable rows, and names the fault of each', async () => {
     const { answer } = await read(`{"paging":{"total":7},"executions":[
       {"id":1,"status":"running"},
       {"status":"failed","date-started":{"unixtime":1716200000123}},
@@ -148,7 +148,7 @@ describe('api/executions', () => {
     ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
     ['a user', { executionType: 'user', retryAttempt: 0 }, false],
     ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
-  ])('takes a row without a job for one of a deleted job where %s started it', (_name, part, isJobDeleted) => {
+  ])('treats a row without a job as one of a deleted job if %s started it', (_name, part, isJobDeleted) => {
     const ended = { unixtime: 1_716_200_000_000 };
     const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
     const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });

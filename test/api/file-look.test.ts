@@ -34,7 +34,7 @@ function setUp() {
 }
 
 describe('api/file-look', () => {
-  it('looks every ten seconds at most, however often it is called', async () => {
+  it('checks files every ten seconds at most, however often it is called', async () => {
     const { lookAfter, looks } = setUp();
     for (const ms of [0, 9999, 1, 0, 5000, 4999]) await lookAfter(ms);
     expect(looks()).toBe(1);
@@ -42,7 +42,7 @@ describe('api/file-look', () => {
     expect(looks()).toBe(2);
   });
 
-  it('reports new content, and nothing where there is none', async () => {
+  it('reports new content, and nothing if there is none', async () => {
     const { file, lookAfter, told } = setUp();
     await lookAfter(10_000);
     file.holds = 'new';
@@ -50,7 +50,7 @@ describe('api/file-look', () => {
     expect(told).toEqual(['tls taken']);
   });
 
-  it('reports an unusable file once, when it is found a second time, and another fault again', async () => {
+  it('reports an unusable file once, when found a second time, and another error again', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('a half of it');
     await lookAfter(10_000);
@@ -71,7 +71,7 @@ describe('api/file-look', () => {
     expect(told.slice(3)).toEqual(['tls rejected gone']);
   });
 
-  it('says nothing of a certificate and a key that are replaced one after the other', async () => {
+  it('reports nothing if a certificate and its key are replaced one after the other', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('holds the key of another certificate');
     await lookAfter(10_000);

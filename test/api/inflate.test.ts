@@ -6,17 +6,17 @@ const megabyte = 2 ** 20;
 const text = 'é1'.repeat(megabyte / 4);
 
 describe('api/inflate', () => {
-  it('inflates what is as large as it may be, and nothing larger', async () => {
+  it('inflates up to the limit, and nothing larger', async () => {
     const { bytes } = await inflate(gzipSync(Buffer.alloc(megabyte, 'x')), megabyte);
     expect([bytes.length, bytes[0], bytes.at(-1)]).toEqual([megabyte, 0x78, 0x78]);
     await expect(inflate(gzipSync(Buffer.alloc(megabyte + 1, 'x')), megabyte)).rejects.toThrow(InflatedTooLarge);
   });
 
-  it('puts the pieces together in their order', async () => {
+  it('joins the pieces in order', async () => {
     expect(toText(await inflate(gzipSync(text), megabyte))).toBe(text);
   });
 
-  it('gives its memory back at once where it is not needed any longer', async () => {
+  it('frees its memory at once when no longer needed', async () => {
     const { bytes, free } = await inflate(gzipSync(text), megabyte);
     const { buffer } = bytes;
     expect(buffer.byteLength).toBe(megabyte);
@@ -24,12 +24,12 @@ describe('api/inflate', () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  it('fails for a body that is not gzip, and for one that was cut off', async () => {
+  it('fails for a body that is not gzip, and for a truncated one', async () => {
     await expect(inflate(Buffer.from('plain'), megabyte)).rejects.toMatchObject({ code: 'Z_DATA_ERROR' });
     await expect(inflate(gzipSync(text).subarray(0, 100), megabyte)).rejects.toMatchObject({ code: 'Z_BUF_ERROR' });
   });
 
-  it('leaves to others what may be larger than what is decoded at once, and refuses what may not', async () => {
+  it('leaves larger bodies to the decoder in pieces, and refuses those beyond its limit', async () => {
     const large = gzipSync(Buffer.alloc(200, 'x'));
     expect(await inflateWhole(large, 100, 1000)).toBeUndefined();
     expect((await inflateWhole(large, 200, 1000))?.bytes.length).toBe(200);

@@ -54,18 +54,18 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(decode(jobForecast, `{${job},"futureScheduledExecutions":[${times}]}`)).toEqual({ timesMs: expected });
   });
 
-  it('tells a job that is off, which has no list of times, from one without times', () => {
+  it('distinguishes a job that is off, without a list of times, from one with an empty list', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
   });
 
-  it('reads the next run where there is no forecast', () => {
+  it('reads the next run if there is no forecast', () => {
     expect(decode(jobInfo, `{${job},"averageDuration":1500,"nextScheduledExecution":"2026-11-21T02:00:00Z"}`)).toEqual({
       averageDurationMs: 1500,
       nextRunMs: two,
     });
   });
 
-  it('reads when a job was changed, and the member that runs it, where the list tells', () => {
+  it('reads when a job changed, and the member that runs it, if the list has them', () => {
     expect(decode(projectJobs, `[{${job},"serverNodeUUID":"u1","lastModified":"2026-11-21T02:00:00Z"}]`)).toEqual([
       {
         id: 'j1',
@@ -80,16 +80,16 @@ describe('api/endpoints/jobs, schedules', () => {
     ]);
   });
 
-  it('asks a newer server for its jobs in the version that tells when they were changed, and for the rest as ever', async () => {
+  it('requests jobs from a newer server in the version that reports changes, and everything else as usual', async () => {
     expect(await askAll(58)).toEqual(['/api/56/project/pay/jobs', '/api/47/job/j1/forecast']);
     expect(await askAll(47)).toEqual(['/api/47/project/pay/jobs', '/api/47/job/j1/forecast']);
   });
 
-  it('asks in the version that configuration names', async () => {
+  it('uses the configured version', async () => {
     expect(await askAll(58, 41)).toEqual(['/api/41/project/pay/jobs', '/api/41/job/j1/forecast']);
   });
 
-  it('never asks for a forecast in a version that mixes one-time runs into it', async () => {
+  it('never requests a forecast in a version that mixes one-time runs into it', async () => {
     expect(await askAll(58, 54)).toEqual(['/api/54/project/pay/jobs', '/api/47/job/j1/forecast']);
   });
 });

@@ -10,7 +10,7 @@ const plain = {
 };
 
 describe('api/endpoints/job-workflow', () => {
-  it('reads kinds, names and references, and leaves commands and scripts where they are', () => {
+  it('reads kinds, names and references, and ignores commands and scripts', () => {
     const answer = {
       workflow: [
         { exec: 'canary', description: 'say it', errorhandler: { exec: 'canary' } },
@@ -34,14 +34,14 @@ describe('api/endpoints/job-workflow', () => {
     expect(JSON.stringify(read)).not.toContain('canary');
   });
 
-  it('reads the keys of the documents as well', () => {
+  it('also reads the keys of the documents', () => {
     const answer = { workflow: [{ jobRef: { name: 'child', nodeStep: false }, errorHandler: { script: 'true' } }] };
     expect(jobWorkflow.body.parse(answer)).toMatchObject([
       { kind: 'reference', target: 'child', isNodeStep: false, handler: { kind: 'script' } },
     ]);
   });
 
-  it('knows the plugins that stand for commands and scripts', () => {
+  it('recognizes the plugins for commands and scripts', () => {
     const types = ['exec-command', 'script-inline', 'script-file-url', 'ansible-playbook'];
     const answer = { workflow: types.map((type) => ({ type, nodeStep: true })) };
     expect(jobWorkflow.body.parse(answer)).toEqual([
@@ -64,7 +64,7 @@ describe('api/endpoints/job-workflow', () => {
     expect(text.match(/"kind":"command"/g)).toHaveLength(21);
   });
 
-  it('stops somewhere in references that never end', () => {
+  it('limits references that never end', () => {
     let workflow: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) workflow = [{ jobref: { name: 'again' }, workflow }];
     expect(jobWorkflow.body.safeParse({ workflow }).success).toBe(true);

@@ -10,7 +10,7 @@ const parse = (text: string | Buffer) => parseInPieces(Buffer.from(text), { paus
 const filler = 'x'.repeat(70_000);
 
 describe('api/json-pieces', () => {
-  it('gives what JSON.parse gives, however large the parts are', async () => {
+  it('returns the same as JSON.parse, however large the parts are', async () => {
     const part = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom(filler, [filler, 1], { a: filler, b: [] }, '\\', '"', '\\"', '[{'),
@@ -70,7 +70,7 @@ describe('api/json-pieces', () => {
     await expect(parse(text)).rejects.toMatchObject({ name: 'TooManyValues' });
   });
 
-  it('looks through a long text once, however deep it lies', async () => {
+  it('reads a long text once, however deeply it is nested', async () => {
     const text = `${'{"a":'.repeat(32)}"${'\\"'.repeat(3_900_000)}"${'}'.repeat(32)}`;
     const before = process.cpuUsage();
     await parse(text);

@@ -61,7 +61,7 @@ describe('api/large-answers', () => {
     expect(read.map((list) => list.length)).toEqual([20_000, 20_000, 20_000]);
   });
 
-  it('says of a large answer what is wrong with it, as of any other', async () => {
+  it('reports errors in a large answer as in any other', async () => {
     const api = await ask(JSON.stringify([...jobs, { id: 7 }]));
     await expect(api.get(projectJobs, { path })).rejects.toMatchObject({
       kind: 'decode',
@@ -78,7 +78,7 @@ describe('api/large-answers', () => {
       'html',
       'an HTML page instead of JSON; is this the server or a proxy?',
     ],
-  ])('calls a large answer that %s by its kind', async (_name, body, kind, says) => {
+  ])('reports the kind of error for a large answer that %s', async (_name, body, kind, says) => {
     const api = await ask(body);
     await expect(api.get(projectJobs, { path })).rejects.toMatchObject({
       kind,
@@ -120,7 +120,7 @@ describe('api/large-answers', () => {
     await expect(api.get(systemInfo)).resolves.toBeDefined();
   });
 
-  it('lets others have their turn meanwhile', async () => {
+  it('leaves the event loop to others meanwhile', async () => {
     const api = await ask(JSON.stringify(jobs));
     let turns = 0;
     const seen = { isOver: false };

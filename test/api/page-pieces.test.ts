@@ -26,20 +26,20 @@ function setUp(sizes: readonly number[], maxBytes: number) {
 }
 
 describe('api/page-pieces', () => {
-  it('asks once for what fits', async () => {
+  it('sends one request if the page fits', async () => {
     const { ids, asked } = setUp([1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 2 of 3');
     expect(asked).toEqual(['0+8']);
   });
 
-  it('halves until it fits, and continues with what fitted', async () => {
+  it('halves the page until it fits, and continues with that size', async () => {
     const { ids, asked, leftOut } = setUp([5, 5, 5, 5, 5, 5], 10);
     expect(await ids(8)).toBe('0 1 2 3 4 5 of 6');
     expect(asked).toEqual(['0+8 too large', '0+4 too large', '0+2', '2+2', '4+4']);
     expect(leftOut).toEqual([]);
   });
 
-  it('leaves out the one row that is too large by itself, and finds all others', async () => {
+  it('leaves out a row that is too large alone, and finds all others', async () => {
     const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
     expect(leftOut).toEqual(['1 before 3']);
@@ -56,7 +56,7 @@ describe('api/page-pieces', () => {
     ]);
   });
 
-  it('reports rows that are too large at the end, and a list of nothing else', async () => {
+  it('reports rows that are too large at the end, and a list of only such rows', async () => {
     const last = setUp([1, 99], 10);
     expect(await last.ids(2)).toBe('0 of 2');
     expect(last.leftOut).toEqual(['1 before undefined']);
@@ -65,13 +65,13 @@ describe('api/page-pieces', () => {
     expect(alone.leftOut).toEqual(['1 before undefined']);
   });
 
-  it('distinguishes several', async () => {
+  it('distinguishes several rows that are too large', async () => {
     const { ids, leftOut } = setUp([99, 99, 1, 99], 10);
     expect(await ids(8)).toBe('2 of 4');
     expect(leftOut).toEqual(['1 before undefined', '1 before 2', '2 before 2']);
   });
 
-  it('begins with what fitted before', async () => {
+  it('starts with the size that fitted before', async () => {
     const { ids, asked } = setUp([5, 5, 5, 5], 10);
     await ids(4);
     asked.length = 0;
@@ -79,7 +79,7 @@ describe('api/page-pieces', () => {
     expect(asked).toEqual(['2+2']);
   });
 
-  it('takes no other fault for one of size', async () => {
+  it('does not mistake other errors for one of size', async () => {
     const read = async (): Promise<never> => {
       throw new ApiError('busy', { kind: 'busy', apiEndpoint: 'rows' });
     };

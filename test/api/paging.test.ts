@@ -43,14 +43,14 @@ const ofRows = { apiEndpoint: 'rows', endOf: ({ endMs }: Row) => endMs };
 const hour: Window = { beginMs: 0, endMs: 3_600_000 };
 
 describe('api/paging', () => {
-  it('asks once where one page holds the window', async () => {
+  it('sends one request if one page holds the window', async () => {
     const list = createList([{ id: 1, endMs: 5, hidden: false }]);
 
     expect(await readIds(list, hour, 500)).toEqual([1]);
     expect(list.asked).toEqual([{ beginMs: 0, endMs: 3_600_000, max: 500, offset: 0 }]);
   });
 
-  it('finds every row that may be seen, whatever is hidden and however they lie', async () => {
+  it('finds every visible row, whatever is hidden and wherever it is', async () => {
     const rows = fc.array(fc.record({ endMs: fc.integer({ min: 0, max: 20_000 }), hidden: fc.boolean() }), {
       maxLength: 120,
     });
@@ -64,7 +64,7 @@ describe('api/paging', () => {
     );
   });
 
-  it('pages by offset only within one second, pages overlapping', async () => {
+  it('pages by offset only within one second, with overlapping pages', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000 + id, hidden: false }));
     const list = createList(flood);
 
@@ -88,7 +88,7 @@ describe('api/paging', () => {
     expect([...found].filter((id) => id < 15)).toHaveLength(15);
   });
 
-  it('reads the first page of a flood again too, where rows came in before it meanwhile', async () => {
+  it('also reads the first page of a flood again if rows were added before it', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const late = Array.from({ length: 3 }, (_, index) => ({ id: 25 + index, endMs: 7000, hidden: false }));
     const list = createList(flood);
@@ -104,7 +104,7 @@ describe('api/paging', () => {
     expect(found.size).toBe(28);
   });
 
-  it('stops at a list that has no end', async () => {
+  it('stops at a list that never ends', async () => {
     const endless = async (): Promise<Page<Row>> => ({ total: Number.MAX_SAFE_INTEGER, items: [] });
     const reading = (async () => {
       for await (const _ of readWindow(endless, { beginMs: 0, endMs: 10 }, { ...ofRows, maxPages: 50 }));
@@ -116,7 +116,7 @@ describe('api/paging', () => {
     });
   });
 
-  it('stops where totals never stand still', async () => {
+  it('stops if totals keep changing', async () => {
     let total = 100;
     const restless = async (): Promise<Page<Row>> => ({ total: (total = total === 100 ? 101 : 100), items: [] });
     let pages = 0;
@@ -127,7 +127,7 @@ describe('api/paging', () => {
     expect(pages).toBe(16);
   });
 
-  it('continues before the oldest row of a full page, from the second that it may have cut', async () => {
+  it('continues before the oldest row of a full page, from the second that may be incomplete', async () => {
     const ends = [0, 999, 1000, 1001, 1999, 2000, 2001, 2999, 3000, 3001, 3999];
     const list = createList(ends.map((endMs, id) => ({ id, endMs, hidden: false })));
 
@@ -141,7 +141,7 @@ describe('api/paging', () => {
     ]);
   });
 
-  it('halves a window that shows too little to know how far a page reaches', async () => {
+  it('halves a window that shows too little to determine the reach of a page', async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, endMs: id * 100, hidden: id % 10 !== 0 }));
     const list = createList(rows);
 
@@ -153,7 +153,7 @@ describe('api/paging', () => {
     ]);
   });
 
-  it('trusts no page that is not ordered by end', async () => {
+  it('does not rely on a page that is not ordered by end', async () => {
     const rows = Array.from({ length: 60 }, (_, id) => ({ id, endMs: ((id * 37) % 60) * 100, hidden: false }));
     const byStart = createList(rows);
     const disordered = {
@@ -167,7 +167,7 @@ describe('api/paging', () => {
     expect(await readIds(disordered, { beginMs: 0, endMs: 5999 }, 20)).toHaveLength(60);
   });
 
-  it.each([-3_600_000, 3_600_000])('finds every row of a server that shows ends %s ms off', async (shiftMs) => {
+  it.each([-3_600_000, 3_600_000])('finds every row of a server whose ends are shown %s ms off', async (shiftMs) => {
     const beginMs = 7_200_000;
     const rows = Array.from({ length: 1000 }, (_, id) => ({ id, endMs: beginMs + id * 900, hidden: false }));
     const list = createList(rows);
@@ -182,7 +182,7 @@ describe('api/paging', () => {
     expect(list.asked.every(({ beginMs, endMs }) => beginMs <= endMs)).toBe(true);
   });
 
-  it('reads on behind a full page although the total, which some servers keep for a while, says that it is all', async () => {
+  it('continues after a full page even if a cached total says that it is complete', async () => {
     const list = createList(Array.from({ length: 30 }, (_, id) => ({ id, endMs: id * 1000, hidden: false })));
     const stale = {
       ...list,
@@ -197,7 +197,7 @@ describe('api/paging', () => {
     expect(await readIds(staleFlood, { beginMs: 0, endMs: 29_999 }, 10)).toHaveLength(30);
   });
 
-  it('says after every page what is still to be read, so that anybody can go on with it', async () => {
+  it('reports after every page what is still to be read, so that a reader can continue later', async () => {
     const list = createList(Array.from({ length: 5000 }, (_, id) => ({ id, endMs: id * 700, hidden: id % 7 === 0 })));
     const found = new Set<number>();
     let open: readonly Window[] = [hour];
@@ -221,7 +221,7 @@ describe('api/paging', () => {
     ['the first hour of a day', 20_000, (index) => index * 180],
     ['ten bursts', 20_000, (index) => Math.floor(index / 2000) * 8_640_000 + (index % 2000) * 30],
     ['more and more', 20_000, (index) => Math.floor(86_400_000 * Math.sqrt(index / 20_000))],
-  ])('takes little more requests than there are full pages in %s', async (_name, rows, toEndMs) => {
+  ])('sends few more requests than there are full pages in %s', async (_name, rows, toEndMs) => {
     const list = createList(Array.from({ length: rows }, (_, id) => ({ id, endMs: toEndMs(id), hidden: false })));
     expect(await readIds(list, { beginMs: 0, endMs: 86_399_999 }, 500)).toHaveLength(rows);
     expect(list.asked.length).toBeLessThanOrEqual(Math.floor(1.3 * (rows / 500)));

@@ -61,7 +61,7 @@ describe('api/plain answers', () => {
     expect(outcome).toBe('active');
   });
 
-  it.each(['gzip', 'x-gzip', 'GZIP'])('reads an answer that is compressed as %s', async (encoding) => {
+  it.each(['gzip', 'x-gzip', 'GZIP'])('reads an answer compressed as %s', async (encoding) => {
     const { outcome } = await ask({
       status: 200,
       body: gzipSync('{"executionMode":"active"}'),
@@ -79,7 +79,7 @@ describe('api/plain answers', () => {
     ['{"error":"Not found"}', 'the API is not there; is the path of the URL right?'],
     ['<html>Not found</html>', 'the API is not there; is the path of the URL right?'],
     ['', 'the API is not there; is the path of the URL right?'],
-  ])('tells by a 404 of %j who says so', async (body, says) => {
+  ])('finds out from a 404 of %j who sent it', async (body, says) => {
     expect(await fail({ status: 404, body })).toEqual({
       kind: 'not_found',
       message: `GET execution-mode: HTTP 404, ${says}`,
@@ -104,7 +104,7 @@ describe('api/plain answers', () => {
     ],
     ['<html>Forbidden</html>', 'forbidden', 'refused by something in front of the service'],
     ['', 'forbidden', 'refused by something in front of the service'],
-  ])('tells by a 403 of %j what is refused', async (body, kind, says) => {
+  ])('finds out from a 403 of %j what was refused', async (body, kind, says) => {
     expect(await fail({ status: 403, body })).toMatchObject({
       kind,
       message: `GET execution-mode: HTTP 403, ${says}`,
@@ -118,7 +118,7 @@ describe('api/plain answers', () => {
     [405, '{"error":"Method not allowed"}', 'rejected'],
     [415, refusal('api.error.item.unsupported-format'), 'rejected'],
     [500, '{"error":"A server error occurred"}', 'server'],
-  ])('calls a %d of %j by its kind', async (status, body, kind) => {
+  ])('reports the kind of error for a %d of %j', async (status, body, kind) => {
     expect(await fail({ status, body })).toMatchObject({ kind });
   });
 
@@ -126,14 +126,14 @@ describe('api/plain answers', () => {
     [429, '120', '120'],
     [503, '120', '120'],
     [503, 'Fri, 01 Jan 2100 00:00:00 GMT', '300'],
-  ])('does not ask a server that answers %d and wants a pause (%s)', async (status, value, seconds) => {
+  ])('sends nothing to a server that answered %d and asked for a pause (%s)', async (status, value, seconds) => {
     expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
       kind: 'busy',
       message: `GET execution-mode: not asked, the server asked for a pause of another ${seconds} s`,
     });
   });
 
-  it('tries again where the time that was asked for is over', async () => {
+  it('tries again after the requested pause', async () => {
     const headers = { 'retry-after': 'Sat, 01 Jan 2000 00:00:00 GMT' };
     expect(await fail({ status: 503, headers }, 3)).toEqual({
       kind: 'server',
@@ -142,7 +142,7 @@ describe('api/plain answers', () => {
     });
   });
 
-  it('does not wait for what any other answer asks', async () => {
+  it('ignores a requested pause in any other answer', async () => {
     expect(await fail({ status: 500, headers: { 'retry-after': '120' } })).toMatchObject({
       kind: 'server',
       retryAfterMs: undefined,

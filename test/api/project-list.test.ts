@@ -52,7 +52,7 @@ async function settle(): Promise<void> {
 }
 
 describe('api/project-list', () => {
-  it('asks once for all who need it at about the same time, and leaves out what is not wanted', async () => {
+  it('sends one request for all simultaneous callers, and leaves out excluded projects', async () => {
     const { read, answer, later, asked, heard } = setUp();
     const both = [read(), read()];
     await answer('a', 'hidden', 'b');
@@ -64,7 +64,7 @@ describe('api/project-list', () => {
     expect(heard).toEqual(['a b']);
   });
 
-  it('asks again for who comes later', async () => {
+  it('sends another request for later callers', async () => {
     const { read, answer, later, heard } = setUp();
     const first = read();
     await answer('a');
@@ -77,7 +77,7 @@ describe('api/project-list', () => {
     expect(heard).toEqual(['a', 'b']);
   });
 
-  it('asks for the modes along with the list where the server reports them', async () => {
+  it('requests the modes with the list if the server has them', async () => {
     const { read, answer, asked } = setUp(true);
     const list = read();
     await answer('a');
@@ -86,7 +86,7 @@ describe('api/project-list', () => {
     expect(asked).toEqual(['v47 meta=config']);
   });
 
-  it('waits for an answer that takes long instead of asking twice', async () => {
+  it('waits for a slow answer instead of sending a second request', async () => {
     // The answer to the first question might come after that to the second, and bring back what is gone.
     const { read, answer, later, asked, heard } = setUp();
     const first = read();
@@ -99,7 +99,7 @@ describe('api/project-list', () => {
     expect(heard).toEqual(['a']);
   });
 
-  it('tells whom it gives a shared list when it was asked for', async () => {
+  it('returns when a shared list was requested', async () => {
     const { readDated, answer, later } = setUp();
     later(1000);
     const first = readDated();
@@ -109,7 +109,7 @@ describe('api/project-list', () => {
     expect([await first, await readDated()]).toEqual(['a at 1000', 'a at 1000']);
   });
 
-  it('asks again for whom a list is too old, after the answer that is under way', async () => {
+  it('requests a newer list for a caller who needs one, after the request in progress', async () => {
     const { readDated, answer, later, asked } = setUp();
     const first = readDated();
     later(1000);
@@ -122,7 +122,7 @@ describe('api/project-list', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps no failure for who asks next', async () => {
+  it('does not keep an error for the next caller', async () => {
     const { read, answer, fail, heard } = setUp();
     const failing = [read(), read()].map((list) => expect(list).rejects.toThrow('gone'));
     await fail();

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 describe('api/transport through a proxy', () => {
-  it('asks an http server by way of the proxy', async () => {
+  it('reaches an http server through the proxy', async () => {
     const server = await startGuardedServer('rundeck');
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'planted');
     const proxy = await startProxy();
@@ -28,7 +28,7 @@ describe('api/transport through a proxy', () => {
     ]);
   });
 
-  it('reads no more through a proxy than it is told', async () => {
+  it('limits the size of an answer through a proxy', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(1_100_000, ' ')));
     const proxy = await startProxy();
     const transport = createTransport({
@@ -44,7 +44,7 @@ describe('api/transport through a proxy', () => {
     await expect(asked).rejects.toMatchObject({ kind: 'too_large' });
   });
 
-  it('shows a proxy of an https server no more than its address', async () => {
+  it('reveals only its address to the proxy of an https server', async () => {
     const proxy = await startProxy();
     const silent = await startServer((_request, response) => response.end());
     endings.push(silent.stop);
@@ -61,7 +61,7 @@ describe('api/transport through a proxy', () => {
     expect(proxy.seen()).not.toContain('planted');
   });
 
-  it('asks nothing of the host that a redirect names', async () => {
+  it('sends nothing to the host of a redirect', async () => {
     const other = await startServer((_request, response) => response.end('{}'));
     const server = await startServer((_request, response) => {
       response.writeHead(307, { location: `${other.url}/api/47/system/info` }).end();

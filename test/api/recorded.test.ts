@@ -215,13 +215,13 @@ function read(endpoint: Endpoint<unknown>, { status, body }: Recording): unknown
 }
 
 describe('recorded answers of release 5.20.1', () => {
-  it('are of all endpoints of the catalogue but one, and of no others', () => {
+  it('cover all endpoints of the catalogue but one', () => {
     expect(recordings.filter((recording) => toEndpoints(recording).length === 0)).toEqual([]);
     const names = new Set(recordings.flatMap(toEndpoints).map(({ name }) => name));
     expect(endpoints.map(({ name }) => name).filter((name) => !names.has(name))).toEqual(['project-disable-schedule']);
   });
 
-  it('hold no token, no address but an example, and no path of a machine', () => {
+  it('contain no token, no real address and no path of a machine', () => {
     const text = recordings.map(({ body }) => body).join('\n');
     expect(text.match(/https?:\/\/(?!rundeck\.example)[^/"]*/g) ?? []).toEqual([]);
     expect(text.match(/"(\/(?:home|root|tmp|work|var)\/[^"]*|[A-Za-z0-9]{32})"/g) ?? []).toEqual([]);

@@ -91,7 +91,7 @@ const plain: Credentials = {
 };
 
 describe('api/requester', () => {
-  it('tries again what may be over in a moment, and counts every try', async () => {
+  it('retries errors that may pass, and counts every try', async () => {
     const { ask, seen } = setUp(['network', { status: 502 }, active], { random: 0 });
     expect(await inTime(ask())).toBe('active');
     expect(seen).toEqual([
@@ -117,7 +117,7 @@ describe('api/requester', () => {
     ['server', { status: 500 }],
     ['forbidden', { status: 403, body: '{"error":true}' }],
     ['rejected', { status: 400 }],
-  ])('asks once where the fault is %s', async (kind, reply) => {
+  ])('tries once if the error is %s', async (kind, reply) => {
     const { ask, asked } = setUp([reply]);
     expect(await inTime(ask())).toMatchObject({ kind });
     expect(asked()).toBe(1);
@@ -127,25 +127,25 @@ describe('api/requester', () => {
     ['a project that is disabled', 'api.error.project.disabled', []],
     ['an item that is gone', 'api.error.item.doesnotexist', []],
     ['a path that the service does not have', 'api.error.unknown', ['execution-mode not_found']],
-  ])('counts %s as what it is', async (_what, errorCode, errors) => {
+  ])('counts %s under its kind', async (_what, errorCode, errors) => {
     const { ask, seen } = setUp([{ status: 404, body: JSON.stringify({ error: true, errorCode }) }]);
     expect(await inTime(ask())).toMatchObject({ kind: 'not_found' });
     expect(seen).toEqual(['execution-mode 404', ...errors]);
   });
 
-  it('asks once for what may have cost the server too much', async () => {
+  it('tries once if the request may have been too expensive', async () => {
     const { ask, asked } = setUp(['network'], { random: 0, endpoint: { ...executionMode, isDear: true } });
     expect(await inTime(ask())).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(1);
   });
 
-  it('does not start a try that would come after the deadline', async () => {
+  it('does not start a try that would end after the deadline', async () => {
     const { ask, asked } = setUp(['network']);
     expect(await ask({ forMs: 200 })).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(1);
   });
 
-  it('gives each try the time that is left', async () => {
+  it('gives each try the remaining time', async () => {
     const { ask, limitsMs } = setUp(['network', active], { tookMs: 300, random: 0 });
     const asking = ask({ forMs: 2000 });
     await vi.advanceTimersByTimeAsync(300);
@@ -155,7 +155,7 @@ describe('api/requester', () => {
     expect(limitsMs.map((limitMs) => Math.round((limitMs ?? 0) / 100))).toEqual([20, 17]);
   });
 
-  it('takes nothing from the time of a request for what it waited for its turn', async () => {
+  it('does not count the wait for a turn in the time of a request', async () => {
     const { ask, limitsMs } = setUp([active], { requestsPerSecond: 1 });
     await ask({ lane: 'vital' });
     const asking = ask({ lane: 'vital', forMs: 1500 });
@@ -164,7 +164,7 @@ describe('api/requester', () => {
     expect(limitsMs).toEqual([10_000, 1500]);
   });
 
-  it('asks nothing once the time of all is over, and takes it for no silence of the server', async () => {
+  it('sends nothing after the common deadline, and does not blame the server', async () => {
     const { ask, seen, circuit, ticks } = setUp([active]);
     const untilTicks = ticks() + 99;
     for (let count = 0; count < 6; count += 1) {
@@ -181,7 +181,7 @@ describe('api/requester', () => {
     expect([seen, circuit]).toEqual([[], []]);
   });
 
-  it('says that its turn did not come, which is not a fault of the server', async () => {
+  it('reports that its turn did not come, and does not blame the server', async () => {
     const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
     await ask();
     for (let count = 0; count < 6; count += 1) {
@@ -196,7 +196,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([]);
   });
 
-  it('does not say that the server asked for it where a turn came late', async () => {
+  it('does not claim that the server asked for a pause if a turn came late', async () => {
     const { ask } = setUp([active], { requestsPerSecond: 1, lateTicks: 0.4 });
     await ask();
     const asking = ask({ forMs: 100 });
@@ -204,7 +204,7 @@ describe('api/requester', () => {
     expect(await asking).toMatchObject({ kind: 'timeout', details: { isOwnLimit: true } });
   });
 
-  it('opens no circuit over a server that had less than half of its time', async () => {
+  it('opens no circuit if a server had less than half of its time', async () => {
     const { ask, seen, circuit, ticks } = setUp(['timeout']);
     for (let count = 0; count < 6; count += 1) await ask({ untilTicks: ticks() + 4999 });
     expect(circuit).toEqual([]);
@@ -213,7 +213,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([true]);
   });
 
-  it('reports what the server said where time is left for no other try', async () => {
+  it("reports the server's error if no time is left for another try", async () => {
     const { ask, asked } = setUp(['network'], { random: 0, requestsPerSecond: 1 });
     const asking = ask({ forMs: 500 });
     await vi.advanceTimersByTimeAsync(500);
@@ -221,7 +221,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(1);
   });
 
-  it('sends the server nothing for as long as it asks', async () => {
+  it('sends the server nothing during a requested pause', async () => {
     const { ask, asked } = setUp([{ status: 429, headers: { 'retry-after': '30' } }, active]);
     expect(await ask({ forMs: 1 })).toMatchObject({ kind: 'busy' });
     const next = ask({ forMs: 60_000 });
@@ -231,7 +231,7 @@ describe('api/requester', () => {
     expect(await next).toBe('active');
   });
 
-  it('says at once that it will not come to ask, and counts no request', async () => {
+  it('fails at once if it cannot send in time, and counts no request', async () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({
@@ -241,7 +241,7 @@ describe('api/requester', () => {
     expect(seen).toEqual(['execution-mode 429', 'execution-mode busy']);
   });
 
-  it('counts no request that the circuit holds back', async () => {
+  it('counts no request refused by the circuit', async () => {
     const { ask, seen, circuit } = setUp(['timeout']);
     for (let count = 0; count < 5; count++) await ask();
     expect(circuit).toEqual([true]);
@@ -254,7 +254,7 @@ describe('api/requester', () => {
     expect(seen.length).toBe(before);
   });
 
-  it('sends one probe, however many ask at once', async () => {
+  it('sends one probe for any number of callers', async () => {
     const { ask, asked } = setUp(['timeout'], { tookMs: 100 });
     for (let count = 0; count < 5; count++) {
       const asking = ask();
@@ -267,7 +267,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(6);
   });
 
-  it('takes requests that their poll ended for no outage, and counts none of their errors', async () => {
+  it('does not count requests cancelled by their poll as outage or error', async () => {
     const { ask, circuit, seen } = setUp(['network'], { tookMs: 100, random: 0 });
     for (let count = 0; count < 10; count++) {
       const ending = new AbortController();
@@ -292,7 +292,7 @@ describe('api/requester', () => {
     expect(getEventListeners(ending.signal, 'abort').length).toBe(0);
   });
 
-  it('renews refused credentials once a question', async () => {
+  it('renews refused credentials once for a request', async () => {
     let renewed = 0;
     const credentials: Credentials = {
       ...plain,

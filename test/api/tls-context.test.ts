@@ -7,7 +7,7 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 describe('api/transport over TLS', () => {
-  it.skipIf(!hasOpenssl)(`reads the authorities once, and not for each connection${withoutOpenssl}`, async () => {
+  it.skipIf(!hasOpenssl)(`reads the authorities once for all connections${withoutOpenssl}`, async () => {
     const { makeSelfSigned, makeSigned, pem, remove } = createCertificates();
     makeSelfSigned('ca', '/CN=test authority');
     makeSigned('good', 'IP:127.0.0.1', 2);

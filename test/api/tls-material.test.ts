@@ -15,14 +15,14 @@ beforeAll(() => {
 afterAll(() => certificates?.remove());
 
 describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
-  it('has nothing to say of what fits, a chain and several authorities included', () => {
+  it('accepts matching parts, with a chain and several authorities', () => {
     expect(findTlsProblems({})).toEqual([]);
     const ca = `of the house\n${pem('ca.pem')}\n${pem('two.pem')}`;
     const cert = `${pem('one.pem')}${pem('ca.pem')}`;
     expect(findTlsProblems({ ca, cert, key: pem('one.key') })).toEqual([]);
   });
 
-  it('reports every part that is not PEM, at once', () => {
+  it('reports all parts that are not PEM at once', () => {
     expect(findTlsProblems({ ca: 'hello', cert: pem('one.key'), key: pem('one.pem') })).toEqual([
       { part: 'ca', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
       { part: 'cert', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
@@ -36,7 +36,7 @@ describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
     ]);
   });
 
-  it('reports a certificate that is cut, wherever it stands', () => {
+  it('reports a truncated certificate at any position', () => {
     const cut = pem('ca.pem').replace(/\n[^-]{40}/, '\n');
     expect(findTlsProblems({ ca: `${pem('two.pem')}${cut}` })).toEqual([
       { part: 'ca', says: 'holds a certificate that cannot be read' },

@@ -33,7 +33,7 @@ afterAll(() => {
 });
 
 describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
-  it('trusts what the configured authority signed', async () => {
+  it('trusts certificates signed by the configured authority', async () => {
     expect(await ask('good', { ca: pem('ca.pem') })).toMatchObject({ status: 200, body: '{}' });
   });
 
@@ -50,11 +50,11 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await failure(ask(name))).toMatchObject({ kind: 'tls', message });
   });
 
-  it('trusts a certificate that signed itself where it is configured', async () => {
+  it('trusts a self-signed certificate that is configured', async () => {
     expect(await ask('alone', { ca: pem('alone.pem') })).toMatchObject({ status: 200 });
   });
 
-  it('keeps to trust what the system trusts where another authority is configured', async () => {
+  it("still trusts the system's authorities if another one is configured", async () => {
     const before = getCACertificates('default');
     setDefaultCACertificates([pem('ca.pem')]);
     endings.push(async () => setDefaultCACertificates(before));
@@ -72,15 +72,15 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await failure(ask(name, { ca: pem('ca.pem') }))).toMatchObject({ kind: 'tls', message });
   });
 
-  it('checks the name that is configured', async () => {
+  it('checks the configured name', async () => {
     expect(await ask('named', { ca: pem('ca.pem'), serverName: 'automation.example' })).toMatchObject({ status: 200 });
   });
 
-  it.each(['good', 'alone', 'expired', 'named'])('takes the certificate %s where nothing is verified', async (name) => {
+  it.each(['good', 'alone', 'expired', 'named'])('accepts the certificate %s if verification is off', async (name) => {
     expect(await ask(name, { insecureSkipVerify: true })).toMatchObject({ status: 200 });
   });
 
-  it('shows its own certificate to a server that requires one', async () => {
+  it('presents its own certificate to a server that requires one', async () => {
     const server = { requestCert: true, rejectUnauthorized: true, ca: pem('ca.pem') };
     const own = { ca: pem('ca.pem'), cert: pem('good.pem'), key: pem('good.key') };
 
@@ -89,7 +89,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await failure(ask('good', { ca: pem('ca.pem') }, refusing))).toMatchObject({ kind: 'tls' });
   });
 
-  it('says that the server wants a certificate, though it is told so after the handshake', async () => {
+  it('reports that the server requires a certificate, although the error comes after the handshake', async () => {
     const url = await startStrictServer();
     const transport = createTransport({ url, timeoutMs: 5000, tls: { ca: pem('ca.pem') }, clock: systemClock });
     endings.push(transport.close);
@@ -103,7 +103,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     });
   });
 
-  it('says that a server speaks http', async () => {
+  it('reports that a server uses http', async () => {
     const server = createPlainServer((_request, response) => response.end('{}'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The cast is true: a TCP server has such an address.
@@ -119,7 +119,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     });
   });
 
-  it('does not speak TLS 1.1', async () => {
+  it('does not accept TLS 1.1', async () => {
     const old: ServerOptions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
     expect(await failure(ask('good', { ca: pem('ca.pem') }, old))).toMatchObject({ kind: 'tls' });
   });

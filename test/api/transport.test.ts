@@ -36,7 +36,7 @@ const ok = (body: string | Buffer, headers = '') => {
 };
 
 describe('api/transport', () => {
-  it('asks below the path of the base URL and reads the answer', async () => {
+  it('sends requests below the path of the base URL and reads the answer', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{"a":"é"}')));
     const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, clock: systemClock });
     endings.push(transport.close, server.stop);
@@ -63,12 +63,12 @@ describe('api/transport', () => {
     expect(answer).toMatchObject({ status: 200, body: '{"a":1}' });
   });
 
-  it('reads nothing that is said to be gzip', async () => {
+  it('rejects a body wrongly declared as gzip', async () => {
     const answer = await ask((socket) => socket.write(ok('', 'content-encoding: gzip\r\n')));
     expect(answer).toMatchObject({ status: 200, body: '' });
   });
 
-  it('lets another carry its requests where there is one', async () => {
+  it('sends requests through a given dispatcher', async () => {
     const carried: string[] = [];
     const unused: never = undefined as never;
     const transport = createTransport({
@@ -166,14 +166,14 @@ describe('api/transport', () => {
       kind: 'decode',
       says: 'the compressed answer is damaged (Z_BUF_ERROR)',
     },
-  ])('calls $fault by its kind', async ({ answer, kind, says }) => {
+  ])('reports the kind of error for $fault', async ({ answer, kind, says }) => {
     const timeoutMs = kind === 'timeout' ? 200 : 5000;
     const error = await ask(answer, { timeoutMs });
 
     expect(error).toMatchObject({ kind, message: `GET system-info: ${says}` });
   });
 
-  it('calls a refused connection by its kind', async () => {
+  it('reports the kind of error for a refused connection', async () => {
     const server = await startRawServer(() => {});
     await server.stop();
     const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });

@@ -28,7 +28,7 @@ afterAll(() => {
 });
 
 describe.skipIf(!hasOpenssl)(`api/transport through a tunnel${withoutOpenssl}`, () => {
-  it('asks an https server by way of a proxy that sees neither the token nor the path', async () => {
+  it('reaches an https server through a proxy that sees neither the token nor the path', async () => {
     const { url, asked } = await startTlsServer('good');
     const proxy = await startTunnel();
     const transport = toTransport(url, proxy.url, { ca: certificates.pem('ca.pem') });
@@ -48,7 +48,7 @@ describe.skipIf(!hasOpenssl)(`api/transport through a tunnel${withoutOpenssl}`, 
     expect(proxy.head()).not.toMatch(/planted|system|auth-token/);
   });
 
-  it('checks the certificate inside the tunnel, and the name that is configured', async () => {
+  it('checks the certificate inside the tunnel, and the configured name', async () => {
     const { url } = await startTlsServer('named');
     const proxy = await startTunnel();
     const ca = certificates.pem('ca.pem');
@@ -64,7 +64,7 @@ describe.skipIf(!hasOpenssl)(`api/transport through a tunnel${withoutOpenssl}`, 
 });
 
 describe('api/transport and a proxy that is of no use', () => {
-  it.each(['http', 'https'])('says that the proxy is down, for an %s server', async (scheme) => {
+  it.each(['http', 'https'])('reports that the proxy is down, for an %s server', async (scheme) => {
     const { url, stop } = await startRefusingProxy(403);
     await stop();
 
@@ -80,7 +80,7 @@ describe('api/transport and a proxy that is of no use', () => {
     ],
     [403, 'network: GET system-info: the proxy refuses with HTTP 403; see proxy_url'],
     [502, 'network: GET system-info: the proxy refuses with HTTP 502; see proxy_url'],
-  ])('says that the proxy opens no tunnel but answers %d', async (status, says) => {
+  ])('reports that the proxy opens no tunnel and answers %d', async (status, says) => {
     const proxy = await startRefusingProxy(status);
 
     expect(await fault('https://127.0.0.1:9', proxy.url)).toBe(says);
@@ -92,7 +92,7 @@ describe('api/transport and a proxy that is of no use', () => {
       'GET system-info: the proxy refuses with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
     [403, 'GET execution-mode: HTTP 403, refused by something in front of the service'],
-  ])('says that the proxy passes no http request on but answers %d', async (status, message) => {
+  ])('reports that the proxy does not forward an http request and answers %d', async (status, message) => {
     const proxy = await startRefusingProxy(status);
     const url = 'http://127.0.0.1:9';
     const { api } = createTestClient({ url, transport: toTransport(url, proxy.url) });

@@ -18,7 +18,7 @@ describe('api/verdict', () => {
     [{ kind: 'not_found', status: 404, isOfService: true, apiEndpoint: 'other' }, 'failed'],
     [{ kind: 'unauthorized', status: 401 }, 'failed'],
     [{ kind: 'network' }, 'failed'],
-  ])('calls %o by its verdict', (details, verdict) => {
+  ])('returns the verdict for %o', (details, verdict) => {
     expect(toVerdict(fault(details), [systemInfo, healthcheck])).toBe(verdict);
   });
 
@@ -29,7 +29,7 @@ describe('api/verdict', () => {
     [{ kind: 'forbidden', status: 403 }, false],
     [{ kind: 'unauthorized', status: 403, errorCode: 'unauthorized' }, false],
     [{ kind: 'server', status: 500, errorCode: 'api.error.unknown' }, false],
-  ])('tells from %o whether the service took the credentials', (details, isAuthenticated) => {
+  ])('finds out from %o whether the service accepted the credentials', (details, isAuthenticated) => {
     expect(isAuthenticatedAnswer(fault(details))).toBe(isAuthenticated);
   });
 });

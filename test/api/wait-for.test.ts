@@ -13,7 +13,7 @@ afterEach(() => {
 const orElse = (): Error => new Error('waited long enough');
 
 describe('api/wait-for', () => {
-  it('brings what the promise brings, and leaves nothing behind', async () => {
+  it('returns the result of the promise, and leaves nothing behind', async () => {
     const { signal } = new AbortController();
     expect(await waitFor(Promise.resolve(1), { forMs: 100, signal, orElse, clock: systemClock })).toBe(1);
     await expect(
@@ -23,7 +23,7 @@ describe('api/wait-for', () => {
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
   });
 
-  it('stops waiting when the time is over, and leaves nothing behind', async () => {
+  it('stops waiting at the timeout, and leaves nothing behind', async () => {
     const { signal } = new AbortController();
     const outcome = waitFor(new Promise(() => {}), { forMs: 100, signal, orElse, clock: systemClock }).catch(
       (error: unknown) => error,

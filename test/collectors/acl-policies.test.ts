@@ -49,7 +49,7 @@ describe('collectors/acl-policies', () => {
     ).toBe(expected);
   });
 
-  it('asks nothing of projects that are not watched', async () => {
+  it('sends no request for excluded projects', async () => {
     const answers = { projects, [SYSTEM]: acls(), [BILLING]: acls('a'), [NIGHT]: { status: 500, body: '' } };
     const watch = { isWanted: (name: string) => name === 'billing' };
     expect(await scrape(answers, { watch })).toEqual({
@@ -61,7 +61,7 @@ describe('collectors/acl-policies', () => {
     });
   });
 
-  it('counts files and no folders, and an empty listing without its list', async () => {
+  it('counts files but no folders, and accepts an empty listing without its list', async () => {
     const mixed =
       '{"path":"","type":"directory","resources":[{"path":"x.aclpolicy","type":"file"},{"path":"y","type":"directory"},null]}';
     const answers = {

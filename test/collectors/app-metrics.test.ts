@@ -4,7 +4,7 @@ import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts
 const METRICS = 'metrics/metrics';
 
 describe('collectors/app-metrics', () => {
-  it('shows what release 5 counts and times, in seconds', async () => {
+  it('shows counters and timers of release 5, in seconds', async () => {
     const body = `{"version":"4.0.0",
       "gauges":{"dataSource.connection.pingTime":{"value":1},"rundeck.services.AuthorizationService.sourceCache.hitRate":{"value":0.9974358974358974}},
       "counters":{"rundeck.scheduler.quartz.scheduledJobs":{"count":3}},
@@ -53,7 +53,7 @@ describe('collectors/app-metrics', () => {
     ['a unit that nobody knows', '{"count":2,"p50":1,"duration_units":"fortnights"}'],
     ['no unit', '{"count":2,"p50":1}'],
     ['quantiles that are no numbers', '{"count":2,"p50":null,"p75":"fast","duration_units":"seconds"}'],
-  ])('counts a timer with %s and shows no duration of it', async (_name, timer) => {
+  ])('counts a timer with %s and shows no duration for it', async (_name, timer) => {
     expect(await scrape({ [METRICS]: { body: `{"version":"4.0.0","timers":{"t":${timer}}}` } })).toEqual({
       outcome: 'success',
       text: golden`
@@ -62,7 +62,7 @@ describe('collectors/app-metrics', () => {
     });
   });
 
-  it('shows no quantiles of what never happened', async () => {
+  it('shows no quantiles of a timer that never ran', async () => {
     const body =
       '{"version":"4.0.0","timers":{"t":{"count":0,"p50":0,"p999":0,"duration_units":"seconds"}},"histograms":{"h":{"count":0,"p50":0}}}';
     expect(await scrape({ [METRICS]: { body } })).toEqual({
@@ -87,14 +87,14 @@ describe('collectors/app-metrics', () => {
     });
   });
 
-  it('is not asked of a server without it', async () => {
+  it('is not requested from a server that lacks it', async () => {
     expect(await scrapeCollector('app-metrics', { apiVersion: 24, answers: {} })).toEqual({
       outcome: 'unsupported_version',
       text: '',
     });
   });
 
-  it("makes one name of the timers that hold a project's name", async () => {
+  it("merges timers that contain a project's name into one name", async () => {
     const body = `{"version":"4.0.0","timers":{
       "rundeck.services.NodeService.project.billing.loadNodes":{"count":1,"duration_units":"seconds"},
       "rundeck.services.NodeService.project.a.b-c+d.loadNodes":{"count":2,"duration_units":"seconds"},

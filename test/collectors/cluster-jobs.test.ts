@@ -28,7 +28,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     },
   );
 
-  it('counts both where two members answered one after the other', async () => {
+  it('counts both members that answered one after the other', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: jobs(B, B, B),
@@ -44,7 +44,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     });
   });
 
-  it('still counts a member that answered before, and is silent or lost now', async () => {
+  it('still counts a member that answered before, and is now silent or lost', async () => {
     const lists = { [`scheduler/server/${A}/jobs`]: jobs(A), [`scheduler/server/${B}/jobs`]: jobs(B, B) };
     const before = { 'system/info': info('rundeck', B), [OWN]: jobs(B, B), ...lists };
     const answers = { 'system/info': info('rundeck', A), [OWN]: jobs(A), ...lists };
@@ -57,7 +57,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     });
   });
 
-  it('forgets a member that owns nothing a day after it last answered', async () => {
+  it('forgets a member without jobs a day after its last answer', async () => {
     const transport = createTestTransport((path) => {
       if (path.endsWith('/system/info')) return { system: { rundeck: { version: '5.3.0', serverUUID: A } } };
       return path.endsWith('/lost/jobs') ? [{ serverNodeUUID: 'lost' }] : [];
@@ -70,7 +70,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     expect(Object.keys(collected.off === undefined ? collected.memory : {})).not.toContain('old');
   });
 
-  it('takes no job without an owner for a member (API 18 and later leave it out when unknown)', async () => {
+  it('does not count a job without an owner as a member (API 18 and later omit unknown ones)', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: { body: '[{"id":"j1","name":"n","serverOwner":false},{"id":"j2","name":"m","serverNodeUUID":null}]' },
@@ -83,12 +83,12 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     ]);
   });
 
-  it('shows nothing outside of cluster mode, where the lists mean something else', async () => {
+  it('shows nothing outside of cluster mode, where the lists have another meaning', async () => {
     const answers = { 'system/info': info('rundeck', null), [OWN]: jobs(A) };
     expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('says then why there is nothing to show', async () => {
+  it('then explains why there is nothing to show', async () => {
     const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
     const { api } = createTestClient({ url: 'http://unused.test', transport });
     const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));

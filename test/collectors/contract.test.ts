@@ -30,25 +30,25 @@ describe('collectors, the contract', () => {
     expect(untested.map(({ name }) => name)).toEqual(testedElsewhere);
   });
 
-  it('gives each family to one collector, except the one that moves', () => {
+  it('assigns each family to one collector, except the one that moves', () => {
     const names = [...watchedFamilies, ...ownFamilies].map(({ name }) => name);
     const twice = names.filter((name, index) => names.indexOf(name) !== index);
     expect(twice).toEqual(ofTwoCollectors);
   });
 
-  it('says where each number comes from, in brackets at the end', () => {
+  it('names the source of each value, in brackets at the end', () => {
     const silent = watchedFamilies.filter(({ help }) => !/^[A-Z].*[^.] \[[^[\]]+\]\.$/.test(help));
     expect(silent.map(({ name, help }) => [name, help])).toEqual([]);
   });
 
-  it('shows all states of what has states, one of them 1', () => {
+  it('shows all states of a state set, one of them 1', () => {
     const found = watchedFamilies.flatMap(({ name, stateLabel }) =>
       stateLabel === undefined ? [] : [name, stateLabel].join(' '),
     );
     expect(found.toSorted()).toEqual(linesOf(states).toSorted());
   });
 
-  it('leaves the labels of targets to targets', () => {
+  it('does not use the labels of targets', () => {
     const taken = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type'];
     const found = [...watchedFamilies, ...ownFamilies].filter(({ labels }) =>
       labels.some((label) => taken.includes(label)),
@@ -56,7 +56,7 @@ describe('collectors, the contract', () => {
     expect(found.map(({ name }) => name)).toEqual([]);
   });
 
-  it('ends counters, and nothing else, with total', () => {
+  it('uses the suffix total for counters, and only for them', () => {
     const odd = [...watchedFamilies, ...ownFamilies].filter(
       ({ name, type }) =>
         name.endsWith('_total') !== (type === 'counter') || name.endsWith('_info') !== (type === 'info'),

@@ -4,7 +4,7 @@ import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/
 const none = { hasExecutionMetrics: () => false };
 
 describe('collectors/execution-metrics', () => {
-  it('reads the server as a whole, and the projects that are chosen', async () => {
+  it('reads the server as a whole, and the selected projects', async () => {
     const answers = {
       projects: { body: '[{"name":"ops"},{"name":"pay"}]' },
       'executions/metrics': {
@@ -60,14 +60,14 @@ describe('collectors/execution-metrics', () => {
     ['no execution', '{"total":0,"duration":{"average":"0s","max":"0s","min":"0s"}}', 0],
     ['durations that can not be read', '{"total":3,"duration":{"average":"-5s","max":null,"min":"soon"}}', 3],
     ['no durations', '{"total":3}', 3],
-  ])('gives no durations for %s', async (_name, body, total) => {
+  ])('shows no durations for %s', async (_name, body, total) => {
     expect(await scrape({ answers: { 'executions/metrics': { body } }, watch: none })).toEqual({
       outcome: 'success',
       text: `# TYPE automation_executions_recent gauge\nautomation_executions_recent{server="prod",project="",window="1d"} ${total}`,
     });
   });
 
-  it('keeps the values of the server where a project is denied', async () => {
+  it('keeps the values of the server if a project is denied', async () => {
     const answers = {
       projects: { body: '[{"name":"pay"}]' },
       'executions/metrics': { body: '{"total":3}' },
@@ -87,7 +87,7 @@ describe('collectors/execution-metrics', () => {
     // Unfinished executions can fail the request (3.x and 4.x, some databases).
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }, {}],
     ['unsupported_version', { body: '{"total":3}' }, { apiVersion: 28 }],
-  ])('gives %s and no series for %j', async (outcome, answer, upstream) => {
+  ])('reports %s and no series for %j', async (outcome, answer, upstream) => {
     expect(await scrape({ ...upstream, answers: { 'executions/metrics': answer }, watch: none })).toEqual({
       outcome,
       text: '',

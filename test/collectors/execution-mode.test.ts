@@ -28,7 +28,7 @@ describe('collectors/execution-mode', () => {
     expect(await scrape({ apiVersion, answers: { [STATUS]: answer } })).toEqual({ outcome: 'success', text });
   });
 
-  it('reads the neutral dialect alike', async () => {
+  it('reads the neutral dialect too', async () => {
     const answers = { [STATUS]: { body: '{"executionMode":"passive"}' } };
     expect(await scrape({ dialect: 'service', answers })).toEqual({ outcome: 'success', text: PASSIVE });
   });
@@ -49,7 +49,7 @@ describe('collectors/execution-mode', () => {
     expect(await scrape({ apiVersion, answers: { 'system/info': { body } } })).toEqual({ outcome: 'success', text });
   });
 
-  it('shows no mode at all for a word it does not know', async () => {
+  it('shows no mode for an unknown word', async () => {
     // A state set has exactly one 1: two zeros would say "neither", and a third series would be invented.
     const answers = { [STATUS]: { body: '{"executionMode":"draining"}' } };
     expect(await scrape({ answers })).toEqual({ outcome: 'success', text: '' });
@@ -76,7 +76,7 @@ describe('collectors/execution-mode', () => {
     expect(await scrape({ answers: { [STATUS]: answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('reports forbidden when system/info is refused on an older version', async () => {
+  it('reports forbidden if system/info is refused on an older version', async () => {
     const answers = { 'system/info': refusal(403, 'api.error.item.unauthorized') };
     expect(await scrape({ apiVersion: 31, answers })).toEqual({ outcome: 'forbidden', text: '' });
   });

@@ -9,7 +9,7 @@ describe('collectors/healthcheck', () => {
     ['{"db":{"healthy":true},"threads":{"healthy":true}}', []],
     ['{"db":{"healthy":false},"threads":{"healthy":true}}', ['health check db fails']],
     ['{"db":{"healthy":false},"threads":{"healthy":false}}', ['health checks fail: db, threads']],
-  ])('complains of what fails in %s', async (body, complaints) => {
+  ])('complains about what fails in %s', async (body, complaints) => {
     expect(await complaintsOf('healthcheck', { answers: { [HEALTHCHECK]: { status: 500, body } } })).toEqual(
       complaints,
     );
@@ -96,7 +96,7 @@ describe('collectors/healthcheck', () => {
     expect(await scrape(upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('shows nothing for 6.x when gauges stand in for checks', async () => {
+  it('shows nothing for 6.x if gauges replace checks', async () => {
     // With a gauge that has "health" in its name, 6.x lists that instead: healthy whatever its value.
     const upstream = {
       apiVersion: 59,
@@ -108,7 +108,7 @@ describe('collectors/healthcheck', () => {
     expect(await scrape(upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('believes 5.20, which speaks the same version as 6.0', async () => {
+  it('accepts the checks of 5.20, which has the same API version as 6.0', async () => {
     const upstream = {
       apiVersion: 58,
       answers: {

@@ -58,7 +58,7 @@ describe('collectors/job-info', () => {
       { answers: { 'job/aa-1/info': refusal(403, 'api.error.item.unauthorized') } },
       'scheduled="true",enabled="true",schedule_enabled="true"',
     ],
-  ])('gives no average for a job of %s', async (_name, { answers, ...upstream }, switches) => {
+  ])('shows no average for a job of %s', async (_name, { answers, ...upstream }, switches) => {
     const all = { 'project/pay/jobs': { body: `[${settle}]` }, ...answers };
     expect(await scrape({ ...upstream, answers: all })).toEqual({
       outcome: 'success',
@@ -86,7 +86,7 @@ describe('collectors/job-info', () => {
     });
   });
 
-  it('gives no average for a job whose id release 6 accepts in no path, and those of the others', async () => {
+  it('shows no average for a job whose id release 6 refuses in a path, but those of others', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle.replace('aa-1', '50%')},${backup}]` },
       'job/50%25/info': { status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Message 400</h1>' },
@@ -101,7 +101,7 @@ describe('collectors/job-info', () => {
     ]);
   });
 
-  it('chooses scheduled jobs first, then by group and name, as many as each project has a share of', async () => {
+  it('selects scheduled jobs first, then by group and name, up to the share of each project', async () => {
     const jobs = (...names: readonly string[]) =>
       `[${names.map((name) => `{"id":"${name}","name":"${name.slice(2)}","group":"${name[0]}","scheduled":${name.endsWith('!')}}`).join(',')}]`;
     const answers = {
@@ -116,7 +116,7 @@ describe('collectors/job-info', () => {
     ).toEqual(['ops a/b', 'ops a/c', 'ops z/z!', 'pay a/a']);
   });
 
-  it('shows the jobs that configuration includes', async () => {
+  it('shows only jobs that configuration includes', async () => {
     const answers = { 'project/pay/jobs': { body: `[${settle},${backup}]` } };
     const watch = { jobs: { isWanted: (path: string) => path === 'pay/backup', detail: 200 } };
     expect(await scrape({ apiVersion: 17, answers, watch })).toEqual({
@@ -127,7 +127,7 @@ describe('collectors/job-info', () => {
     });
   });
 
-  it('leaves the averages to executions where these are read', async () => {
+  it('leaves the averages to executions if these are read', async () => {
     const answers = {
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
       'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":1500}' },
@@ -141,7 +141,7 @@ describe('collectors/job-info', () => {
     });
   });
 
-  it('asks for the averages that executions have not told for long, and hands them over', async () => {
+  it('requests averages that executions have not updated for long, and passes them on', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":399}') },
@@ -158,12 +158,12 @@ describe('collectors/job-info', () => {
     expect(learned).toEqual([[{ project: 'pay', group: 'nightly', name: 'settle' }, 399]]);
   });
 
-  it('asks for nothing where no job may have series of its own', async () => {
+  it('sends no request if no job may have its own series', async () => {
     const watch = { jobs: { isWanted: () => true, detail: 0 } };
     expect(await scrape({ answers: {}, watch })).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('takes the series of a job away when it has another name', async () => {
+  it('removes the series of a renamed job', async () => {
     const before = {
       projects: { body: '[{"name":"pay"}]' },
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
@@ -183,7 +183,7 @@ describe('collectors/job-info', () => {
     ['unauthorized', 'job/aa-1/info', refusal(403, 'unauthorized')],
     ['server', 'job/aa-1/info', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['rejected', 'job/aa-1/info', refusal(415, 'api.error.item.unsupported-format')],
-  ])('gives %s and no series when %s answers %j', async (outcome, path, answer) => {
+  ])('reports %s and no series when %s answers %j', async (outcome, path, answer) => {
     const answers = { 'project/pay/jobs': { body: `[${settle}]` }, [path]: answer };
     expect(await scrape({ answers })).toEqual({ outcome, text: '' });
   });

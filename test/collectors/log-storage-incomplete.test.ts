@@ -11,7 +11,7 @@ const projects = { body: '[{"name":"billing"},{"name":"night jobs"},{"name":"sec
 
 describe('collectors/log-storage-incomplete', () => {
   it.each(['rundeck', 'service'] as const)(
-    'counts by project and state, and dates the oldest, in the %s dialect',
+    'counts by project and state, with the age of the oldest, in the %s dialect',
     async (dialect) => {
       const body = list([
         '{"id":12,"project":"billing","href":"http://h/12","permalink":"http://h/p/12","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2024-05-20T10:13:20Z"},"errors":null}',
@@ -33,7 +33,7 @@ describe('collectors/log-storage-incomplete', () => {
     },
   );
 
-  it('counts what failed and is queued again once, what is in neither state in none, and a missing date as no date', async () => {
+  it('counts a failed log that is queued again once, one in neither state in none, and a missing date as none', async () => {
     const body = list([
       '{"id":"12","project":"billing","storage":{"queued":"true","failed":"true","date":null}}',
       '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',
@@ -48,7 +48,7 @@ describe('collectors/log-storage-incomplete', () => {
     });
   });
 
-  it('shows nothing of projects that are not watched', async () => {
+  it('shows nothing of excluded projects', async () => {
     const body = list(['{"id":1,"project":"secret","storage":{"queued":true,"failed":false}}']);
     const upstream = {
       answers: { [LIST]: { body }, projects },
@@ -57,7 +57,7 @@ describe('collectors/log-storage-incomplete', () => {
     expect(await scrapeCollector('log-storage-incomplete', upstream)).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('shows nothing where every log is stored, and then needs no list of projects', async () => {
+  it('shows nothing if every log is stored, and then needs no list of projects', async () => {
     expect(await scrape({ [LIST]: { body: '{"total":0,"max":20,"offset":0,"executions":[]}' } })).toEqual({
       outcome: 'success',
       text: '',
@@ -70,13 +70,13 @@ describe('collectors/log-storage-incomplete', () => {
     expect(rows).toEqual(['billing queued 1200', 'billing failed 0']);
   });
 
-  it('reads all pages where a gateway lets them have fewer rows', async () => {
+  it('reads all pages if a gateway lowers the number of rows', async () => {
     const { rows, asked } = await readPages(250, (offset) => offset, 100);
     expect(asked).toEqual(['max=500', 'max=500&offset=75', 'max=500&offset=150']);
     expect(rows).toEqual(['billing queued 250', 'billing failed 0']);
   });
 
-  it('shows no series rather than a part when the list does not end', async () => {
+  it('shows no series instead of a partial count if the list never ends', async () => {
     await expect(readPages(20_000, (offset) => offset)).rejects.toThrow(
       'GET log-storage-incomplete: still more after 20 pages; none is counted',
     );

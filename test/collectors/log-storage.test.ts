@@ -19,7 +19,7 @@ describe('collectors/log-storage', () => {
     },
     { case: 'nothing of a short queue', failed: [0, 0], queued: 49, complaints: [] },
     { case: 'a long queue', failed: [0, 0], queued: 50, complaints: ['50 logs wait to be stored'] },
-  ])('complains of $case', async ({ failed: [before, now], queued: queuedCount, complaints }) => {
+  ])('complains about $case', async ({ failed: [before, now], queued: queuedCount, complaints }) => {
     const answer = (failedCount: number | undefined) => ({
       'system/logstorage': { body: JSON.stringify({ enabled: true, failedCount, queuedCount }) },
     });
@@ -27,7 +27,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
   });
 
-  it('does not complain of a failure without a date, nor of storage that is switched off', async () => {
+  it('does not complain about a failure without a date, nor about disabled storage', async () => {
     const body = '{"enabled":false,"pluginName":null,"failedCount":3,"queuedCount":0}';
     expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('collectors/log-storage', () => {
     expect(await scrape({ body })).toEqual({ outcome: 'success', text });
   });
 
-  it('shows what the server says now after a restart has set its counts back', async () => {
+  it('shows the present counts after a restart has reset them', async () => {
     // The counts live in the member's memory: a counter may fall, and Prometheus sees the reset.
     const earlier = { body: '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2}' };
     const { text, outcome } = await scrapeCollector('log-storage', {
@@ -189,7 +189,7 @@ describe('collectors/log-storage', () => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 
-  it('reports unsupported_version and no series on a server below 17, whatever it would answer', async () => {
+  it('reports unsupported_version and no series on a server below 17, whatever it answers', async () => {
     const body = '{"enabled":true,"pluginName":null,"succeededCount":1}';
     expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'unsupported_version', text: '' });
   });

@@ -22,7 +22,7 @@ describe('collectors/ping', () => {
     });
   });
 
-  it('measures from the request to its answer, and not the first contact before it', async () => {
+  it('measures from the request to its answer, without the first contact before it', async () => {
     let nowMs = 1_716_200_000_000;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const transport = createTestTransport((path) => {
@@ -51,7 +51,7 @@ describe('collectors/ping', () => {
     expect(await scrapeCollector('ping', { answers: { 'metrics/ping': answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not asked of a server without it', async () => {
+  it('is not requested from a server that lacks it', async () => {
     const answers = { 'metrics/ping': { headers: TEXT, body: 'pong' } };
     expect(await scrapeCollector('ping', { apiVersion: 24, answers })).toEqual({
       outcome: 'unsupported_version',

@@ -58,7 +58,7 @@ describe('collectors/project-jobs', () => {
     });
   });
 
-  it('says 0 of a project without jobs', async () => {
+  it('shows 0 for a project without jobs', async () => {
     expect(await scrape({ body: '[]' })).toEqual({
       outcome: 'success',
       text: golden`
@@ -67,7 +67,7 @@ describe('collectors/project-jobs', () => {
     });
   });
 
-  it('counts the jobs that configuration includes', async () => {
+  it('counts only jobs that configuration includes', async () => {
     const body =
       '[{"id":"1","name":"settle","group":"nightly"},{"id":"2","name":"settle","group":null},{"id":"3","name":"x"}]';
     const isWanted = (path: string) => path === 'pay/nightly/settle' || path === 'pay/settle';
@@ -79,7 +79,7 @@ describe('collectors/project-jobs', () => {
     });
   });
 
-  it('encodes what a project is called', async () => {
+  it('encodes the name of a project', async () => {
     const answers = {
       projects: { body: '[{"name":"a b/c"}]' },
       'project/a%20b%2Fc/jobs': { body: '[{"id":"1","name":"x"}]' },
@@ -98,7 +98,7 @@ describe('collectors/project-jobs', () => {
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['decode', { body: '{"jobs":[]}' }],
     ['decode', { body: '[{"name":"no id"}]' }],
-  ])('gives %s and no series for %j', async (outcome, answer) => {
+  ])('reports %s and no series for %j', async (outcome, answer) => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 });

@@ -168,7 +168,7 @@ describe('collectors/project-modes', () => {
       'the value of another key',
       { apiVersion: 45, answers: { ...pay, [executionsKey]: { body: '{"key":"other","value":"true"}' } } },
     ],
-  ])('gives %s and no series for %s', async (outcome, _name, upstream) => {
+  ])('reports %s and no series for %s', async (outcome, _name, upstream) => {
     expect(await scrape(upstream)).toEqual({ outcome, text: '' });
   });
 });

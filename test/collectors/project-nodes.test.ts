@@ -20,7 +20,7 @@ describe('collectors/project-nodes', () => {
     });
   });
 
-  it('counts nodes that name no family, whatever they are called', async () => {
+  it('counts nodes without a family, whatever their names are', async () => {
     const body =
       '{"a":{"nodename":"a"},"b":{"osFamily":""},"c":{"osFamily":null},"__proto__":{},"d":{"osFamily":"unix"},"e":null}';
     expect(await scrape({ body })).toEqual({
@@ -32,7 +32,7 @@ describe('collectors/project-nodes', () => {
     });
   });
 
-  it('says 0 of a project without nodes', async () => {
+  it('shows 0 for a project without nodes', async () => {
     expect(await scrape({ body: '{}' })).toEqual({
       outcome: 'success',
       text: golden`
@@ -48,7 +48,7 @@ describe('collectors/project-nodes', () => {
     ['decode', { headers: { 'content-type': 'text/xml' }, body: '<?xml version="1.0"?><project/>' }],
     ['decode', { body: '[]' }],
     ['empty', { body: '' }],
-  ])('gives %s and no series for %j', async (outcome, answer) => {
+  ])('reports %s and no series for %j', async (outcome, answer) => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 });

@@ -44,15 +44,15 @@ describe('collectors, what they ask of a project', () => {
     [projectNodesCollector, 47, ['project/pay/resources?format=json']],
     // `d` is a day; `m` would be a month, and what is not understood all of history.
     [executionMetricsCollector, 47, ['project/pay/executions/metrics?recentFilter=1d']],
-  ])('$0.name on version %i asks %j', async (collector, apiVersion, asked) => {
+  ])('$0.name on version %i requests %j', async (collector, apiVersion, asked) => {
     expect(await ask(collector, apiVersion, 'pay')).toEqual(asked);
   });
 
-  it('asks for the metrics of the server as a whole', async () => {
+  it('requests the metrics of the server as a whole', async () => {
     expect(await ask(executionMetricsCollector, 47, '')).toEqual(['executions/metrics?recentFilter=1d']);
   });
 
-  it('asks for all modes at once, along with the list', async () => {
+  it('requests all modes at once, with the list', async () => {
     const { api, requests, watch, stop } = await connect(47);
     try {
       await watch.projects.read(api);

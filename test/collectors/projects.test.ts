@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { golden, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/projects', () => {
-  it('reads the list of 5.3, modes and all', async () => {
+  it('reads the list of 5.3, including modes', async () => {
     const body = `[
       {"url":"http://auto.example.org/api/47/project/ops","name":"ops","description":"","label":"","created":"2024-01-01T00:00:00Z","meta":[{"name":"config","data":{"executionsEnabled":true,"scheduleEnabled":true}}]},
       {"url":"http://auto.example.org/api/47/project/pay","name":"pay","description":"Money","label":"Payments","created":"2023-06-30T22:15:09Z","meta":[]}]`;
@@ -49,7 +49,7 @@ describe('collectors/projects', () => {
     });
   });
 
-  it('reads the neutral dialect alike', async () => {
+  it('reads the neutral dialect too', async () => {
     const body = '[{"url":"u","name":"pay","description":"","label":"Payments"}]';
     expect(await scrape({ body }, { dialect: 'service' })).toEqual({
       outcome: 'success',
@@ -61,7 +61,7 @@ describe('collectors/projects', () => {
     });
   });
 
-  it('says that there are none where none may be read', async () => {
+  it('shows that there are none if none may be read', async () => {
     // Whoever may read no project gets an empty list, not a refusal.
     expect(await scrape({ body: '[]' })).toEqual({
       outcome: 'success',
@@ -71,7 +71,7 @@ describe('collectors/projects', () => {
     });
   });
 
-  it('adds the labels that configuration gives, and leaves out what it excludes', async () => {
+  it('adds configured labels, and leaves out excluded projects', async () => {
     const watch = {
       isWanted: (project: string) => project !== 'scratch',
       labelsOf: (project: string) =>
@@ -93,7 +93,7 @@ describe('collectors/projects', () => {
     });
   });
 
-  it('keeps the text valid whatever a project is called', async () => {
+  it('writes valid text whatever a project is called', async () => {
     const body = String.raw`[{"name":"a.b_c+d-e"},{"name":"\"} 1\n","label":"\\ 🚀"},{"name":"__proto__"},{"name":"constructor"}]`;
     expect(await scrape({ body })).toEqual({
       outcome: 'success',

@@ -5,7 +5,7 @@ const ROOT = 'storage/keys/';
 const missing = { status: 404, body: '{"error":true,"errorCode":"api.error.item.doesnotexist","message":"gone"}' };
 
 describe('collectors/stored-keys', () => {
-  it('counts by kind through all folders (rundeck dialect: passwords have a data type and no key type)', async () => {
+  it('counts by kind in all folders (rundeck dialect: passwords have a data type and no key type)', async () => {
     const answers = {
       [ROOT]: folder(
         '{"path":"keys/deploy.pub","type":"file","name":"deploy.pub","url":"http://h/1","meta":{"Rundeck-content-type":"application/pgp-keys","Rundeck-content-size":"393","Rundeck-key-type":"public"}}',
@@ -30,7 +30,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('knows the kinds of the service dialect, of a password by its content type', async () => {
+  it('recognizes the kinds of the service dialect, a password by its content type', async () => {
     const answers = {
       [ROOT]: folder(
         '{"path":"keys/a","type":"file","name":"a","url":"http://h/1","meta":{"Service-content-type":"application/x-service-data-password","Service-content-size":"8","Service-content-mask":"content"}}',
@@ -45,7 +45,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('counts no keys where the server has none, or a folder no longer', async () => {
+  it('counts no keys if the server has none, or a folder is gone', async () => {
     const none = (path: string): CannedAnswer => ({
       status: 404,
       body: `{"error":"resource not found: /keys/${path}"}`,
@@ -59,7 +59,7 @@ describe('collectors/stored-keys', () => {
     expect(await scrape({ answers: gateway })).toMatchObject({ text: '' });
   });
 
-  it('takes a folder that went away meanwhile for empty', async () => {
+  it('treats a folder that was deleted meanwhile as empty', async () => {
     const answers = {
       [ROOT]: folder('{"path":"keys/gone","type":"directory"}'),
       'storage/keys/gone/': missing,
@@ -70,7 +70,7 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('asks a folder once that lists itself', async () => {
+  it('requests a folder that lists itself once', async () => {
     const self = folder(
       '{"path":"keys/loop","type":"directory"}',
       '{"path":"keys/x","type":"file","meta":{"Rundeck-key-type":"public"}}',
@@ -81,14 +81,14 @@ describe('collectors/stored-keys', () => {
     });
   });
 
-  it('shows no series rather than a part of very many folders', async () => {
+  it('shows no series instead of a partial count of very many folders', async () => {
     const names = Array.from({ length: 501 }, (_, index) => `f${index}`);
     const answers = Object.fromEntries(names.map((name) => [`storage/keys/${name}/`, folder()]));
     const root = folder(...names.map((name) => `{"path":"keys/${name}","type":"directory"}`));
     expect(await scrape({ answers: { ...answers, [ROOT]: root } })).toEqual({ outcome: 'too_large', text: '' });
   });
 
-  it('shows no series rather than a part of very deep folders', async () => {
+  it('shows no series instead of a partial count of very deep folders', async () => {
     const paths = Array.from({ length: 21 }, (_, depth) => 'd/'.repeat(depth));
     const answers = Object.fromEntries(
       paths.map((path) => [`storage/keys/${path}`, folder(`{"path":"keys/${path}d","type":"directory"}`)]),

@@ -16,7 +16,7 @@ describe('collectors/switched-off', () => {
     ['users', 'failed'],
     ['acl-policies', 'failed'],
     ['stored-keys', 'failed'],
-  ])('takes a 404 for %s as %s', (name, result) => {
+  ])('reports a 404 for %s as %s', (name, result) => {
     const reads = collectors.find((collector) => collector.name === name)?.reads ?? [];
     const fault = { kind: 'not_found', apiEndpoint: name, status: 404, isOfService: true } as const;
     expect(reads.map((endpoint) => endpoint.name)).toContain(name);

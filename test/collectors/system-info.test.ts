@@ -6,7 +6,7 @@ const LOGIN_PAGE =
   '<!DOCTYPE html><html><head><title>Login</title></head><body><form action="/j_security_check" method="post"><input name="j_username"><input type="password" name="j_password"></form></body></html>';
 
 describe('collectors/system-info', () => {
-  it('reads every member of the documented answer', async () => {
+  it('reads every field of the documented answer', async () => {
     // API reference, "System info": the resource is named `service`, apiversion is an integer, and a load with a
     // fraction was not rounded.
     const body = `{"system":{"timestamp":{"epoch":1716200001250,"unit":"ms","datetime":"2024-05-20T10:13:21Z"},
@@ -51,7 +51,7 @@ describe('collectors/system-info', () => {
     });
   });
 
-  it('reads release 3.4, where numbers are numbers and the load is a load', async () => {
+  it('reads release 3.4, with numbers as numbers and an exact load', async () => {
     // 3.4.0 speaks 39: the load average is the operating system's, a whole number only by chance.
     const body = `{"system":{"timestamp":{"epoch":1716199997500,"unit":"ms","datetime":"2024-05-20T10:13:17Z"},
       "rundeck":{"version":"3.4.10-20220118","build":"3.4.10-0","node":"auto-1","base":"/srv/auto","apiversion":39,"serverUUID":"7c1f3a52-0b3e-4c57-9d7e-2f6d3f0f6a11"},
@@ -76,7 +76,7 @@ describe('collectors/system-info', () => {
     expect(toSamples(text)).toHaveLength(13);
   });
 
-  it('reads release 5.3: text for the API version, no load, and a start time though the uptime has wrapped', async () => {
+  it('reads release 5.3: text for the API version, no load, and a start time although the uptime has overflowed', async () => {
     // Since 4.3 a typed answer: apiversion is text, the load is cast to an integer, uptime.duration is 32 bits and
     // wraps after 24.8 days.
     const body = `{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-20240520-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},
@@ -159,7 +159,7 @@ describe('collectors/system-info', () => {
     expect(await scrape({ body })).toEqual({ outcome: 'success', text });
   });
 
-  it('asks again with the version that an older server names', async () => {
+  it('requests again with the version that an older server names', async () => {
     // API reference, "Errors": a version above the server's own is 400; 14 is the oldest we can meet.
     const body = '{"system":{"stats":{"cpu":{"processors":2}}}}';
     for (const apiVersion of [14, 25, 46]) {

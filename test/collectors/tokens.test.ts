@@ -45,7 +45,7 @@ describe('collectors/tokens', () => {
     });
   });
 
-  it('goes by the date where nobody says whether a token has expired', async () => {
+  it('uses the date if the server does not report whether a token has expired', async () => {
     const body = `[
       {"id":"1","user":"a","name":"past","expiration":"2024-05-20T10:13:20Z"},
       {"id":"2","user":"a","name":"future","expiration":"2024-05-20T10:13:21Z","expired":null},
@@ -55,7 +55,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
-  it('believes the server over the date: its clock decides', async () => {
+  it("prefers the server's answer to the date, because its clock decides", async () => {
     const body = `[
       {"id":"1","user":"a","name":"x","expiration":"2024-05-20T10:13:25Z","expired":true},
       {"id":"2","user":"a","name":"y","expiration":"2024-05-20T10:13:15Z","expired":false},
@@ -65,7 +65,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
-  it('shows no token where there is none', async () => {
+  it('shows nothing without a token', async () => {
     expect(await scrape({ answers: { tokens: { body: '[]' } } })).toEqual({
       outcome: 'success',
       text: golden`
@@ -75,12 +75,12 @@ describe('collectors/tokens', () => {
     });
   });
 
-  it('never asks a server whose answer would hold the tokens themselves', async () => {
+  it('never requests an answer that would contain the tokens themselves', async () => {
     const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself"}]' } };
     expect(await scrape({ apiVersion: 18, answers })).toEqual({ outcome: 'unsupported_version', text: '' });
   });
 
-  it('shows no id, whatever an answer holds', async () => {
+  it('shows no id, whatever an answer contains', async () => {
     const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself","token":"the-secret-itself"}]' } };
     const { text } = await scrape({ apiVersion: 19, answers });
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 1');

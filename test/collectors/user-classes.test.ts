@@ -4,7 +4,7 @@ import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
 const STATE = 'userclass/state';
 
 describe('collectors/user-classes', () => {
-  it.each(['rundeck', 'service'] as const)('shows what is used of a licence in the %s dialect', async (dialect) => {
+  it.each(['rundeck', 'service'] as const)('shows how much of a licence is used in the %s dialect', async (dialect) => {
     const body =
       '{"allocations":{"amira":"full","lee":"limited"},"state":"exceeded","message":"too many","summary":{"full":12,"limited":3},"exceeded":{"full":2},"entitled":{"full":10,"limited":50}}';
     expect(await scrapeCollector('user-classes', { dialect, answers: { [STATE]: { body } } })).toEqual({
@@ -21,7 +21,7 @@ automation_user_class_users{server="prod",class="limited"} 3
     });
   });
 
-  it('shows what is there of an answer with less in it', async () => {
+  it('shows what an incomplete answer has', async () => {
     const body = '{"state":"ok","message":null,"summary":{"full":"1","odd":null},"exceeded":null}';
     expect(await scrapeCollector('user-classes', { answers: { [STATE]: { body } } })).toEqual({
       outcome: 'success',
@@ -38,7 +38,7 @@ automation_user_class_users{server="prod",class="limited"} 3
     expect(await scrapeCollector('user-classes', { answers: { [STATE]: answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not asked of a server without classes', async () => {
+  it('is not requested from a server without classes', async () => {
     expect(await scrapeCollector('user-classes', { apiVersion: 40, answers: {} })).toEqual({
       outcome: 'unsupported_version',
       text: '',

@@ -24,7 +24,7 @@ describe('collectors/users', () => {
     expect(await scrapeCollector('users', { answers: { 'user/list': answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not asked of a server without the list', async () => {
+  it('is not requested from a server without the list', async () => {
     expect(await scrapeCollector('users', { apiVersion: 26, answers: { 'user/list': { body: two } } })).toEqual({
       outcome: 'unsupported_version',
       text: '',

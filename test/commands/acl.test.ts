@@ -128,7 +128,7 @@ function leaveOutEach(policy: string): readonly { readonly without: string; read
 }
 
 describe('commands/acl', () => {
-  it('allows all that is enabled, and without any of its rules something does not work', async () => {
+  it('allows everything that is enabled, with no rule to spare', async () => {
     const { code, stdout } = await run(acl, ['acl']);
     expect(code).toBe(0);
     expect(await findDenied('all', stdout)).toEqual([]);
@@ -156,14 +156,14 @@ describe('commands/acl', () => {
     });
   });
 
-  it('says of each rule what it opens and what needs it', async () => {
+  it('says for each rule what it allows and what needs it', async () => {
     const { stdout } = await run(acl, ['acl']);
     expect(stdout).toBe(everything);
     const page = readFileSync(new URL('../../docs/permissions.md', import.meta.url), 'utf8');
     expect(page).toContain(`\`\`\`yaml\n${everything}\`\`\``);
   });
 
-  it('needs no server, no token and nothing that is not enabled', async () => {
+  it('needs no server, no token and nothing that is disabled', async () => {
     const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
     const { code, stdout, stderr, left } = await runCli(['acl', ...flags]);
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
@@ -172,7 +172,7 @@ describe('commands/acl', () => {
     ]);
   });
 
-  it('is about the projects that are watched, in the words of the server, server by server', async () => {
+  it('covers the watched projects in the words of each server', async () => {
     const yaml = `
 servers:
   - { name: eu, url: https://eu.example.org, token_file: t, projects: { include: [pay-.*, "hr's"], exclude: [pay-old] } }
@@ -203,7 +203,7 @@ servers:
     });
   });
 
-  it('grants no right that also allows changes, and says what is missing for it', async () => {
+  it('grants no right that also allows changes, and says what is missing without it', async () => {
     const { stdout } = await run(acl, ['acl', '--collector.users']);
     expect(stdout).toContain(
       '# Not allowed, because it also allows changes: system admin; users does not work without it.\n',

@@ -40,7 +40,7 @@ function toRows(stdout: string): string[] {
 }
 
 describe.concurrent('commands/check', () => {
-  it('finds everything well', async () => {
+  it('finds no error', async () => {
     const simulator = await start();
     const { stdout, ...ended } = await check(simulator);
     const [server, ...facts] = toRows(stdout).filter((row) => row !== '');
@@ -67,7 +67,7 @@ describe.concurrent('commands/check', () => {
     ]);
   });
 
-  it('warns of what others can read or change, as the daemon does when it starts', async () => {
+  it('prints the same warnings about files and traffic as the daemon at its start', async () => {
     const simulator = await start();
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-check-'));
     try {
@@ -93,7 +93,7 @@ describe.concurrent('commands/check', () => {
     }
   });
 
-  it('asks a few projects, and says which of them are not as they should be', async () => {
+  it('reads a few projects, and names those with errors', async () => {
     const simulator = await start({ projects: ['a', 'b', 'c', 'd', 'e', 'f'] });
     simulator.control.changeProject('b', { disabled: true });
     simulator.control.addFault({ kind: 'status', status: 500, path: 'project/c/executions$' });
@@ -109,7 +109,7 @@ describe.concurrent('commands/check', () => {
     expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
   });
 
-  it('asks project by project for what runs where the release takes the star for a name', async () => {
+  it('reads running executions project by project if the release takes the star for a name', async () => {
     const simulator = await start();
     const body =
       '{"error":true,"apiversion":41,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
@@ -120,7 +120,7 @@ describe.concurrent('commands/check', () => {
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
   });
 
-  it('takes it for a problem that no project can be seen, and gives the policy of everything', async () => {
+  it('reports that no project is visible, and prints the policy for everything', async () => {
     const { stdout, ...ended } = await check(await start({ projects: [] }));
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
     expect(stdout).toMatch(
@@ -133,7 +133,7 @@ describe.concurrent('commands/check', () => {
     expect(stdout).toMatch(/\nprod: not well: projects\n$/);
   });
 
-  it('says that configuration leaves out all projects, and finds nothing wrong with that', async () => {
+  it('reports that configuration excludes all projects, and finds no error', async () => {
     const { url, token } = await start();
     const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] } }]\n`;
     const files = { 'config.yaml': config, token: `${token}\n` };
@@ -142,7 +142,7 @@ describe.concurrent('commands/check', () => {
     expect(stdout).toMatch(/project-jobs +not asked {2}\(`servers\[\]\.projects` leaves out all 1 projects\)/);
   });
 
-  it('says which executions are counted and not shown, and which that run may not be read', async () => {
+  it('reports counted executions that are not shown, and running ones that may not be read', async () => {
     const simulator = await start({ projects: ['billing', 'pay', 'warehouse', 'web-shop'] });
     const { control, url } = simulator;
     const startedAtMs = Date.now() - 60_000;
@@ -193,7 +193,7 @@ prod: not well: running-executions, project-executions
 `);
   });
 
-  it('says how many jobs have no room for series of their own, and what to raise', async () => {
+  it('reports how many jobs have no series of their own, and which limit to raise', async () => {
     const { control, url, token } = await start();
     for (const name of ['a', 'b', 'c']) control.createJob('pay', { name });
     const roomy = await check({ url, token });
@@ -210,7 +210,7 @@ prod: not well: running-executions, project-executions
     expect(tiny.stdout).toMatch(/^ {2}job-series +left out .* raise collectors\.executions\.max_series; /m);
   });
 
-  it('is content once the policy that it shows is in force', async () => {
+  it('finds no error once the printed policy is in force', async () => {
     const { control, url } = await start();
     const startedAtMs = Date.now() - 60_000;
     control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
@@ -225,7 +225,7 @@ prod: not well: running-executions, project-executions
     expect(after.stdout).toMatch(/\nprod: everything that is enabled can be read or is switched off by the server\n$/);
   });
 
-  it('says which endpoints were not asked, and why', async () => {
+  it('reports which endpoints were not requested, and why', async () => {
     const old = toRows((await check(await start({ apiVersion: 14 }))).stdout);
     expect(old).toContain('execution-metrics: too old');
     const recent = (await check(await start())).stdout;
@@ -233,7 +233,7 @@ prod: not well: running-executions, project-executions
     expect(recent).toMatch(/^ {2}job-info +ok {2}\(1 project tried\)$/m);
   });
 
-  it('says which line of the access policy mends a denial', async () => {
+  it('prints the line of the access policy that fixes a denial', async () => {
     const simulator = await start({ dialect: 'service' });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const asked = { url: simulator.url, token: 'stranger-token' };
@@ -258,7 +258,7 @@ prod: not well: running-executions, project-executions
     );
   });
 
-  it('is content with the least rights that the documentation asks for', async () => {
+  it('accepts the minimal rights of the documentation', async () => {
     const { control, url } = await start();
     const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };
     control.addToken({ token: 'least', policy: nothingMore });
@@ -272,7 +272,7 @@ prod: not well: running-executions, project-executions
     );
   });
 
-  it('sees a denial too where the server answers system info to anybody', async () => {
+  it('also notices a denial if the server answers system info to anybody', async () => {
     const simulator = await start({ dialect: 'rundeck' });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const { stdout, code } = await check({ url: simulator.url, token: 'stranger-token' });
@@ -288,7 +288,7 @@ prod: not well: running-executions, project-executions
     );
   });
 
-  it('takes it for well that an old server lacks endpoints', async () => {
+  it('accepts that an old server lacks endpoints', async () => {
     const simulator = await start({ apiVersion: 24 });
     const { stdout, ...ended } = await check(simulator);
 
@@ -304,7 +304,7 @@ prod: not well: running-executions, project-executions
     );
   });
 
-  it('tells the missing mode endpoint of API version 30', async () => {
+  it('reports the missing mode endpoint of API version 30', async () => {
     const simulator = await start({ apiVersion: 30 });
     const { stdout, code } = await check(simulator);
 
@@ -314,7 +314,7 @@ prod: not well: running-executions, project-executions
     );
   });
 
-  it('takes it for well that a server has its metrics switched off', async () => {
+  it('accepts that a server has its metrics disabled', async () => {
     const simulator = await start();
     simulator.control.switchMetrics(false);
     const { stdout, ...ended } = await check(simulator);
@@ -325,7 +325,7 @@ prod: not well: running-executions, project-executions
     );
   });
 
-  it('asks once and no more where the credentials are refused', async () => {
+  it('sends one request if the credentials are refused', async () => {
     const simulator = await start();
     const { stdout, ...ended } = await check({ url: simulator.url, token: 'wrong-token' });
 
@@ -340,7 +340,7 @@ prod: not well: running-executions, project-executions
     expect(simulator.requests()).toHaveLength(1);
   });
 
-  it('says once that something else answers, and claims no version of it', async () => {
+  it('reports once that something else answers, and no version', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The cast is true: a TCP server has such an address.
@@ -364,7 +364,7 @@ prod: not well: running-executions, project-executions
   it.each([
     ['DIALECT', 'service', 'the credentials are refused; they are accepted with `dialect: rundeck`: correct it', 3],
     ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
-  ])('says what to correct where %s is wrong, and asks no more', async (name, value, says, asked) => {
+  ])('says what to correct if %s is wrong, and sends no other request', async (name, value, says, asked) => {
     const simulator = await start();
     const { url, token } = simulator;
     const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
@@ -380,7 +380,7 @@ prod: not well: running-executions, project-executions
       'the credentials are refused; a login page instead of the API: correct the path of the URL, or see what removes the token on its way',
     ],
     ['AUTOMATION_EXPORTER_PASSWORD', 'wrong', 'the credentials are refused'],
-  ])('calls a server reachable that leads to its login page (%s)', async (name, value, says) => {
+  ])('reports a server as reachable that redirects to its login page (%s)', async (name, value, says) => {
     const server = createServer((request, response) => {
       const location = request.method === 'POST' ? '/user/error' : '/user/login';
       response.writeHead(302, { location, 'set-cookie': 'JSESSIONID=one' }).end();
@@ -401,7 +401,7 @@ prod: not well: running-executions, project-executions
     expect(stdout).toMatch(new RegExp(`\nprod: ${says}\n$`));
   });
 
-  it('says that nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     const simulator = await start();
     await simulator.stop();
     const { stdout, ...ended } = await check(simulator);
@@ -413,7 +413,7 @@ prod: not well: running-executions, project-executions
     expect(stdout).toContain('the connection was refused');
   });
 
-  it('leaves out what is switched off', async () => {
+  it('skips disabled collectors', async () => {
     const simulator = await start();
     simulator.control.addFault({ kind: 'status', status: 500, path: 'logstorage$' });
     const all = await check(simulator);
@@ -452,7 +452,7 @@ prod: not well: running-executions, project-executions
     ]);
   });
 
-  it('fails where one server of two does', async () => {
+  it('fails if one of two servers does', async () => {
     const simulator = await start();
     const config = `servers:
   - { name: one, url: '${simulator.url}', token_file: ./token }
@@ -467,7 +467,7 @@ prod: not well: running-executions, project-executions
     expect(stdout).toMatch(/\n\n2 checked, 1 well, 1 not: two\n$/);
   });
 
-  it('asks every member of a cluster for what each has of its own, and gives each its verdict', async () => {
+  it('reads from each cluster member its own values, with a verdict for each', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     const [first = '', second = ''] = simulator.memberUrls;
     const toConfig = (b: string) => `servers:
@@ -511,7 +511,7 @@ prod: not well: running-executions, project-executions
     ]);
   }, 40_000);
 
-  it('gives the policy that all members lack once', async () => {
+  it('prints a policy that all members lack once', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const members = simulator.memberUrls.map((url, index) => `{ name: m${index}, url: '${url}' }`).join(', ');
@@ -523,7 +523,7 @@ prod: not well: running-executions, project-executions
     expect(stdout).toMatch(/\nprod, member m1: not well: .*execution-mode/);
   });
 
-  it('says that there is nothing to check', async () => {
+  it('reports that there is nothing to check', async () => {
     expect(await runCli(['check'])).toEqual({
       code: 2,
       stdout: '',

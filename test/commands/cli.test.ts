@@ -28,14 +28,14 @@ async function run(args: readonly string[], variables: Readonly<Record<string, s
 }
 
 describe('cli: compile cache', () => {
-  it('keeps compiled code where only its own user can', async () => {
+  it('keeps compiled code where only the user can write', async () => {
     expect(await run(['--version'])).toMatch(/^automation-exporter \S+\n$/);
     const cache = join(home, '.cache/automation-exporter-code');
     expect((statSync(cache).mode & 0o777).toString(8)).toBe('700');
     expect(readdirSync(cache)).not.toEqual([]);
   });
 
-  it('refuses a directory that others may write, and says so', async () => {
+  it('refuses a directory that others may write, and reports it', async () => {
     const cache = join(home, 'automation-exporter-code');
     mkdirSync(cache);
     chmodSync(cache, 0o777);
@@ -64,7 +64,7 @@ describe('cli: compile cache', () => {
 describe('cli: process', () => {
   const serve = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'];
 
-  it('opens no debugger, whoever asks for one', async () => {
+  it('opens no debugger on request', async () => {
     const daemon = startCli(serve, { env });
     try {
       const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
@@ -79,13 +79,13 @@ describe('cli: process', () => {
     }
   });
 
-  it('writes nothing that the terminal would obey', async () => {
+  it('writes nothing that controls the terminal', async () => {
     const text = await run(['replay', join(home, 'a\u001b[2J\u202e')]);
     expect(text).toContain('a\\u001b[2J\\u202e');
     expect(text).not.toContain('\u001b');
   });
 
-  it('ends with the `npm start` that began it', async () => {
+  it('ends with the `npm start` that started it', async () => {
     const npm = startChild('npm', ['start', '--', ...serve], { cwd: root, env: { ...env, HOME: home } });
     try {
       const [, url] = await npm.waitFor(/msg=serving url=(\S+)/);
@@ -99,7 +99,7 @@ describe('cli: process', () => {
     }
   });
 
-  it('continues where the reader of its log is gone, and ends well', async () => {
+  it('continues after the reader of its log is gone, and ends normally', async () => {
     const { child, url } = await startWithPipes();
     try {
       child.stderr?.destroy();
@@ -115,7 +115,7 @@ describe('cli: process', () => {
     }
   });
 
-  it('ends well although the reader of its log has stalled', async () => {
+  it('ends normally although the reader of its log has stalled', async () => {
     const { child, url, configFile } = await startWithPipes();
     try {
       child.stderr?.pause();
@@ -131,7 +131,7 @@ describe('cli: process', () => {
     }
   });
 
-  it('says in one sentence what nobody expected, and ends with a failure', async () => {
+  it('reports an unexpected error in one sentence, and ends with a failure', async () => {
     const script = `
       const { endOnFaults } = await import(${JSON.stringify(new URL('../../src/commands/faults.ts', import.meta.url).href)});
       endOnFaults();

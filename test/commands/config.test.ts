@@ -14,7 +14,7 @@ state: { dir: /var/lib/automation-exporter }
 };
 
 describe.concurrent('commands/config', () => {
-  it('prints what is in force, from every source, as a file that loads again', async () => {
+  it('prints the configuration from all sources as a file that loads again', async () => {
     const first = await runCli(['config', '--config.file=config.yaml', '--log.format=json'], {
       files,
       env: { AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:9999' },
@@ -39,7 +39,7 @@ describe.concurrent('commands/config', () => {
     expect(again).toEqual(first);
   });
 
-  it('masks a secret of the environment and says where it comes from', async () => {
+  it('masks a secret of the environment and names its variable', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: token };
     const { code, stdout, stderr } = await runCli(['config'], { env });
 
@@ -48,7 +48,7 @@ describe.concurrent('commands/config', () => {
     expect(stdout).not.toContain(token.slice(0, 6));
   });
 
-  it('prints a JSON Schema that knows every section and every collector', async () => {
+  it('prints a JSON Schema with every section and every collector', async () => {
     const { code, stdout, stderr } = await runCli(['config', '--schema']);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

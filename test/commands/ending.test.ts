@@ -44,21 +44,21 @@ function start(mayTakeMs: number | undefined) {
 }
 
 describe('commands/ending', () => {
-  it('leaves nothing behind that ends in time', async () => {
+  it('leaves nothing behind if everything ends in time', async () => {
     const { wait, end, left, timers } = start(undefined);
     wait(4999);
     await end();
     expect([left(), timers.size]).toEqual([0, 0]);
   });
 
-  it('leaves late, and says so, where something hangs', async () => {
+  it('ends late with a message if something hangs', async () => {
     const { wait, end, left, logged } = start(undefined);
     wait(5000);
     expect([left(), logged]).toEqual([1, [[{ afterSeconds: 5 }, 'shutdown timed out, exiting']]]);
     await end();
   });
 
-  it('gives a large state the time that it takes, and no more', async () => {
+  it('gives a large state the time that it needs, and no more', async () => {
     const copied = start(50_000);
     copied.wait(54_999);
     await copied.end();

@@ -23,7 +23,7 @@ const files = { password: 'correct horse battery staple ü€\n', wrong: 'batter
 const login = ['--web.username=night', '--web.password-file=password'];
 
 describe('commands/find-daemon', () => {
-  it('names what is missing where the daemon has users', async () => {
+  it('says what is missing if the daemon has users', async () => {
     const { url } = await startGuarded();
     const says = 'Unauthorized: a user of this exporter and the password are required.\n';
     const hint = 'Set --web.username and --web.password-file\n';
@@ -36,7 +36,7 @@ describe('commands/find-daemon', () => {
     });
   });
 
-  it('asks as a user of flags, of the environment or of the configuration', async () => {
+  it('logs in with the user of flags, of the environment or of the configuration', async () => {
     const { url, port } = await startGuarded();
     const list = ['quarantine', 'list'];
     const well = { code: 0, stdout: 'No trace is quarantined\n', stderr: '' };
@@ -65,7 +65,7 @@ describe('commands/find-daemon', () => {
       ['--web.username=night', '--web.password-file=/nowhere/password'],
       '--web.password-file: the file "/nowhere/password" does not exist\n',
     ],
-  ])('complains of half a user: %j', async (flags, stderr) => {
+  ])('complains about an incomplete user: %j', async (flags, stderr) => {
     const asked = await runCli(['quarantine', 'list', '--url=http://127.0.0.1:9', ...flags], { files });
     expect(asked).toMatchObject({ code: 2, stderr });
   });

@@ -6,7 +6,7 @@ import { toHelp } from '../../src/config/show/help.ts';
 import { runCli } from './run-cli.ts';
 
 describe('commands/help', () => {
-  it.each([undefined, ...commandWords.map(({ name }) => name)])('fits a screen: help of %s', async (command) => {
+  it.each([undefined, ...commandWords.map(({ name }) => name)])('fits on a screen: help of %s', async (command) => {
     const { code, stdout, stderr } = await runCli([...(command === undefined ? [] : [command]), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
@@ -15,18 +15,18 @@ describe('commands/help', () => {
     expect(stdout).toContain(`Usage: automation-exporter ${command ?? '[command]'}`);
   });
 
-  it('names the flags of a command, and none of another', async () => {
+  it('names the flags of a command, and of no other', async () => {
     const { stdout } = await runCli(['traceparent', '--help']);
     expect(stdout).toContain('  --execution=ID                Id of the execution.\n');
     expect(stdout).not.toContain('--scenario');
   });
 
-  it('names options that there are', () => {
+  it('names only existing options', () => {
     const flags = toHelp(collectors).map(({ flag = '' }) => flag.replace(/^--|=.*$/g, ''));
     expect(commonFlags.filter((flag) => !flags.includes(flag))).toEqual([]);
   });
 
-  it('prints every command and every option with all its names to standard output when asked for all', async () => {
+  it('prints every command and every option with all its names to standard output for --help-all', async () => {
     const { code, stdout, stderr, left } = await runCli(['--help-all']);
 
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
@@ -43,7 +43,7 @@ describe('commands/help', () => {
     expect(stdout).toMatch(/--log\.format=logfmt\|json\n.*Default: logfmt\./);
   });
 
-  it('says what every exit code means', async () => {
+  it('explains every exit code', async () => {
     const { stdout } = await runCli(['--help-all']);
 
     expect(stdout).toContain(`
@@ -55,7 +55,7 @@ Exit codes:
     expect(stdout).toContain('  metrics.<family>.off\n      Do not expose the metric family. Default: false.\n');
   });
 
-  it('helps where the rest of the line is wrong', async () => {
+  it('prints help even if the rest of the line is wrong', async () => {
     const { code, stdout, stderr } = await runCli(['serve', '-h', '--bogus']);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
 describe('commands/imports', () => {
-  it('loads of OpenTelemetry for `serve` no more than the interface that comes with prom-client', () => {
+  it('loads, for `serve`, only the interface of OpenTelemetry that comes with prom-client', () => {
     expect(importsOf('commands/command-line.ts', 'commands/serve.ts').filter(isOfOpenTelemetry)).toEqual([]);
   });
 
-  it('sees what is loaded', () => {
+  it('can find out which modules are loaded', () => {
     expect(importsOf('daemon/self-tracing.ts').filter(isOfOpenTelemetry)).not.toEqual([]);
   });
 });

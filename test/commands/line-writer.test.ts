@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 describe('commands/line-writer', () => {
-  it('keeps no more than 256 KB for a reader that has stalled, and tells what was dropped when it reads again', () => {
+  it('keeps at most 256 KB for a stalled reader, and reports what was dropped when it reads again', () => {
     const stream = new Stream();
     const write = createLineWriter(stream, (dropped) => told.push(dropped));
     for (let line = 0; line < 1000; line++) write('x'.repeat(1024));
@@ -34,7 +34,7 @@ describe('commands/line-writer', () => {
     expect(told).toEqual([743]);
   });
 
-  it('writes nothing any more to a reader that is gone', () => {
+  it('stops writing to a reader that is gone', () => {
     const stream = new Stream();
     const write = createLineWriter(stream, (dropped) => told.push(dropped));
     write('one');

@@ -58,7 +58,7 @@ async function checkLive(simulator: Simulator, env: Readonly<Record<string, stri
 }
 
 describe('commands/check --live', () => {
-  it('finds everything well, and leaves nothing behind', async () => {
+  it('finds no error, and leaves nothing behind', async () => {
     const [simulator, backend] = [await start(), await startBackend(200)];
     const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-live-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -76,7 +76,7 @@ describe('commands/check --live', () => {
     expect(backend.paths).toEqual(['POST /v1/traces application/x-protobuf']);
   });
 
-  it('says why the trace backend does not take traces, without its secrets', async () => {
+  it('explains why the trace backend refuses traces, without its secrets', async () => {
     const [simulator, backend] = [await start(), await startBackend(401)];
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
@@ -91,7 +91,7 @@ describe('commands/check --live', () => {
     expect(live.join('\n')).not.toContain('planted-secret');
   });
 
-  it('says that nothing is there to take traces, or that none are sent', async () => {
+  it('reports that no trace backend answers, or that no traces are sent', async () => {
     const simulator = await start();
     const absent = await checkLive(simulator, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, '--state.memory');
     expect([absent.code, absent.live[0]]).toEqual([
@@ -105,7 +105,7 @@ describe('commands/check --live', () => {
     ]);
   });
 
-  it('says that the state cannot be written', async () => {
+  it('reports that the state cannot be written', async () => {
     const { code, live } = await checkLive(await start(), {}, '--state.dir=/dev/null/state');
     expect([code, live[1]]).toEqual([
       1,
@@ -129,7 +129,7 @@ describe('commands/check --live', () => {
     ]);
   });
 
-  it('does not know when a token expires that is not visible to itself', async () => {
+  it('does not know when a token expires that it cannot see', async () => {
     const simulator = await start();
     const token = 'a-token-that-somebody-else-created';
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });
@@ -139,7 +139,7 @@ describe('commands/check --live', () => {
     );
   });
 
-  it('prints a line for each', async () => {
+  it('prints one line for each check', async () => {
     const simulator = await start();
     const env = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
     const { stdout } = await runCli(['check', '--live', '--state.memory'], { env });

@@ -183,7 +183,7 @@ describe.concurrent('commands/load', () => {
     expect(withoutFolder(ended)).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
-  it('shows everything that is wrong at once, the file from top to bottom', async () => {
+  it('shows all errors at once, those of the file from top to bottom', async () => {
     const config = `servers:
   - { name: prod, url: ftp://127.0.0.1, token_file: ./missing }
   - { name: prod, url: 'http://127.0.0.1:9', tokenfile: ./token }

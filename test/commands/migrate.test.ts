@@ -37,7 +37,9 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
     await server.stop();
   }, 60_000);
 
-  it('says what it copied, there and back, and refuses to replace what is there', { timeout: 60_000 }, async () => {
+  it('reports what it copied in both directions, and refuses to replace existing state', {
+    timeout: 60_000,
+  }, async () => {
     const copied = 'prod: 1 execution, 1 document and 0 traces copied, and equal to their source\n';
     expect(await runCli(['migrate', 'postgres'], { env })).toMatchObject({ code: 0, stdout: copied, stderr: '' });
     expect(await runCli(['migrate', 'postgres'], { env })).toMatchObject({
@@ -52,7 +54,7 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
     });
   });
 
-  it('says what is missing', { timeout: 60_000 }, async () => {
+  it('reports what is missing', { timeout: 60_000 }, async () => {
     expect(await runCli(['migrate'], { env })).toMatchObject({
       code: 2,
       stderr: 'migrate: say where to: postgres or directory\n',

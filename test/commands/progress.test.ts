@@ -19,7 +19,7 @@ function draw(
 }
 
 describe('commands/progress', () => {
-  it('replaces one line, and takes it away at the end', () => {
+  it('replaces one line, and removes it at the end', () => {
     const drawn = draw(
       { isTTY: true },
       {},
@@ -40,7 +40,7 @@ describe('commands/progress', () => {
     expect(draw(terminal, env, 'prod: 1 of 2, ping')).toBe('');
   });
 
-  it('shows on a terminal what check asks, and leaves the report as it is elsewhere', async () => {
+  it('shows on a terminal what check requests, and only the report elsewhere', async () => {
     const simulator = await startSimulator();
     try {
       const env = `CI= TERM=xterm AUTOMATION_EXPORTER_URL=${simulator.url} AUTOMATION_EXPORTER_TOKEN=${simulator.token}`;

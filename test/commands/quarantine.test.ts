@@ -45,7 +45,7 @@ async function startOther(listener: RequestListener): Promise<string> {
 }
 
 describe('commands/quarantine', () => {
-  it('lists what is quarantined, at the address that the configuration gives', async () => {
+  it('lists quarantined traces, from the configured address', async () => {
     const { port } = await startRoutes();
     const files = {
       'config.yaml': `web: { listen_address: '127.0.0.1:${port}', route_prefix: /here }\nstate: { memory: true }\n`,
@@ -68,7 +68,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
-  it('names the servers whose traces other exporters have, also where it lists nothing', async () => {
+  it('names the servers whose traces are on other exporters, even if it lists none', async () => {
     const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
     const elsewhere = [
       ...['shop', 'pay'].map((server) => ({ server, watcher })),
@@ -95,7 +95,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     );
   });
 
-  it('sends again and drops those that are named, or all', async () => {
+  it('retries and drops named traces, or all', async () => {
     const { url, done } = await startRoutes();
     const { code, stdout } = await runCli(['quarantine', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '2 traces are queued again\n' });
@@ -104,7 +104,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     expect(done).toEqual(['retry prod/4711 another/5', 'drop another/5', 'retry all']);
   });
 
-  it('names what is not quarantined', async () => {
+  it('names traces that are not quarantined', async () => {
     const { url } = await startRoutes();
     const { code, stderr } = await runCli(['quarantine', 'drop', 'prod/4711', 'prod/1', `--url=${url}`]);
     expect({ code, stderr }).toEqual({
@@ -113,7 +113,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     });
   });
 
-  it('says what has to be switched on', async () => {
+  it('says what must be enabled', async () => {
     const off = await startRoutes({ isOn: false });
     expect(await runCli(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
       code: 2,
@@ -137,12 +137,12 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ['--url: is not a URL of a daemon (for example http://localhost:9720)\n', ['list', '--url=localhost']],
     ['--url: is missing (the daemon listens on a random port)\n', ['list', '--web.listen-address=:0']],
     ['--scenario: belongs to demo, simulate\n', ['list', '--scenario=empty', '--url=http://127.0.0.1:1']],
-  ])('says what is wrong with the command line: %s', async (complaint, args) => {
+  ])('explains what is wrong with the command line: %s', async (complaint, args) => {
     const { code, stdout, stderr } = await runCli(['quarantine', ...args]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });
   });
 
-  it('says that nobody is there, and how to say where', async () => {
+  it('reports that no daemon answers, and how to give its address', async () => {
     const { code, stderr } = await runCli(['quarantine', 'list', '--url=http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: .+\nIf it listens elsewhere, set --url\n$/);
@@ -163,13 +163,13 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ],
     ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection failed', (request) => request.socket.destroy()],
-  ])('knows that something else answers: %s', async (says, listener) => {
+  ])('recognizes that something else answers: %s', async (says, listener) => {
     const { code, stdout, stderr } = await runCli(['quarantine', 'list', `--url=${await startOther(listener)}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(says);
   });
 
-  it('lets no answer speak to the terminal', async () => {
+  it('does not let an answer control the terminal', async () => {
     const url = await startOther((_, response) =>
       response.writeHead(409, { 'content-type': 'text/plain' }).end(`\u001b[2Jcleared\nand ${'x'.repeat(10_000)}`),
     );

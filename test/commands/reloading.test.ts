@@ -57,7 +57,7 @@ async function start(apply: (config: Config) => Promise<void>, clock: Pick<Clock
 }
 
 describe('commands/reloading', () => {
-  it('goes over to the new configuration and says so', async () => {
+  it('applies the new configuration and logs it', async () => {
     const applied: string[] = [];
     const { world, reload, lines, outcomes } = await start(async ({ log }) => void applied.push(log.level));
     world.level = 'warn';
@@ -70,7 +70,7 @@ describe('commands/reloading', () => {
     });
   });
 
-  it('stays with the old one where the new one is wrong, with one line for each complaint', async () => {
+  it('keeps the old configuration if the new one is wrong, with one line for each complaint', async () => {
     const applied: string[] = [];
     const { world, reload, lines, outcomes } = await start(async ({ log }) => void applied.push(log.level));
     world.level = 'loud';
@@ -86,14 +86,14 @@ describe('commands/reloading', () => {
     });
   });
 
-  it('keeps the old one where the daemon cannot apply the new one', async () => {
+  it('keeps the old configuration if the daemon cannot apply the new one', async () => {
     const { reload, outcomes } = await start(() => Promise.reject(new Error('the port is gone')));
 
     expect(await reload()).toEqual({ ok: false, complaints: ['reload: the port is gone'] });
     expect(outcomes).toEqual([false]);
   });
 
-  it('never reloads twice at once, and reads again for who asks meanwhile', async () => {
+  it('never reloads twice at once, and reads the files again for later requests', async () => {
     const begun = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     let underWay = 0;
@@ -122,7 +122,7 @@ describe('commands/reloading', () => {
     expect({ loads: world.loads, most }).toEqual({ loads: 2, most: 1 });
   });
 
-  it('reloads again after one that failed', async () => {
+  it('reloads again after a failed reload', async () => {
     const { world, reload } = await start(async () => undefined);
     world.level = 'loud';
     await reload();
@@ -131,7 +131,7 @@ describe('commands/reloading', () => {
     expect(await reload()).toEqual({ ok: true, warnings: [] });
   });
 
-  it('begins at most one reload a second, however often it is asked', async () => {
+  it('starts at most one reload a second, however often it is called', async () => {
     const waitsMs: number[] = [];
     let ticks = 5000;
     const clock = {

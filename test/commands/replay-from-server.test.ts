@@ -61,7 +61,7 @@ describe('commands/replay-from-server', () => {
     expect(below.filter((line) => /^ {4}web01 \(1@web01\) .* success .*- succeeded$/.test(line))).toHaveLength(1);
   });
 
-  it('takes only the id where one server is configured, and prints the request with --json', async () => {
+  it('accepts an id alone if one server is configured, and prints the request with --json', async () => {
     const { simulator, id } = await start();
     const { code, stdout } = await replay(simulator, ['--json', id]);
     expect(code).toBe(0);
@@ -84,7 +84,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('has the ids of the namespace that is configured, unless it is given another', async () => {
+  it('uses the configured namespace for ids, or another given one', async () => {
     const { simulator, id } = await start();
     const env = { AUTOMATION_EXPORTER_NAMESPACE: 'https://automation.example.org' };
     const titleOf = async (...words: string[]) => (await replay(simulator, words, env)).stdout.split(',')[0];
@@ -93,7 +93,7 @@ describe('commands/replay-from-server', () => {
     expect(await titleOf(id, `--namespace=${second}`)).toBe(`prod/${id}: trace ${toTraceId(second, id)}`);
   });
 
-  it('shows what is configured, and asks for no more', async () => {
+  it('shows the configured details, and requests no others', async () => {
     const { simulator, id } = await start();
     const { stdout } = await replay(simulator, [id], { AUTOMATION_EXPORTER_TRACES_DETAIL: 'root' });
     expect(stdout.trimEnd().split('\n')).toEqual([
@@ -104,13 +104,13 @@ describe('commands/replay-from-server', () => {
     expect(asked.filter((path) => path.includes('/state') || path.includes('/workflow'))).toEqual([]);
   });
 
-  it('takes what is there as a file for one', async () => {
+  it('reads an argument that exists as a file from there', async () => {
     const { code, stderr } = await runCli(['replay', '4711'], { files: { '4711': '{' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^4711: cannot be replayed: .*JSON/);
   });
 
-  it('names the servers that there are', async () => {
+  it('names the configured servers', async () => {
     const { simulator, id } = await start();
     const server = (name: string) => `  - { name: ${name}, url: '${simulator.url}/${name}', token_file: ./token }\n`;
     const files = { 'config.yaml': `servers:\n${server('prod')}${server('test')}`, token: simulator.token };
@@ -122,7 +122,7 @@ describe('commands/replay-from-server', () => {
     );
   });
 
-  it('says that no server is configured', async () => {
+  it('reports that no server is configured', async () => {
     expect(await runCli(['replay', 'prod/1'])).toMatchObject({
       code: 2,
       stderr:
@@ -130,7 +130,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('says what is not over, and what is not there, and continues', async () => {
+  it('reports what is not finished, and what does not exist, and continues', async () => {
     const { simulator, job, id } = await start();
     simulator.control.runJob(job);
     const runningId = String(simulator.truth().executions.at(-1)?.id);
@@ -140,7 +140,7 @@ describe('commands/replay-from-server', () => {
     expect(stdout).toContain('RUN pay/nightly/settle');
   });
 
-  it('says what the credentials lack', async () => {
+  it('reports which rights are missing', async () => {
     const { simulator, id } = await start();
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const denied = await replay({ ...simulator, token: 'stranger-token' }, [id]);
@@ -154,7 +154,7 @@ describe('commands/replay-from-server', () => {
     expect(refused.stderr).not.toContain('wrong-');
   });
 
-  it('says that nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     const { simulator, id } = await start();
     await simulator.stop();
     const { code, stderr } = await replay(simulator, [id]);
@@ -162,7 +162,7 @@ describe('commands/replay-from-server', () => {
     expect(stderr).toMatch(/^prod\/\d+: .*the connection was refused/);
   });
 
-  it('says that steps are not told, and shows what is sent without them', async () => {
+  it('reports that steps are missing, and shows what is sent without them', async () => {
     const { simulator, id } = await start();
     simulator.control.addFault({ kind: 'status', status: 404, path: '/state$' });
     const { code, stdout, stderr } = await replay(simulator, [id]);

@@ -18,7 +18,7 @@ describe('commands/replay', () => {
     expect(stdout).toContain('"traceId":"f45e4a6a6cb0f6a2569d62819cbf45ac"');
   });
 
-  it('says what it needs, and what it cannot read', async () => {
+  it('reports missing arguments and unreadable files', async () => {
     const none = await runCli(['replay']);
     expect({ code: none.code, stderr: none.stderr }).toEqual({
       code: 2,

@@ -4,7 +4,7 @@ import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
 describe('commands/reserved-labels', () => {
-  it('keeps every label that a series has from being given to a server', () => {
+  it('do not allow a server any label that a series has', () => {
     const self = createSelf({ version: '', nodeVersion: '' });
     const all = [...listFamilies(), ...toOwnFamilies(self.registry)].flatMap(({ labels }) => labels);
     const taken = new Set(listTakenLabels().ofServers);
@@ -14,14 +14,14 @@ describe('commands/reserved-labels', () => {
     for (const label of ['server', 'member', 'le', 'quantile', 'job', 'instance']) expect(taken).toContain(label);
   });
 
-  it('keeps the labels of a project from being given to it once more', () => {
+  it('do not allow a project its own labels again', () => {
     expect(listTakenLabels().ofProjects).toEqual(
       expect.arrayContaining(['server', 'member', 'project', 'label', 'created', 'job', 'instance']),
     );
     expect(listTakenLabels().ofProjects).not.toContain('version');
   });
 
-  it('knows the families of every collector', () => {
+  it('cover the families of every collector', () => {
     const families = listFamilies();
     expect(families).toContainEqual({
       name: 'automation_log_storage_info',

@@ -27,7 +27,7 @@ describe.concurrent('commands/run-app', () => {
     expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
-  it('faults/row-25: leaves a state directory to the daemon that has it, until that one ends', async () => {
+  it('faults/row-25: does not use a state directory of another daemon until that one ends', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const args = ['serve', `--state.dir=${directory}/state`, '--web.listen-address=127.0.0.1:0'];
     const first = startCli(args, { env });
@@ -61,7 +61,7 @@ describe.concurrent('commands/run-app', () => {
     ['comes twice at once', /msg=serving/, ['SIGTERM', 'SIGTERM']],
     ['comes with another one', /msg=serving/, ['SIGINT', 'SIGTERM']],
     ['comes twice while it starts', undefined, ['SIGTERM', 'SIGTERM']],
-  ])('stops cleanly where a signal %s, and again while it stops', async (_title, stage, signals) => {
+  ])('stops cleanly if a signal %s, or once more while it stops', async (_title, stage, signals) => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const state = join(directory, 'state');
     const daemon = startCli(['serve', `--state.dir=${state}`, '--web.listen-address=127.0.0.1:0'], { env });
@@ -80,7 +80,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('goes over to another configuration when asked to, and says how that went', async () => {
+  it('applies another configuration on request, and reports the result', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const write = (name: string, rest: string): void => {
       const server = `{ name: ${name}, url: 'http://127.0.0.1:9', token_file: token }`;
@@ -132,7 +132,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('faults/row-27: continues with the configuration it has when the file is wrong at a hang-up signal', async () => {
+  it('faults/row-27: keeps its configuration if the file is wrong at a hang-up signal', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const file = join(directory, 'config.yaml');
     writeFileSync(file, 'log: { level: info }\n');
@@ -159,7 +159,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('says which port is taken, and leaves it to whoever has it', async () => {
+  it('reports which port is taken', async () => {
     const holder = createServer();
     await once(holder.listen(0, '127.0.0.1'), 'listening');
     // The cast is true: a TCP server has such an address.
@@ -178,7 +178,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('says that an address is not its own', async () => {
+  it('reports that an address is not of this machine', async () => {
     const args = ['serve', '--state.memory', '--web.listen-address=192.0.2.1:0'];
 
     expect(await runCli(args, { env })).toEqual({
@@ -195,7 +195,7 @@ describe.concurrent('commands/run-app', () => {
     ['0.0.0.0:0', /msg=serving url=http:\/\/localhost:\d+ /],
     [':0', /msg=serving url=http:\/\/localhost:\d+ /],
     ['[::1]:0', hasIpv6 ? /msg=serving url=http:\/\/\[::1\]:\d+ / : /none of this machine's/],
-  ])('listens on %s under an address that a browser takes', async (address, line) => {
+  ])('listens on %s at an address that works in a browser', async (address, line) => {
     const daemon = startCli(['serve', '--state.memory', `--web.listen-address=${address}`], { env });
     try {
       expect(await daemon.waitFor(line)).not.toBeNull();

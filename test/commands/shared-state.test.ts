@@ -8,7 +8,7 @@ import { freePort } from '../support/postgres.ts';
 import { runCli } from './run-cli.ts';
 
 describe('commands/shared-state', () => {
-  it('ends so that it is started again where the database is away, and says so', { timeout: 30_000 }, async () => {
+  it('ends with a message and an exit code for a restart if the database is away', { timeout: 30_000 }, async () => {
     const port = await freePort();
     const { code, stderr, left } = await runCli(['serve', '--web.listen-address=127.0.0.1:0'], {
       env: {
@@ -24,7 +24,7 @@ describe('commands/shared-state', () => {
     expect({ code, left }).toEqual({ code: 1, left: [] });
   });
 
-  it('reads the URL of the database again for each connection, and lets other options give what it lacks', async () => {
+  it('reads the URL of the database again for each connection, completed by other options', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-url-'));
     const urlFile = join(folder, 'url');
     const passwordFile = join(folder, 'password');
@@ -67,7 +67,7 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
   });
 
   it.each(['', 'secret', 'mysql://u:secret@h/d', 'postgresql:///d', 'postgresql://u:sec%ret@h/d'])(
-    'refuses %j as the URL of a database, and repeats nothing of it',
+    'refuses %j as the URL of a database, and does not repeat it',
     (text) => {
       expect(() => parseDatabaseUrl(text)).toThrow(
         /^state\.postgres\.url_file does not hold a URL as postgresql:\/\/USER:PASSWORD@HOST:PORT\/DATABASE$/,
@@ -75,7 +75,7 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
     },
   );
 
-  it('refuses a URL that asks for less than verified TLS', () => {
+  it('refuses a URL that does not require verified TLS', () => {
     expect(() => parseDatabaseUrl('postgresql://h/d?sslmode=disable')).toThrow(
       'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',
     );

@@ -22,14 +22,14 @@ describe.concurrent('commands/simulation', () => {
     expect(await runCli(args.split(' '))).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
-  it('lists the scenarios where it is asked for one that it does not know', async () => {
+  it('lists the scenarios if asked for an unknown one', async () => {
     const { code, stdout, stderr } = await runCli(['demo', '--scenario=quiet-dya']);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^--scenario: There is no scenario "quiet-dya"\. Known ones: quiet-day, .*\n$/);
   });
 
-  it.each(['demo', 'simulate'])('says how %s gets another port where its own is taken', async (command) => {
+  it.each(['demo', 'simulate'])('says how %s gets another port if its own is taken', async (command) => {
     const holder = createServer();
     await once(holder.listen(0, '127.0.0.1'), 'listening');
     // The cast is true: a TCP server has such an address.
@@ -46,7 +46,7 @@ describe.concurrent('commands/simulation', () => {
     }
   });
 
-  it('starts the simulated service where there is neither a command nor a server', async () => {
+  it('starts the simulated service without a command and without a server', async () => {
     const holder = createServer();
     // Whoever holds the port, it is taken: that shows what would have started without starting it.
     const isHeld = await new Promise<boolean>((resolve) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../src/commands/quarantine.ts';
 
 describe('commands/table', () => {
-  it('makes columns as wide as they have to be, and leaves no blanks at the end', () => {
+  it('makes columns as wide as needed, without blanks at the end', () => {
     const rows = [
       ['SERVER', 'SPANS', 'REASON'],
       ['a', '12', 'HTTP 400: bad span'],

@@ -21,24 +21,27 @@ function toYaml(tokenFile: string, folder: string): string {
 }
 
 describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${withoutOpenssl}`, () => {
-  it.each([[['serve', '--config.check']], [['check']], [['serve']]])('complains of all of them: %j', async (words) => {
-    const folder = certificates?.folder ?? '';
-    const files = { 'config.yaml': toYaml('./token', folder), token: 'k3y' };
-    const { code, stdout, stderr } = await runCli([...words, '--config.file=config.yaml'], { files });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr.replaceAll(folder, '').split('\n')).toEqual([
-      expect.stringMatching(
-        /^config.yaml:2:\d+ servers\[0\].tls.key_file: the file "\/two.key" holds the key of another certificate than the one in tls.cert_file$/,
-      ),
-      expect.stringMatching(
-        /^config.yaml:3:\d+ servers\[1\].tls.ca_file: the file "\/one.key" holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----$/,
-      ),
-      '',
-    ]);
-  });
+  it.each([[['serve', '--config.check']], [['check']], [['serve']]])(
+    'complains about all of them: %j',
+    async (words) => {
+      const folder = certificates?.folder ?? '';
+      const files = { 'config.yaml': toYaml('./token', folder), token: 'k3y' };
+      const { code, stdout, stderr } = await runCli([...words, '--config.file=config.yaml'], { files });
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr.replaceAll(folder, '').split('\n')).toEqual([
+        expect.stringMatching(
+          /^config.yaml:2:\d+ servers\[0\].tls.key_file: the file "\/two.key" holds the key of another certificate than the one in tls.cert_file$/,
+        ),
+        expect.stringMatching(
+          /^config.yaml:3:\d+ servers\[1\].tls.ca_file: the file "\/one.key" holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----$/,
+        ),
+        '',
+      ]);
+    },
+  );
 
   it.each([[['serve', '--config.check']], [['serve']]])(
-    'complains of those of the trace backend: %j',
+    'complains about those of the trace backend: %j',
     async (words) => {
       const folder = certificates?.folder ?? '';
       const files = { 'config.yaml': "servers: [{ url: 'http://127.0.0.1:9', token_file: token }]\n", token: 'k3y' };
@@ -59,7 +62,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     },
   );
 
-  it('leaves the running configuration in force where a reload meets them', async () => {
+  it('keeps the running configuration if a reload finds them', async () => {
     const folder = certificates?.folder ?? '';
     const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";
     const daemon = await startDaemon({ yaml, token: 'k3y' });

@@ -13,7 +13,7 @@ describe('commands/traceparent', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: `00-f45e4a6a6cb0f6a2569d62819cbf45ac-${spanId}-01\n` });
   });
 
-  it('says all that is missing', async () => {
+  it('reports everything that is missing', async () => {
     const { code, stdout, stderr } = await runCli(['traceparent', '--node=web01']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
@@ -33,7 +33,7 @@ describe('commands/traceparent', () => {
     [[], '307b5cfc9224f771'],
     [['--step=2/1'], '1c752ab49d6c45c8'],
     [['--step=2/1', '--node=web01'], 'c3f70e54fd5adcc7'],
-  ])("has the caller's trace and the ids of its own spans for %j", async (flags, spanId) => {
+  ])("prints the caller's trace and the execution's own span ids for %j", async (flags, spanId) => {
     const { code, stdout } = await runCli([...base, ...flags, `--traceparent=${caller}`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `00-0af7651916cd43dd8448eb211c80319c-${spanId}-01\n` });
   });
@@ -54,7 +54,7 @@ describe('commands/traceparent', () => {
     );
   });
 
-  it('complains of what it does not know', async () => {
+  it('complains about unknown words', async () => {
     const { code, stderr } = await runCli([...base, '--stp=1']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: '--stp: is not a known flag (did you mean --step?)\n' });
   });

@@ -47,7 +47,7 @@ async function ask(...words: readonly string[]) {
 }
 
 describe('commands/why', () => {
-  it('says why a job did not run, with the facts, and fails', async () => {
+  it('explains why a job did not run, with facts, and fails', async () => {
     expect(await ask('prod', 'pay/nightly/settle')).toMatchObject({
       code: 1,
       stdout: `Did not run at 02:00 UTC: the server was passive.
@@ -56,7 +56,7 @@ describe('commands/why', () => {
     });
   });
 
-  it('asks the exporter that watches the server where it is led there, and nobody after that', async () => {
+  it('follows a redirect to the exporter that watches the server, and no further one', async () => {
     const { url: owner } = await serve([
       whyRoute(
         () => [missed],
@@ -74,14 +74,14 @@ describe('commands/why', () => {
     });
   });
 
-  it('says of a server that nobody watches that nobody does', async () => {
+  it('reports that no exporter watches the server', async () => {
     const { url } = await serve([ownerRoute({ servers: () => ['prod'], watcherOf: () => ({ is: 'nobody' }) })]);
     expect((await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stderr).toMatch(
       /^No exporter watches "prod" at the moment\. /,
     );
   });
 
-  it('is well where the job ran, which may be at top level', async () => {
+  it('succeeds if the job ran, which may be at top level', async () => {
     expect(await ask('prod', 'pay/index')).toMatchObject({ code: 0, stdout: 'Ran.\n' });
   });
 
@@ -108,24 +108,24 @@ describe('commands/why', () => {
       ['prod', 'pay/nightly/twin'],
       'Several jobs fit, name one by its id: pay/nightly/twin (j4), pay/nightly/twin (j5).\n',
     ],
-  ])('cannot tell where %s', async (_name, words, stderr) => {
+  ])('reports that it cannot know if %s', async (_name, words, stderr) => {
     expect(await ask(...words)).toMatchObject({ code: 2, stderr });
   });
 
-  it('says what the credentials do not show where a job is missing', async () => {
+  it('says what the credentials do not show if a job is missing', async () => {
     unseen = '"prod" does not show all executions: history of hr: 12 counted, 0 readable';
     expect((await ask('prod', 'hr/payroll')).stderr).toMatch(
       /^No watched scheduled job is named "hr\/payroll" on prod\. "prod" does not show all executions: history of hr: 12 counted, 0 readable\. Known: /,
     );
   });
 
-  it('takes an id, and prints JSON for programs', async () => {
+  it('accepts an id, and prints JSON for programs', async () => {
     const { code, stdout } = await ask('prod', 'j1', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(missed)));
   });
 
-  it('asks for a server and a job', async () => {
+  it('requires a server and a job', async () => {
     expect(await ask('prod')).toMatchObject({
       code: 2,
       stderr: 'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME\n',

@@ -9,7 +9,7 @@ const collectors = [
 ];
 
 describe('config/collectors', () => {
-  it('bounds the series of each', async () => {
+  it('limits the series of each', async () => {
     const { config } = await load({
       yaml: 'collectors: { project-nodes: { max_series: 50000 }, system-info: { max_series: 7 } }',
       argv: ['--collector.system-info.max-series=1'],
@@ -28,7 +28,7 @@ describe('config/collectors', () => {
     ]);
   });
 
-  it('lets projects be named for a collector that asks only certain ones, and for no other', async () => {
+  it('accepts project names only for collectors that need them', async () => {
     const yaml = 'collectors: { counts: { projects: ["pay-.*"] } }';
     const { config } = await load({ yaml, collectors });
     const { projects } = config.collectors['counts'] ?? {};

@@ -113,7 +113,7 @@ describe('config/document', () => {
       name: 'an alias',
       yaml: 'log: { level: &level info }\nweb: { telemetry_path: &path /metrics }\ncollectors: { system-info: &same { every: 1m }, execution-mode: *same }\n',
     },
-  ])('takes $name', async ({ yaml }) => {
+  ])('accepts $name', async ({ yaml }) => {
     expect(await complain({ yaml })).toEqual([]);
   });
 
@@ -136,21 +136,21 @@ describe('config/document', () => {
       yaml: `log: { level: &a info }\nweb: [${'*a, '.repeat(101)}]`,
       complaint: 'config.yaml:2:407 web[100]: is one alias too many (at most 100)',
     },
-  ])('bounds $name', async ({ yaml, complaint }) => {
+  ])('limits $name', async ({ yaml, complaint }) => {
     expect((await complain({ yaml })).at(-1)).toBe(complaint);
   });
 
-  it('says of a text that exhausts the parser that it goes too deep', async () => {
+  it('reports that a text which exhausts the parser is nested too deep', async () => {
     const [first] = await complain({ yaml: `log: ${'['.repeat(20_000)}` });
     expect(first).toMatch(/^config\.yaml(:1:\d+)?: is nested too deeply$/);
   });
 
-  it('finds duplicates among many keys in time', async () => {
+  it('finds duplicates among many keys quickly', async () => {
     const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}: 1`).join('\n');
     expect(await complain({ yaml: `${keys}\nlog: {}\nlog: {}\n` })).toHaveLength(10_001);
   });
 
-  it('answers any text with a configuration or complaints', async () => {
+  it('turns any text into a configuration or complaints', async () => {
     const words = fc.constantFrom(
       'servers',
       'url',
@@ -203,7 +203,7 @@ describe('config/document', () => {
     );
   });
 
-  it('answers any tree of values with a configuration or complaints, and changes no prototype', async () => {
+  it('turns any tree of values into a configuration or complaints, and changes no prototype', async () => {
     const key = fc.constantFrom(
       'servers',
       'collectors',

@@ -31,7 +31,7 @@ describe('config/duration', () => {
     expect(parseDuration(text)).toEqual({ problem, hint });
   });
 
-  it('refuses what cannot be counted in whole milliseconds', () => {
+  it('refuses fractions of a millisecond', () => {
     expect(parseDuration('99999999999999w')).toEqual({ problem: 'is longer than can be counted' });
   });
 

@@ -67,7 +67,7 @@ collectors:
 `;
 
 describe('config/effective-config', () => {
-  it('writes what is in force', async () => {
+  it('writes the configuration that is in use', async () => {
     const text = toEffectiveYaml((await load({ yaml })).config);
     expect(text.slice(0, effective.length)).toBe(effective);
     expect(text).toContain('web:\n  listen_address: "[::1]:9720"\n');
@@ -83,7 +83,7 @@ describe('config/effective-config', () => {
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
   });
 
-  it('says where a secret of the environment comes from, and nothing more of it', async () => {
+  it('names the variable of a secret, and nothing else of it', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://localhost:4440', AUTOMATION_EXPORTER_TOKEN: 'canary-4711' };
     const { config } = await load({ env, argv: ['--collector.disable-defaults'] });
     const expected = `servers:
@@ -124,7 +124,7 @@ collectors:
     expect(toEffectiveYaml((await load({ env, yaml: toEffectiveYaml(config) })).config)).toBe(toEffectiveYaml(config));
   });
 
-  it('writes all that can be said of a server, and of its secrets only the source', async () => {
+  it('writes all options of a server, and for its secrets only the source', async () => {
     const full = `servers:
   - name: prod
     url: https://prod.example.org
@@ -164,7 +164,7 @@ collectors:
   it.each([
     { variable: 'AUTOMATION_EXPORTER_PASSWORD', env: { AUTOMATION_EXPORTER_USERNAME: 'exporter' }, name: 'password' },
     { variable: 'AUTOMATION_EXPORTER_BEARER_TOKEN', env: {}, name: 'bearer_token' },
-  ])('names the $name by its words in the file', async ({ variable, env, name }) => {
+  ])('writes the $name with the words of the file', async ({ variable, env, name }) => {
     const all = { ...env, AUTOMATION_EXPORTER_URL: 'http://localhost:4440', [variable]: 'canary-4711' };
     const yaml = toEffectiveYaml((await load({ env: all })).config);
     expect(yaml).toContain(`\n    # ${name}: <secret> from ${variable}\n`);
@@ -190,7 +190,7 @@ collectors:
     expect(await digestOf(servers.replace('a.example', 'b.example'))).not.toBe(first);
   });
 
-  it('has the same digest in whatever order the servers stand', async () => {
+  it('has the same digest for servers in any order', async () => {
     const [a, b] = ['a', 'b'].map((name) => `{ name: ${name}, url: 'https://${name}.example', token_file: /token }`);
     const [first, second] = await Promise.all(
       [`[${a}, ${b}]`, `[${b}, ${a}]`].map((servers) =>

@@ -3,7 +3,7 @@ import { toEffectiveYaml } from '../../src/config/show/effective-config.ts';
 import { complain, load } from './fixtures.ts';
 
 describe('config/executions', () => {
-  it('has the defaults of the contract', async () => {
+  it('has the documented defaults', async () => {
     const { config } = await load({});
     expect(config.executions).toEqual({
       overlapMs: 120_000,
@@ -18,7 +18,7 @@ describe('config/executions', () => {
     expect(config.jobs.overdueFactorOf('pay/nightly/a')).toBeUndefined();
   });
 
-  it('takes each from the file, a variable or a flag', async () => {
+  it('reads each from the file, a variable or a flag', async () => {
     const { config } = await load({
       yaml: 'executions: { overlap: 0s, max_delay: 1h, overdue_floor: 1d }\nmetrics: { hold_new_series: 0s }',
       env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h', AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '30s' },
@@ -35,7 +35,7 @@ describe('config/executions', () => {
     expect(config.metrics.holdNewSeriesMs).toBe(30_000);
   });
 
-  it('takes for each field the first override that matches and has it', async () => {
+  it('uses for each field the first matching override that has it', async () => {
     const yaml = `
 jobs:
   overrides:
@@ -59,7 +59,7 @@ jobs:
     ]);
   });
 
-  it('writes what is in force so that it loads again', async () => {
+  it('writes settings so that they load again', async () => {
     const yaml = 'jobs: { overrides: [{ match: "pay/.*", success_age: 26h }, { match: ".*", overdue_factor: 2.5 }] }';
     const text = toEffectiveYaml((await load({ yaml })).config);
     expect(text).toContain(`

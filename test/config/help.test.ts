@@ -38,7 +38,7 @@ describe('config/help', () => {
     expect(unread.map(({ path }) => path)).toEqual([]);
   });
 
-  it('shows what only the file holds', () => {
+  it('shows options that only the file has', () => {
     expect(toFileHelp()).toEqual([
       { path: 'metrics.<family>.off', default: 'false', help: 'Do not expose the metric family.' },
       {
@@ -54,7 +54,7 @@ describe('config/help', () => {
     ]);
   });
 
-  it('says of each what it is for, in a sentence', () => {
+  it('describes each option in a sentence', () => {
     const dull = toHelp(collectors).filter(({ help }) => !/^[A-Z].{10,}[^.]\.$/.test(help));
     expect(dull).toEqual([]);
   });

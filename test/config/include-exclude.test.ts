@@ -31,7 +31,7 @@ describe('config/include-exclude', () => {
     expect(paths.filter((path) => config.jobs.isWanted(path))).toEqual(wanted);
   });
 
-  it('takes the rest of jobs from the file, and one pattern from a flag or a variable', async () => {
+  it('reads the other job options from the file, and one pattern from a flag or a variable', async () => {
     const { config } = await load({
       yaml: 'jobs: { detail: all, top: 20, cap: 30 }',
       argv: ['--jobs.include=[ab]/.*|c/.*'],
@@ -45,7 +45,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('gives a project the labels of every entry that matches, the first for each name', async () => {
+  it('gives a project the labels of every matching entry, the first for each name', async () => {
     const entries =
       '[{ match: "pay-.*", labels: { team: payments } }, { match: ".*-eu.*", labels: { team: europe, tier: "1" } }]';
     const { config } = await load({ yaml: withProjects(`{ labels: ${entries} }`) });
@@ -64,7 +64,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('says what is wrong with a pattern, at its place', async () => {
+  it('reports what is wrong with a pattern, at its place', async () => {
     expect(
       await complain({
         yaml: withProjects('{ include: [a, "("], exclude: "a", labels: [{ match: "(?=a)", labels: {} }] }'),
@@ -87,7 +87,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('refuses labels of projects that would come twice to a series', async () => {
+  it('refuses project labels that a series would have twice', async () => {
     const yaml = withProjects(
       '{ labels: [{ match: a, labels: { team: a, label: b } }, { match: b, labels: { site: a } }] }',
       '{ site: eu }',

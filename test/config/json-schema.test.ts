@@ -17,7 +17,7 @@ function keysOf(part: unknown): string[] {
 }
 
 describe('config/json-schema', () => {
-  it('knows every section and nothing else', () => {
+  it('has every section and nothing else', () => {
     expect(at('$schema')).toBe('https://json-schema.org/draft/2020-12/schema');
     expect(at('additionalProperties')).toBe(false);
     expect(keysOf(at('properties'))).toEqual([
@@ -235,7 +235,7 @@ describe('config/json-schema', () => {
     });
   });
 
-  it('lets editors take what programs make of on and off', () => {
+  it('accepts true and false for on and off', () => {
     expect(at('properties/traces/properties/enabled')).toMatchObject({
       type: ['string', 'boolean'],
       enum: ['auto', 'on', 'pages', 'off', true, false],
@@ -243,7 +243,7 @@ describe('config/json-schema', () => {
     });
   });
 
-  it('wants of an override that it says something', () => {
+  it('requires an override to have a setting', () => {
     const { pattern, ...ages } = at('properties/jobs/properties/overrides/items/properties/success_age') as {
       readonly pattern: string;
     };
@@ -261,7 +261,7 @@ describe('config/json-schema', () => {
     expect(Object.keys(properties)).toEqual(['match', 'success_age', 'overdue_factor', 'critical']);
   });
 
-  it('knows what can be said of every metric family', () => {
+  it('has the options of every metric family', () => {
     expect(keysOf(at('properties/metrics/properties'))).toEqual([
       'hold_new_series',
       'cicd',
@@ -306,7 +306,7 @@ describe('config/json-schema', () => {
   });
 
   it.each(['servers/items', 'servers/items/properties/tls', 'web', 'log', 'state'])(
-    'has patterns in %s that take the examples and defaults beside them',
+    'has patterns in %s that accept their examples and defaults',
     (section) => {
       for (const key of keysOf(at(`properties/${section}/properties`))) {
         const leaf = `properties/${section}/properties/${key}`;

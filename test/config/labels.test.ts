@@ -8,7 +8,7 @@ function withLabels(labels: string): string {
 const environment = { AUTOMATION_EXPORTER_URL: 'http://a.example.org', AUTOMATION_EXPORTER_TOKEN: 'k3y' };
 
 describe('config/labels', () => {
-  it('reads the labels of a server in their order', async () => {
+  it('reads the labels of a server in order', async () => {
     const { config } = await load({ yaml: withLabels('{ site: eu, _tier2: "1", note: \'a "b", c\' }') });
     expect(config.servers[0]?.labels).toEqual([
       ['site', 'eu'],
@@ -81,7 +81,7 @@ describe('config/labels', () => {
     expect(await complain({ yaml: withLabels(labels) })).toEqual([`config.yaml:${complaint}`]);
   });
 
-  it('says of a variable what is wrong with which label', async () => {
+  it('reports which label of a variable is wrong, and why', async () => {
     const env = { ...environment, AUTOMATION_EXPORTER_LABELS: 'site=eu,job=a,tier=' };
     expect(await complain({ env })).toEqual([
       'AUTOMATION_EXPORTER_LABELS.tier: is empty (a label without a value does not exist: remove it)',

@@ -5,7 +5,7 @@ const aFunction: unknown = expect.any(Function);
 const none = { sources: [], matches: aFunction };
 
 describe('config/load-config', () => {
-  it('is content with nothing at all', async () => {
+  it('accepts an empty configuration', async () => {
     const { config, configFile, checkOnly, origins } = await load({});
     expect(config).toMatchObject({
       servers: [],
@@ -242,7 +242,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });
 
-  it('finds what is wrong below a section whose name is wrong as well', async () => {
+  it('finds errors below a section whose name is wrong as well', async () => {
     const yaml = 'severs:\n  - name: prod\n    url: https://a.example\n    timeout: 15\nstat: { dir: 7 }\n';
     expect((await complain({ yaml })).map((line) => line.replace(/ \(.*/, ''))).toEqual([
       'config.yaml:1:1 severs: is not a known key',
@@ -295,7 +295,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     },
   );
 
-  it('puts every interval that was given to the schedule, and no default', async () => {
+  it("passes every given interval to the schedule's check, and no default", async () => {
     const yaml = 'collectors: { execution-mode: { every: 40s }, system-info: { every: 1m } }\n';
     const asked: number[] = [];
     const validateInterval = (intervalMs: number) => {
@@ -308,7 +308,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     expect(asked).toEqual([40_000, 60_000]);
   });
 
-  it('names the file that it cannot read, where it was named', async () => {
+  it('names the file that it cannot read, and where it was configured', async () => {
     expect(await complain({ argv: ['--config.file', 'gone.yaml'] })).toEqual([
       '--config.file: the file "gone.yaml" does not exist',
     ]);

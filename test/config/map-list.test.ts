@@ -8,7 +8,7 @@ function withMembers(members: string): string {
 const environment = { AUTOMATION_EXPORTER_URL: 'http://a.example.org', AUTOMATION_EXPORTER_TOKEN: 'k3y' };
 
 describe('config/map-list', () => {
-  it('reads members, their addresses normalised', async () => {
+  it('reads members and normalizes their addresses', async () => {
     const yaml = withMembers('[{ name: a, url: https://A.example.org/ }, { url: http://b.example.org/x/, name: b-2 }]');
     expect((await load({ yaml })).config.servers[0]?.members).toEqual([
       { name: 'a', url: 'https://a.example.org' },
@@ -16,13 +16,13 @@ describe('config/map-list', () => {
     ]);
   });
 
-  it('reads them from the environment as JSON', async () => {
+  it('reads members from the environment as JSON', async () => {
     const members = '[{ "name": "a", "url": "https://a.example.org" }]';
     const { config } = await load({ env: { ...environment, AUTOMATION_EXPORTER_MEMBERS: members } });
     expect(config.servers[0]?.members).toEqual([{ name: 'a', url: 'https://a.example.org' }]);
   });
 
-  it('says what is wrong with each, at its place', async () => {
+  it('reports the error in each member, at its place', async () => {
     const members = `
       - { name: a, url: https://a.example.org }
       - { name: a, url: "https://a.example.org/" }

@@ -9,7 +9,7 @@ describe('config/number', () => {
     { written: '7', expected: 7 },
     { written: '2.5', expected: 2.5 },
     { written: '1000', expected: 1000 },
-  ])('takes $written requests in a second', async ({ written, expected }) => {
+  ])('accepts $written requests a second', async ({ written, expected }) => {
     const env = { ...server, AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: written };
     const { config } = await load({ env });
     expect(config.servers[0]?.budget).toEqual({ requestsPerSecond: expected, concurrency: 4 });
@@ -23,7 +23,7 @@ describe('config/number', () => {
     { written: '1e3', found: 'the text "1e3"' },
     { written: '10/s', found: 'the text "10/s"' },
     { written: 'Infinity', found: 'the text "Infinity"' },
-  ])('refuses $written requests in a second', async ({ written, found }) => {
+  ])('refuses $written requests a second', async ({ written, found }) => {
     const env = { ...server, AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: written };
     expect(await complain({ env })).toEqual([
       `AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: takes a number from 0.1 to 1000, found ${found}`,

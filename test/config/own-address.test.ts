@@ -15,11 +15,11 @@ describe('config/own-address', () => {
     ['::', '/', 'http://localhost:9720'],
     ['127.0.0.1', '/', 'http://127.0.0.1:9720'],
     ['::1', '/here/too', 'http://[::1]:9720/here/too'],
-  ])('is one to open for %s and %s: %s', (host, routePrefix, address) => {
+  ])('can be opened for %s and %s: %s', (host, routePrefix, address) => {
     expect(toOwnAddress({ ...web, listenAddress: { host, port: 9720 }, routePrefix })).toBe(address);
   });
 
-  it('is one for TLS where that is configured', () => {
+  it('uses https if TLS is configured', () => {
     const listenAddress = { host: undefined, port: 9720 };
     expect(toOwnAddress({ ...web, listenAddress, routePrefix: '/' }, { isTls: true })).toBe('https://localhost:9720');
   });

@@ -37,7 +37,7 @@ describe('config/precedence', () => {
       level: 'debug',
       origin: 'config.yaml:1:15 log.level',
     },
-  ])('takes $wins', async ({ yaml = '', variable, flag, level, origin }) => {
+  ])('uses $wins', async ({ yaml = '', variable, flag, level, origin }) => {
     const argv = flag === undefined ? [] : [`--log.level=${flag}`];
     const { config, origins } = await load({ yaml, argv, env: { AUTOMATION_EXPORTER_LOG_LEVEL: variable } });
     expect(config.log.level).toBe(level);
@@ -83,7 +83,7 @@ describe('config/precedence', () => {
     expect(Object.values(config.collectors).map((collector) => collector.enabled)).toEqual(enabled);
   });
 
-  it('sets an interval by flag', async () => {
+  it('sets an interval by a flag', async () => {
     const { config } = await load({ argv: ['--collector.system-info.every', '1m'] });
     expect(config.collectors['system-info']).toEqual({ enabled: true, everyMs: 60_000, maxSeries: 10_000 });
   });
@@ -114,7 +114,7 @@ describe('config/precedence', () => {
     expect([token?.reveal(), token?.source]).toEqual(['k3y', { environment: 'AUTOMATION_EXPORTER_TOKEN' }]);
   });
 
-  it('overrides the only server of the file from the environment, its secret too', async () => {
+  it('overrides the only server of the file from the environment, including its secret', async () => {
     const env = { AUTOMATION_EXPORTER_NAME: 'mine', AUTOMATION_EXPORTER_TOKEN: 'other' };
     const { config } = await load({ yaml: server, env });
     expect(config.servers.map(({ name, url, timeoutMs, token }) => [name, url, timeoutMs, token?.reveal()])).toEqual([
@@ -129,7 +129,7 @@ describe('config/precedence', () => {
     ]);
   });
 
-  it('refuses a secret next to the file that holds it', async () => {
+  it('refuses a secret beside the file that has it', async () => {
     const env = {
       AUTOMATION_EXPORTER_TOKEN: 'k3y',
       AUTOMATION_EXPORTER_TOKEN_FILE: '/run/token',
@@ -140,7 +140,7 @@ describe('config/precedence', () => {
     ]);
   });
 
-  it('ignores what Kubernetes sets for a Service of our name', async () => {
+  it('ignores variables that Kubernetes sets for a Service of the same name', async () => {
     const env = {
       AUTOMATION_EXPORTER_SERVICE_HOST: '10.0.0.1',
       AUTOMATION_EXPORTER_SERVICE_PORT: '9720',
@@ -188,13 +188,13 @@ describe('config/precedence', () => {
       yaml: 'state: { dir: /x, memory: false }',
       state: { dir: '/x', memory: false },
     },
-  ])('keeps the state where it was told: $said', async ({ yaml = '', argv = [], env = {}, state }) => {
+  ])('keeps the state where configured: $said', async ({ yaml = '', argv = [], env = {}, state }) => {
     const loaded = await loadIn({ yaml, argv, env });
     const complaints = loaded.ok ? '' : loaded.complaints.map((complaint) => formatComplaint(complaint)).join('\n');
     expect({ state: loaded.ok ? loaded.config.state : complaints }).toMatchObject({ state });
   });
 
-  it('hears that the configuration is only to be checked', async () => {
+  it('reads that the configuration is only to be checked', async () => {
     expect((await load({ argv: ['--config.check'] })).checkOnly).toBe(true);
   });
 });

@@ -15,7 +15,7 @@ async function reload(yaml: string) {
 }
 
 describe('config/reload', () => {
-  it('takes what can change while the daemon runs', async () => {
+  it('applies what can change at run time', async () => {
     const { reloaded } = await reload(
       `${before.replace('prod.', 'other.').replace('false', 'true').replace('info', 'debug')}collectors: { system-info: { every: 1m } }`,
     );
@@ -31,7 +31,7 @@ describe('config/reload', () => {
     });
   });
 
-  it('keeps what only a restart can change, and warns of each', async () => {
+  it('keeps what needs a restart, with a warning for each', async () => {
     const { running, reloaded } = await reload(`${before.split('web')[0]}web:
   listen_address: ":1"
   telemetry_path: /m
@@ -55,7 +55,7 @@ state: { dir: /elsewhere }
     });
   });
 
-  it('says of what is no longer given that it changes with a restart', async () => {
+  it('warns that a removed option changes only with a restart', async () => {
     const { config } = await load({ yaml: `${before}state: { memory: true }` });
     const reloaded = await reloadConfig(() => loadIn({ yaml: before }), config);
     expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([

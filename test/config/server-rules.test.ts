@@ -68,7 +68,7 @@ describe('config/server-rules', () => {
       rest: 'bearer_token_file: /run/gone',
       complaints: ['config.yaml:3:24 servers[0].bearer_token_file: the file "/run/gone" does not exist'],
     },
-  ])('wants one way to authenticate: $said', async ({ rest, complaints }) => {
+  ])('requires one way to authenticate: $said', async ({ rest, complaints }) => {
     expect(await complain({ yaml: watch(rest) })).toEqual(complaints);
   });
 
@@ -111,7 +111,7 @@ describe('config/server-rules', () => {
       env: { AUTOMATION_EXPORTER_TLS_CERT_FILE: '/run/cert.pem' },
       complaints: ['AUTOMATION_EXPORTER_TLS_CERT_FILE: needs AUTOMATION_EXPORTER_TLS_KEY_FILE beside it'],
     },
-  ])('looks at the environment too: $said', async ({ yaml = '', env, complaints }) => {
+  ])('also reads the environment: $said', async ({ yaml = '', env, complaints }) => {
     expect(await complain({ yaml, env, files })).toEqual(complaints);
   });
 
@@ -145,11 +145,11 @@ describe('config/server-rules', () => {
       complaints: [],
     },
     { said: 'nothing', tls: '{}', complaints: [] },
-  ])('wants tls to be whole: $said', async ({ tls, complaints }) => {
+  ])('requires tls to be complete: $said', async ({ tls, complaints }) => {
     expect(await complain({ yaml: watch(`token_file: /run/token\ntls: ${tls}`), files })).toEqual(complaints);
   });
 
-  it('refuses tls for an address without it, at every option that would have no effect', async () => {
+  it('refuses tls for an http address, at every option that would have no effect', async () => {
     const tls = 'token_file: /run/token\ntls: { ca_file: /run/ca.pem, server_name: a, insecure_skip_verify: true }';
     const why = 'requires https, but the url begins with http (write https in the url, or remove tls)';
     expect(await complain({ yaml: watch(tls, 'HTTP://a.example.org'), files })).toEqual([
@@ -159,18 +159,18 @@ describe('config/server-rules', () => {
     ]);
   });
 
-  it('lets verification be left on for any address', async () => {
+  it('allows verification to be left on for any address', async () => {
     const tls = 'token_file: /run/token\ntls: { insecure_skip_verify: false }';
     expect(await complain({ yaml: watch(tls, 'http://a.example.org') })).toEqual([]);
   });
 
-  it('asks for nothing more where a server is not even a map', async () => {
+  it('asks for nothing more if a server is not a map', async () => {
     expect(await complain({ yaml: 'servers: [k3y]' })).toEqual([
       'config.yaml:1:11 servers[0]: takes a map, found a text (write its keys below it, indented)',
     ]);
   });
 
-  it('complains of everything that its TLS files cannot do, each with its file', async () => {
+  it('complains about every error in its TLS files, each with its file', async () => {
     const tls = 'tls: { ca_file: /run/ca.pem, cert_file: /run/cert.pem, key_file: /run/key.pem }';
     const validateTls = ({ ca, key }: { readonly ca?: string; readonly key?: string }) => [
       { part: 'ca' as const, says: `holds ${String(ca)}` },

@@ -40,7 +40,7 @@ servers:
       env: { AUTOMATION_EXPORTER_BEARER_TOKEN_FILE: '/run/token' },
       expected: { username: undefined, password: undefined, bearerToken: 'k3y' },
     },
-  ])('takes $said from the environment', async ({ env, expected }) => {
+  ])('reads $said from the environment', async ({ env, expected }) => {
     const { config } = await load({ env: { AUTOMATION_EXPORTER_URL: 'http://localhost:4440', ...env } });
     const [first] = config.servers;
     expect({
@@ -50,7 +50,7 @@ servers:
     }).toEqual(expected);
   });
 
-  it('takes every other option from the environment too', async () => {
+  it('reads every other option from the environment too', async () => {
     const env = {
       AUTOMATION_EXPORTER_URL: 'https://localhost:4440',
       AUTOMATION_EXPORTER_TOKEN: 'k3y',
@@ -77,7 +77,7 @@ servers:
     });
   });
 
-  it('says what is wrong with a secret file', async () => {
+  it('reports what is wrong with a secret file', async () => {
     const yaml = `${server}    name: a\n  - { name: b, url: http://b.example.org, token_file: /run/b }\n  - { name: b, url: http://c.example.org }\n`;
     expect(await complain({ yaml, files: { '/run/token': '\n', '/run/b': 'a\nb' } })).toEqual([
       'config.yaml:3:17 servers[0].token_file: the file "/run/token" is empty',
@@ -87,7 +87,7 @@ servers:
     ]);
   });
 
-  it('says what is wrong with each option of a server, and repeats nothing that may be a secret', async () => {
+  it('reports what is wrong with each option of a server, and repeats nothing that may be a secret', async () => {
     const yaml = `servers:
   - url: https://automation.example.org
     username: " exporter"

@@ -5,7 +5,7 @@ import { complain, loadIn } from './fixtures.ts';
 const names = Array.from({ length: 300 }, (_, index) => `server-${index}`);
 
 describe('config/shard', () => {
-  it.each([1, 2, 3, 7])('gives each server to exactly one of %i shards, and each shard its share', (count) => {
+  it.each([1, 2, 3, 7])('assigns each server to exactly one of %i shards, and each shard its share', (count) => {
     const shards = Array.from({ length: count }, (_, place) => ({ index: place + 1, count }));
     const sizes = shards.map((shard) => names.filter((name) => isInShard(name, shard)).length);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(300);
@@ -13,7 +13,7 @@ describe('config/shard', () => {
     for (const size of sizes) expect(size).toBeGreaterThan(300 / count / 2);
   });
 
-  it('moves servers only to the shard that is added', () => {
+  it('moves servers only to the added shard', () => {
     for (const index of [1, 2, 3]) {
       const moved = names.filter(
         (name) => isInShard(name, { index, count: 3 }) && !isInShard(name, { index, count: 4 }),
@@ -23,7 +23,7 @@ describe('config/shard', () => {
     }
   });
 
-  it('leaves servers of other shards out of the configuration, and says how many they are', async () => {
+  it('leaves servers of other shards out of the configuration, and reports their number', async () => {
     const servers = ['a', 'b', 'c', 'd', 'e'];
     const yaml = `servers:\n${servers.map((name) => `  - { name: ${name}, url: 'https://${name}.example.org', token_file: /run/token }\n`).join('')}`;
     const shards = await Promise.all(['1/2', '2/2'].map((text) => loadIn({ yaml, argv: [`--shard=${text}`] })));

@@ -4,14 +4,14 @@ import { complain, load } from './fixtures.ts';
 const server = 'servers: [{ url: https://prod.example.org, token_file: /run/token }]\n';
 
 describe('config/status-map', () => {
-  it('takes a map of the file, and pairs of a flag', async () => {
+  it('accepts a map in the file, and pairs in a flag', async () => {
     const written = await load({ yaml: `${server}traces: { status_map: { warning: success, "on hold": skip } }` });
     expect(written.config.traces.statusMap).toEqual({ warning: 'success', 'on hold': 'skip' });
     const flagged = await load({ argv: ['--traces.status-map=warning=success, held = cancellation'] });
     expect(flagged.config.traces.statusMap).toEqual({ warning: 'success', held: 'cancellation' });
   });
 
-  it('is empty where nothing is said', async () => {
+  it('is empty by default', async () => {
     expect((await load({})).config.traces.statusMap).toEqual({});
   });
 
@@ -26,7 +26,7 @@ describe('config/status-map', () => {
     expect(complaints).toEqual([expect.stringContaining(message)]);
   });
 
-  it('takes any name for a name', async () => {
+  it('accepts any name', async () => {
     const { config } = await load({ argv: ['--traces.status-map=__proto__=skip'] });
     expect(Object.entries(config.traces.statusMap)).toEqual([['__proto__', 'skip']]);
   });

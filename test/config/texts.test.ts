@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { complain, load } from './fixtures.ts';
 
 describe('config/texts', () => {
-  it.each(['/', '/automation', '/a/b-1/~c.d', '/-/x'])('takes %s as a path to serve below', async (prefix) => {
+  it.each(['/', '/automation', '/a/b-1/~c.d', '/-/x'])('accepts %s as a path to serve below', async (prefix) => {
     const { config } = await load({ argv: [`--web.route-prefix=${prefix}`] });
     expect(config.web.routePrefix).toBe(prefix);
   });
@@ -16,7 +16,7 @@ describe('config/texts', () => {
     },
   );
 
-  it.each(['/metrics', '/probe/metrics'])('takes %s as the path of metrics', async (path) => {
+  it.each(['/metrics', '/probe/metrics'])('accepts %s as the path of metrics', async (path) => {
     const { config } = await load({ argv: [`--web.telemetry-path=${path}`] });
     expect(config.web.telemetryPath).toBe(path);
   });
@@ -27,14 +27,14 @@ describe('config/texts', () => {
     ]);
   });
 
-  it.each(['0', '10001', 'many'])('refuses %s scrapes at once', async (written) => {
+  it.each(['0', '10001', 'many'])('refuses %s simultaneous scrapes', async (written) => {
     const found = written === 'many' ? 'the text "many"' : `the number ${written}`;
     expect(await complain({ argv: [`--web.max-requests=${written}`] })).toEqual([
       `--web.max-requests: takes a whole number from 1 to 10000, found ${found}`,
     ]);
   });
 
-  it('takes a namespace as it is written, and the address where there is none', async () => {
+  it('uses a namespace as it is written, and the address by default', async () => {
     const yaml = `
 servers:
   - { name: a, url: "HTTPS://Auto.Example.org:443/x/", token_file: /run/token }

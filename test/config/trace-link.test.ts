@@ -5,7 +5,7 @@ describe('config/trace-link', () => {
   it.each([
     'https://traces.example.org/trace/{trace_id}',
     'HTTP://localhost:3000/explore?left={"query":"{trace_id}"}&x={trace_id}#top',
-  ])('takes %s as it is', async (link) => {
+  ])('accepts %s unchanged', async (link) => {
     const { config } = await load({ argv: [`--traces.link=${link}`] });
     expect(config.traces.link).toBe(link);
   });

@@ -9,17 +9,17 @@ describe('config/value-type', () => {
     ['traces: { enabled: false }', 'off', 'link'],
     ['traces: { enabled: true }', 'on', 'link'],
     ['traces: { upstream: { mode: false } }', 'auto', 'off'],
-  ])('takes %s', async (file, enabled, mode) => {
+  ])('accepts %s', async (file, enabled, mode) => {
     const { config } = await load({ yaml: file });
     expect([config.traces.enabled, config.traces.upstream.mode]).toEqual([enabled, mode]);
   });
 
-  it('takes true and false from the environment where on and off are meant', async () => {
+  it('accepts true and false from the environment for on and off', async () => {
     const { config } = await load({ env: { AUTOMATION_EXPORTER_TRACES_ENABLED: 'false' } });
     expect(config.traces.enabled).toBe('off');
   });
 
-  it('refuses true and false where neither is meant', async () => {
+  it('refuses true and false where on and off are not allowed', async () => {
     expect(
       await complain({ yaml: 'traces: { upstream: { mode: true }, detail: false }\nlog: { level: false }' }),
     ).toEqual([

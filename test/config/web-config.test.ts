@@ -19,7 +19,7 @@ async function read(web: string): Promise<WebConfig | undefined> {
 const tls = 'tls_server_config: { cert_file: server.crt, key_file: server.key';
 
 describe('config/web-config', () => {
-  it('reads TLS, users, headers and a limit, and paths from the folder of the file', async () => {
+  it("reads TLS, users, headers and a limit, with paths relative to the file's folder", async () => {
     const config = await read(`
 tls_server_config:
   cert_file: server.crt
@@ -68,7 +68,7 @@ rate_limit: { interval: 100ms, burst: 20 }
     },
   );
 
-  it('takes certificates as text, too', async () => {
+  it('accepts certificates as text too', async () => {
     const block = (name: string): string => `|\n    -----BEGIN ${name}-----\n    ${name}\n`;
     const config = await read(`tls_server_config:\n  cert: ${block('CERTIFICATE')}  key: ${block('PRIVATE KEY')}`);
     expect(config?.tls?.cert).toBe('-----BEGIN CERTIFICATE-----\nCERTIFICATE\n');
@@ -166,7 +166,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about its own rules next to faults of the other file', async () => {
+  it('complains about its own rules beside errors in the other file', async () => {
     const files = { '/etc/web/web.yml': `${tls}, client_ca_file: /ca.crt }`, ...pem };
     const complaints = await complain({ argv, files, yaml: 'log: { level: loud }\n' });
     expect(complaints.map((line) => line.split(': ')[0])).toEqual([
@@ -175,7 +175,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about a file that is not there, together with the rest', async () => {
+  it('complains about a missing file together with other errors', async () => {
     expect(await complain({ argv: ['--web.config.file=/nowhere.yml'], yaml: 'log: { level: loud }\n' })).toEqual([
       '--web.config.file: the file "/nowhere.yml" does not exist',
       'config.yaml:1:15 log.level: takes one of debug, info, warn, error, found the text "loud"',
@@ -192,7 +192,7 @@ basic_auth: {}
     expect(await users({})).toBeUndefined();
   });
 
-  it('takes the example of the documentation', async () => {
+  it('accepts the example of the documentation', async () => {
     const page = readFileSync(new URL('../../docs/web-configuration.md', import.meta.url), 'utf8');
     const [, example = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
     const files = { '/etc/web/exporter.crt': 'CERT', '/etc/web/exporter.key': 'KEY' };

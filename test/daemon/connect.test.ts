@@ -70,7 +70,7 @@ describe('daemon/connect', () => {
     ['bearer_token_file', 'authorization', 'Bearer ', 403],
     ['bearer_token_file', 'authorization', 'Bearer ', 401],
   ] as const)(
-    'sends what replaced the content of %s (%s: %s…) once it was refused with %d',
+    'uses the new content of %s (%s: %s…) once the old one was refused with %d',
     async (option, header, scheme, status) => {
       const server = await startGuardedServer('rundeck');
       endings.push(server.stop);
@@ -96,7 +96,7 @@ describe('daemon/connect', () => {
     },
   );
 
-  it('logs in with what replaced the password in its file', async () => {
+  it('logs in with the new password of its file', async () => {
     const server = await startServer((request, response) => {
       const isLogin = request.method === 'POST';
       const isRight = server.asked.at(-1)?.body.endsWith('j_password=second') === true;
@@ -127,7 +127,7 @@ describe('daemon/connect', () => {
     expect(new Set(secrets)).toEqual(new Set(['first', 'second']));
   });
 
-  it('takes a secret of ours out of what a server answers, in whatever form it is repeated, and decodes the rest', async () => {
+  it('removes its secrets from answers, in any form, and decodes the rest', async () => {
     const secret = 's3cr3t/t0k<en>+of=ours';
     const forms = [
       JSON.stringify(secret),
@@ -156,7 +156,7 @@ describe('daemon/connect', () => {
 });
 
 describe('connect, when files change', () => {
-  it('sends what replaced a token before the old one is refused', async () => {
+  it('uses a new token before the old one is refused', async () => {
     const server = await startGuardedServer('rundeck');
     endings.push(server.stop);
     write('secret', 'first\n');
@@ -176,7 +176,7 @@ describe('connect, when files change', () => {
     expect({ secrets, changes }).toEqual({ secrets: ['first', 'second'], changes: ['credentials taken'] });
   });
 
-  it('keeps a token whose file is empty, and says so once', async () => {
+  it('keeps its token while the file is empty, and reports it once', async () => {
     const server = await startGuardedServer('rundeck');
     endings.push(server.stop);
     server.guard(() => true);
@@ -238,7 +238,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
   }
 
-  it('shows the certificate that replaced another, and keeps one whose replacement cannot be used', async () => {
+  it('presents a new certificate, and keeps the old one if the new one is unusable', async () => {
     const { pem } = certificates;
     const { url, shown } = await startStrict();
     write('token', 'a-token');

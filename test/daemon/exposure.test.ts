@@ -33,11 +33,11 @@ describe('daemon/exposure', () => {
     ['http://[::1]:4440', []],
     ['http://localhost:4440', []],
     ['http://127.0.0.1.example.org', [plain]],
-  ])('says of %s what others can read', (url, expected) => {
+  ])('warns for %s what others can read', (url, expected) => {
     expect(list({ url, token })).toEqual(expected);
   });
 
-  it('says it of members too', () => {
+  it('warns for members too', () => {
     expect(list({ members: [member] })).toEqual([plain]);
   });
 
@@ -46,7 +46,7 @@ describe('daemon/exposure', () => {
     [0o640, []],
     [0o644, ['every user of this machine can read /run/token: set its mode to 0600']],
     [0o602, ['every user of this machine can read /run/token: set its mode to 0600']],
-  ])('says of a token file with mode %o who may read it', (mode, expected) => {
+  ])('warns who may read a token file with mode %o', (mode, expected) => {
     expect(list({ token }, mode)).toEqual(expected);
   });
 
@@ -61,7 +61,7 @@ describe('daemon/exposure', () => {
         'every user of this machine can replace the state in /var/lib/exporter: set its mode to 0700',
       ],
     ],
-  ])('says of files of ours with mode %o who may change them', (mode, expected) => {
+  ])('warns who may change files of the exporter with mode %o', (mode, expected) => {
     const files = {
       configFile: '/etc/exporter.yaml',
       webConfigFile: '/etc/web.yml',
@@ -97,7 +97,7 @@ describe('daemon/exposure', () => {
       enableLifecycle: true,
       expected: everyone.replace('secrets;', 'secrets, and reload the configuration and drop quarantined traces;'),
     },
-  ])('says who can read what with $name', ({ expected, users = 0, tls, host, enableLifecycle = false }) => {
+  ])('describes who can read what with $name', ({ expected, users = 0, tls, host, enableLifecycle = false }) => {
     const hash = { cost: 10, salt: new Uint8Array(16), digest: new Uint8Array(23) };
     const named = new Map(users === 0 ? [] : [['prometheus', hash]]);
     // The cast is true: nothing else of these is read.
@@ -116,13 +116,13 @@ describe('daemon/exposure', () => {
     },
     { name: 'an address is configured', externalUrl: 'http://monitor01.corp.example:9720' },
     { name: 'nobody else can ask', host: 'localhost' },
-  ])('says under which names browsers may open the pages, where $name', ({ expected, externalUrl, host }) => {
+  ])('describes under which names browsers may open the pages, if $name', ({ expected, externalUrl, host }) => {
     // The cast is true: nothing else of these is read.
     const web = { listenAddress: { host, port: 9720 }, externalUrl } as Parameters<typeof describeNames>[0];
     expect(describeNames(web)).toBe(expected);
   });
 
-  it('says nothing of files that a secret of the environment does not have, or that cannot be read', () => {
+  it('ignores the files of a secret from the environment, and unreadable ones', () => {
     expect(list({ token: new Secret('planted', { environment: 'TOKEN' }) }, 0o644)).toEqual([]);
     expect(listExposures({ ...base, token: new Secret('x', { file: '/nowhere/at/all' }) })).toEqual([]);
   });

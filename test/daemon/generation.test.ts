@@ -10,7 +10,7 @@ function some(name: string, told: string[]): Watching {
 }
 
 describe('daemon/generation', () => {
-  it('begins with a new configuration when the previous polls have ended, which may still commit', async () => {
+  it('starts a new configuration after the previous polls have ended, which may still commit', async () => {
     const told: string[] = [];
     const ended = Promise.withResolvers<undefined>();
     let current = some('old', told);

@@ -6,7 +6,7 @@ import { UnfinishedCopyError } from '../../src/state/shared-state.ts';
 import { load } from '../config/fixtures.ts';
 
 describe('notes of leases', () => {
-  it('says once that a server cannot be acquired because its copy is unfinished', async () => {
+  it('logs once that a server cannot be acquired because its copy is unfinished', async () => {
     const { config } = await load({
       yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
       files: { '/t': 'a' },
@@ -44,7 +44,7 @@ describe('notes of leases', () => {
     expect(away()).toBeUndefined();
   });
 
-  it('says once that the owner of a server has had another configuration for a minute, and when it has the same again', async () => {
+  it("logs once that a server's owner has had another configuration for a minute, and once that it is the same again", async () => {
     const { config } = await load({
       yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
       files: { '/t': 'a' },
@@ -97,11 +97,11 @@ describe('notes of leases', () => {
 });
 
 describe('observers, of the delivery of traces', () => {
-  it('says nothing of it where no traces are sent', async () => {
+  it('shows nothing if no traces are sent', async () => {
     expect(await linesOf(create())).toEqual([]);
   });
 
-  it('counts from zero, and shows no oldest trace where none waits', async () => {
+  it('counts from zero, and shows no oldest trace if none waits', async () => {
     const self = create();
     toDeliveryObserver(self).size({
       traces: 0,
@@ -122,7 +122,7 @@ describe('observers, of the delivery of traces', () => {
     ]);
   });
 
-  it('reports what was exported, rejected, waits and is quarantined', async () => {
+  it('reports exported, rejected, waiting and quarantined traces', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(7);
@@ -144,7 +144,7 @@ describe('observers, of the delivery of traces', () => {
     expect(await linesOf(self)).not.toContain('spool_oldest_timestamp_seconds 1.5');
   });
 
-  it('forgets what waits where traces are made or sent no longer, and not what was counted', async () => {
+  it('removes waiting traces if none are made or sent any longer, and keeps the counters', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(7);

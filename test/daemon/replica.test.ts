@@ -41,7 +41,7 @@ describe('daemon/replica', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('delivers at once what the last owner of a server has left in its spool', async () => {
+  it('delivers at once what the previous owner of a server left in its spool', async () => {
     const { config } = await load({
       yaml: "servers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /token }]",
       files: { '/token': 'a-token' },

@@ -39,18 +39,18 @@ async function stop(bytes: number, backUp: () => Promise<void> = async () => und
 }
 
 describe('daemon/state-backup', () => {
-  it('says that a large state is copied before the end, and how long that may take', async () => {
+  it('logs that a large state is backed up before the end, and how long that may take', async () => {
     expect(await stop(256 * mebibyte)).toEqual({
       said: [['backing up the state before exit', { mebibytes: 256 }]],
       allowed: [102_400],
     });
   });
 
-  it('says nothing of a small one', async () => {
+  it('logs nothing about a small state', async () => {
     expect(await stop(mebibyte)).toEqual({ said: [], allowed: [400] });
   });
 
-  it('has the daemon wait for the copy of a large state before it gives up its end', async () => {
+  it('makes the daemon wait for the backup of a large state before it releases its servers', async () => {
     const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-large-'));
     const before = openSqliteState({ dir: stateDirectory });
     await before.ledger.commit('prod', { spooled: [{ ...largeTrace, bytes: Buffer.alloc(8 * mebibyte, 1) }] });
@@ -80,7 +80,7 @@ describe('daemon/state-backup', () => {
     expect(second).toBeLessThan(8400);
   });
 
-  it('begins no copy while one takes longer than the time between two', async () => {
+  it('starts no backup while another one takes longer than the interval', async () => {
     const due: (() => void)[] = [];
     const ends: (() => void)[] = [];
     const backUp = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
@@ -106,7 +106,7 @@ describe('daemon/state-backup', () => {
     await state.close();
   });
 
-  it('ends although the copy fails', async () => {
+  it('ends although the backup fails', async () => {
     const error = new Error('the disk is full');
     const { said } = await stop(mebibyte, () => Promise.reject(error));
     expect(said).toEqual([['state backup failed', { error }]]);

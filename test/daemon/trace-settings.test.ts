@@ -25,7 +25,7 @@ async function read(changes: Partial<Parameters<typeof toTraceSettings>[2]> = {}
 }
 
 describe('daemon/trace-settings', () => {
-  it('says how traces are made, as it is configured', async () => {
+  it('converts the configuration of traces', async () => {
     expect(await read()).toEqual({
       namespace: 'https://prod.example.org',
       server: 'prod',

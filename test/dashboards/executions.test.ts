@@ -22,7 +22,7 @@ describe('dashboards/executions', () => {
     ]);
   });
 
-  it('asks one question per row', () => {
+  it('has one topic in each row', () => {
     expect(readQuestions(dashboard)).toEqual([
       'How many executions are there, and how do they end?',
       'What runs now, and what is stuck?',

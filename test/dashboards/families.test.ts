@@ -51,7 +51,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('dashboards/families', () => {
-  it('asks for labels that the series have', () => {
+  it('uses labels that the series have', () => {
     const wrong = queries.flatMap(({ where, expr }) =>
       readPromql(expr).selectors.flatMap(({ metric, matchers }) =>
         matchers
@@ -73,7 +73,7 @@ describe('dashboards/families', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('asks for values that the labels can have', () => {
+  it('uses values that the labels can have', () => {
     const wrong = queries.flatMap(({ where, expr }) =>
       readPromql(expr).selectors.flatMap(({ matchers }) =>
         matchers.flatMap(({ label, value }) =>
@@ -87,7 +87,7 @@ describe('dashboards/families', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('uses every family that is on by default, or says why not', () => {
+  it('uses every family that is on by default, or states why not', () => {
     const runbooks = new URL('../../alerts/runbooks/', import.meta.url);
     const texts = readdirSync(runbooks).map((name) => readFileSync(new URL(name, runbooks), 'utf8'));
     const asked = new Set(
@@ -100,7 +100,7 @@ describe('dashboards/families', () => {
     expect([...new Set(found)].toSorted()).toEqual(Object.keys(unused).toSorted());
   });
 
-  it('has no query of a dashboard whose answer grows with projects, jobs or nodes', () => {
+  it('has no dashboard query whose answer grows with projects, jobs or nodes', () => {
     const growing = /\b(?:project|job_name|node|name|api_endpoint)\b/;
     // Facts about a server: one row for each.
     const isFact = (expr: string): boolean => /\((?:automation_server_info|automation_server_jvm_info)\{/.test(expr);

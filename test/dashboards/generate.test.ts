@@ -23,7 +23,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   const charts = panels.filter((panel) => panel.type !== 'row');
   const queries = [...panelQueries(json), ...annotationQueries(json)];
 
-  it('is committed as it is generated', () => {
+  it('matches the committed file', () => {
     expect(readFileSync(new URL(`../../dashboards/${name}.json`, import.meta.url), 'utf8')).toBe(json);
   });
 
@@ -39,7 +39,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(dashboard.uid).toBe(`automation-${name}`);
   });
 
-  it('has at most twenty-five panels; the first row is open and the others wait for a click', () => {
+  it('has at most twenty-five panels; the first row is open and the others are collapsed', () => {
     expect(charts.length).toBeGreaterThanOrEqual(12);
     expect(charts.length).toBeLessThanOrEqual(25);
     const rows = dashboard.panels.filter((panel) => panel.type === 'row');
@@ -48,7 +48,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(Math.max(...below)).toBeLessThanOrEqual(34);
   });
 
-  it('leads on from every panel whose series have a server', () => {
+  it('links to details from every panel whose series have a server', () => {
     const mute = charts.filter(
       ({ targets = [], fieldConfig }) =>
         targets.some(({ expr }) => /\bby \([^)]*\bserver\b/.test(expr)) &&
@@ -58,7 +58,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(mute.map(({ title }) => title)).toEqual([]);
   });
 
-  it('has a form for the import of grafana.com that asks for the data source', () => {
+  it('has a form for grafana.com that asks for the data source', () => {
     const exported = exportJson(name);
     expect(exported).not.toMatch(/\$\{?datasource/);
     // The cast names only what is looked at.
@@ -76,7 +76,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(panel.targets?.length).toBeGreaterThan(0);
   });
 
-  it('fills in every variable that a query holds', () => {
+  it('fills in every variable of a query', () => {
     expect(queries.map(({ expr }) => expr).filter((expr) => expr.includes('$'))).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     for (const { panels: inner = [] } of dashboard.panels) expect(findFaults(inner)).toEqual([]);
   });
 
-  it.each(queries)('asks in "$panel" for what exists: $expr', ({ expr }) => {
+  it.each(queries)('uses only existing series and labels in "$panel": $expr', ({ expr }) => {
     const { valid, metrics } = readPromql(expr);
     expect(valid).toBe(true);
     expect(metrics.length).toBeGreaterThan(0);

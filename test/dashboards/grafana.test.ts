@@ -34,7 +34,7 @@ const everywhere = [
 ];
 
 describe('dashboards, as Grafana loads them', () => {
-  it('keep their uids, each another one: links of people hold them', () => {
+  it('keep their unique uids, which links of users contain', () => {
     expect(dashboardNames.map((name) => readDashboard(dashboardJson(name)).uid)).toEqual([
       'automation-overview',
       'automation-executions',
@@ -47,20 +47,15 @@ describe('dashboards, as Grafana loads them', () => {
     for (const { name, json } of forms) expect(readDashboard(json).uid).toBe(`automation-${name}`);
   });
 
-  it.each(forms)(
-    '$name ($form) leads only to dashboards that exist, with variables that they have',
-    ({ json, form }) => {
-      const links = listTexts(JSON.parse(json), 'url').filter((url) => url.startsWith('/d/'));
-      expect(links.length).toBeGreaterThan(0);
-      expect(links.flatMap((link) => listFaults(link))).toEqual([]);
-      expect(links.filter((link) => link.includes('datasource')).length).toBe(
-        form === 'provisioned' ? links.length : 0,
-      );
-    },
-  );
+  it.each(forms)('$name ($form) links only to existing dashboards, with variables that they have', ({ json, form }) => {
+    const links = listTexts(JSON.parse(json), 'url').filter((url) => url.startsWith('/d/'));
+    expect(links.length).toBeGreaterThan(0);
+    expect(links.flatMap((link) => listFaults(link))).toEqual([]);
+    expect(links.filter((link) => link.includes('datasource')).length).toBe(form === 'provisioned' ? links.length : 0);
+  });
 
   it.each(forms)(
-    '$name ($form) uses only variables that it has, each after those that it is made of',
+    '$name ($form) uses only its own variables, each after those that it depends on',
     ({ json, builtIn }) => {
       const variables = variablesOf(json);
       const known = new Set([...everywhere, ...builtIn, ...variables.map(({ name }) => name)]);
@@ -72,7 +67,7 @@ describe('dashboards, as Grafana loads them', () => {
     },
   );
 
-  it.each(forms)('$name ($form) fills its variables from labels of series that exist', ({ json }) => {
+  it.each(forms)('$name ($form) fills its variables from labels of existing series', ({ json }) => {
     for (const { query, definition } of variablesOf(json).filter((variable) => variable.query?.query !== undefined)) {
       expect(query?.query).toBe(definition);
       const [, series = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(definition ?? '') ?? [];
@@ -85,14 +80,14 @@ describe('dashboards, as Grafana loads them', () => {
     }
   });
 
-  it.each(forms)('$name ($form) asks one Prometheus, the one that the reader picks', ({ json, form }) => {
+  it.each(forms)('$name ($form) queries one Prometheus, which the reader selects', ({ json, form }) => {
     const uid = form === 'provisioned' ? '$datasource' : `\${DS_PROMETHEUS}`;
     const refs = listValues(JSON.parse(json), 'datasource') as readonly Ref[];
     expect(refs.length).toBeGreaterThan(10);
     expect(refs.filter((ref) => ref.type !== 'prometheus' || ref.uid !== uid)).toEqual([]);
   });
 
-  it.each(forms)('$name ($form) marks events with labels that their queries give', ({ json }) => {
+  it.each(forms)('$name ($form) annotates events with labels that their queries return', ({ json }) => {
     // The cast names only what is looked at.
     const { annotations } = JSON.parse(json) as { readonly annotations: { readonly list: readonly Annotation[] } };
     for (const { name, expr, textFormat, tagKeys } of annotations.list) {
@@ -117,7 +112,7 @@ describe('dashboards, as Grafana loads them', () => {
     expect(links.flatMap((link) => listFaults(link))).toEqual([]);
   });
 
-  it('differ between the two forms in nothing but the data source', () => {
+  it('differ between the two forms only in the data source', () => {
     for (const name of dashboardNames) {
       const provisioned = JSON.parse(dashboardJson(name)) as { readonly panels: unknown };
       const exported = JSON.parse(exportJson(name)) as { readonly panels: unknown };
@@ -130,7 +125,7 @@ describe('dashboards, as Grafana loads them', () => {
 describe('deploy/grafana', () => {
   const readYaml = (path: string): unknown => parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
 
-  it('gives Grafana each dashboard once, where its provider looks', () => {
+  it("gives Grafana each dashboard once, in its provider's folder", () => {
     // The casts name only what is looked at.
     const { apiVersion, providers } = readYaml('deploy/grafana/provisioning/dashboards/automation.yaml') as {
       readonly apiVersion: number;
@@ -147,7 +142,7 @@ describe('deploy/grafana', () => {
     );
   });
 
-  it('gives Grafana data sources of the kinds that dashboards ask, one of them by default', () => {
+  it('gives Grafana the data sources that dashboards need, one of them as default', () => {
     const { apiVersion, datasources } = readYaml('deploy/grafana/provisioning/datasources/prometheus.yaml') as {
       readonly apiVersion: number;
       readonly datasources: readonly { readonly uid: string; readonly type: string; readonly isDefault?: boolean }[];

@@ -19,7 +19,7 @@ describe('dashboards/overview', () => {
     ]);
   });
 
-  it('asks one question per row', () => {
+  it('has one topic in each row', () => {
     expect(readQuestions(dashboard)).toEqual([
       'Is everything well, and what needs a person?',
       'Since when?',

@@ -3,7 +3,7 @@ import { annotationQueries, fillVariables, panelQueries } from '../../dashboards
 import { readPromql } from './promql.ts';
 
 describe('dashboards/queries', () => {
-  it('fills every variable in', () => {
+  it('replaces every variable', () => {
     expect(fillVariables('rate(a{server=~"$server"}[$__rate_interval]) + b[$__range:$__interval]')).toBe(
       'rate(a{server=~".*"}[1m]) + b[1h:15s]',
     );
@@ -30,7 +30,7 @@ describe('dashboards/queries', () => {
     expect(annotationQueries(JSON.stringify(dashboard))).toEqual([{ panel: 'Restarts', expr: 'changes(a[1m])' }]);
   });
 
-  it('reports what parses from what does not', () => {
+  it('distinguishes valid queries from invalid ones', () => {
     expect(readPromql('sum by (a) (rate(b{x="y"}[1m])) / on (c) d')).toEqual({
       valid: true,
       metrics: ['b', 'd'],

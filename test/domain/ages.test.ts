@@ -14,22 +14,22 @@ describe('domain/ages', () => {
     [7_200_000, '2 h'],
     [172_799_000, '47 h'],
     [172_800_000, '2 d'],
-  ])('says %i ms as %s', (ms, words) => {
+  ])('formats %i ms as %s', (ms, words) => {
     expect(toDuration(ms)).toBe(words);
   });
 
-  it('says how long ago, and takes the future for now', () => {
+  it('formats the time since a moment, and 0 for the future', () => {
     expect(toAge(nowMs - 12_900, nowMs)).toBe('12 s ago');
     expect(toAge(nowMs - 900, nowMs)).toBe('just now');
     expect(toAge(nowMs + 3_600_000, nowMs)).toBe('just now');
   });
 
-  it('says how long until then, and takes the past for now', () => {
+  it('formats the time until a moment, and 0 for the past', () => {
     expect(toWait(nowMs + 8200, nowMs)).toBe('in 8 s');
     expect(toWait(nowMs - 5000, nowMs)).toBe('now');
   });
 
-  it('says seconds exactly while they are few', () => {
+  it('formats few seconds exactly', () => {
     expect([23.4, 1340, 9990, 42_000].map(toTook)).toEqual(['23 ms', '1.3 s', '10.0 s', '42 s']);
   });
 
@@ -43,11 +43,11 @@ describe('domain/ages', () => {
     [3_600_000, '1 h'],
     [7_325_000, '2 h 2 min'],
     [90_000_000, '1 d 1 h'],
-  ])('gives %d ms the length %s', (ms, words) => {
+  ])('formats %d ms as the length %s', (ms, words) => {
     expect(toLength(ms)).toBe(words);
   });
 
-  it('says the day only where it is another one', () => {
+  it('shows the date only if it is another day', () => {
     expect(toTime(Date.parse('2024-05-20T00:00:01Z'), nowMs)).toBe('00:00 UTC');
     expect(toTime(Date.parse('2024-05-19T23:59:59Z'), nowMs)).toBe('2024-05-19 23:59 UTC');
   });

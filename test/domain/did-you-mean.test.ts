@@ -15,7 +15,7 @@ describe('config/did-you-mean', () => {
     ['x', undefined],
     ['', undefined],
     ['a'.repeat(100_000), undefined],
-  ])('answers %.20s with what was meant, if anything', (word, hint) => {
+  ])('suggests for %.20s what was meant, if anything', (word, hint) => {
     expect(didYouMean(word, known)).toBe(hint);
   });
 });

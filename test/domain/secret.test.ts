@@ -52,12 +52,12 @@ const attempts: readonly [string, () => string, string][] = [
 ];
 
 describe('config/secret', () => {
-  it.each(attempts)('gives nothing away to %s', (_, attempt, expected) => {
+  it.each(attempts)('reveals nothing to %s', (_, attempt, expected) => {
     expect(attempt()).toBe(expected);
     expect(attempt()).not.toContain(canary);
   });
 
-  it('reveals itself when asked, and where it came from', () => {
+  it('reveals its value and its source on request', () => {
     expect(secret.reveal()).toBe(canary);
     expect(secret.source).toEqual({ file: '/run/token' });
   });
@@ -87,7 +87,7 @@ describe('config/secret', () => {
   });
 
   it.each([['pässword'], [' with spaces '], ['🔑'], ['=?&%']])(
-    'takes %j for a password, which no header holds',
+    'accepts %j as a password, although no header can hold it',
     async (text) => {
       const read = await readSecretFile('/run/password', async () => `${text}\n`, 'form');
       expect(read.reveal()).toBe(text);
@@ -105,19 +105,19 @@ describe('config/secret', () => {
     await expect(readSecretFile('/run/password', async () => text, 'form')).rejects.toThrow(new SecretError(message));
   });
 
-  it('does not repeat what may be the secret itself in place of its path', async () => {
+  it('does not repeat a path that may be the secret itself', async () => {
     const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
     const message = `the file, relative to "${process.cwd()}", does not exist`;
     await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError(message));
   });
 
-  it('names the file that a relative path leads to', async () => {
+  it('names the file to which a relative path leads', async () => {
     const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
     const message = `the file "${process.cwd()}/secrets/token" does not exist`;
     await expect(readSecretFile('./secrets/token', readFile)).rejects.toThrow(new SecretError(message));
   });
 
-  it('reads a rotated file again, as often as it is asked', async () => {
+  it('reads a rotated file again each time', async () => {
     const texts = ['first\n', 'second\n', 'third\n'];
     const first = await readSecretFile('/run/token', async () => texts.shift() ?? '');
     const second = await first.reread();
@@ -126,7 +126,7 @@ describe('config/secret', () => {
     await expect(third.reread()).rejects.toThrow(new SecretError('the file "/run/token" is empty'));
   });
 
-  it('stays the same when it came from the environment', async () => {
+  it('does not change if it came from the environment', async () => {
     const read = toEnvironmentSecret('k3y', 'AUTOMATION_EXPORTER_TOKEN');
     expect((await read.reread()).reveal()).toBe('k3y');
     expect(read.source).toEqual({ environment: 'AUTOMATION_EXPORTER_TOKEN' });

@@ -11,11 +11,11 @@ describe('domain/sizes', () => {
     [256 * 2 ** 20, '256 MiB'],
     [2 ** 30 - 1, '1023 MiB'],
     [1.99 * 2 ** 30, '1.9 GiB'],
-  ])('tells %d as %s', (bytes, text) => {
+  ])('formats %d as %s', (bytes, text) => {
     expect(toSize(bytes)).toBe(text);
   });
 
-  it('counts things as people do', () => {
+  it('formats a number with the thing that is counted', () => {
     expect([0, 1, 2, 100_000].map((count) => toCount(count, 'trace'))).toEqual([
       '0 traces',
       '1 trace',

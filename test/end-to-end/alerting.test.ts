@@ -120,7 +120,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     30_000,
   );
 
-  it('evaluates every rule without an error, and the exporter has nothing to say of itself', async () => {
+  it('evaluates every rule without an error, and has no alert about the exporter', async () => {
     const readRules = async (): Promise<readonly EvaluatedRule[]> => {
       // The cast names only what is looked at, of Prometheus's API.
       const { groups } = (await prometheus.get('/api/v1/rules')) as {
@@ -145,7 +145,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(loud.map(({ name }) => name)).toEqual([]);
   }, 60_000);
 
-  it('delivers that the server is passive, with a runbook that opens, and that it is over', async () => {
+  it('notifies that the server is passive, with a runbook that opens, and that it is over', async () => {
     await postAsPerson(simulator, 'disable');
 
     const alert = await delivered('AutomationExecutionModePassive', 'firing');
@@ -159,7 +159,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationExecutionModePassive', 'resolved');
   }, 120_000);
 
-  it('delivers that a new job keeps failing, with a runbook that opens, and that it is over', async () => {
+  it('notifies that a new job keeps failing, with a runbook that opens, and that it is over', async () => {
     const job = simulator.control.createJob('sandbox', { name: 'export', group: 'nightly', work: toWork(1) });
     for (let failures = 1; failures <= 3; failures += 1) await runToItsEnd(simulator, job);
 
@@ -190,7 +190,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     await delivered('AutomationJobFailingRepeatedly', 'resolved', { job_name: 'export' });
   }, 120_000);
 
-  it('delivers that log storage fails, and that it is over', async () => {
+  it('notifies that log storage fails, and that it is over', async () => {
     simulator.control.failLogStorage(true);
     const alert = await delivered('AutomationLogStorageFailing', 'firing');
     expect(alert.labels).toMatchObject({ server: 'prod', severity: 'critical' });

@@ -93,7 +93,7 @@ const inside = [
 ];
 
 describe('end-to-end, bundle', () => {
-  it('serves and traces as the sources do, with everything that ships with it', async () => {
+  it('serves and traces like the sources, with all files that ship with it', async () => {
     await whileServing(async (url, { pid }) => {
       // Although nobody asked for them.
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
@@ -113,7 +113,7 @@ describe('end-to-end, bundle', () => {
     });
   }, 120_000);
 
-  it('finds damage of its state on a thread of its own', async () => {
+  it('finds damage of its state in a separate thread', async () => {
     await whileServing(async () => undefined);
     const database = new DatabaseSync(join(directory, 'state/state.sqlite'));
     database.exec('CREATE TRIGGER planted AFTER INSERT ON ledger_entry BEGIN DELETE FROM ledger_document; END');
@@ -121,7 +121,7 @@ describe('end-to-end, bundle', () => {
     expect(await whileServing(async () => undefined)).toMatch(/level=error msg="state damaged: last backup restored/);
   }, 120_000);
 
-  it('runs no package that lies beside it', async () => {
+  it('runs no package from the folder around it', async () => {
     const marker = join(directory, 'was-executed');
     const planted = `require('node:fs').writeFileSync(${JSON.stringify(marker)}, __filename);\n`;
     for (const name of ['supports-color', 'pino-pretty', 'bufferutil', 'undici', 'express']) {
@@ -133,7 +133,7 @@ describe('end-to-end, bundle', () => {
     expect(output).toContain('node_modules/supports-color/index.js is not loaded: it does not belong to the exporter');
   }, 120_000);
 
-  it('holds no character that would double the memory of its code', () => {
+  it('has no character that would double the memory of its code', () => {
     const files = globSync('**/*.js', { cwd: home() });
     expect(files.length).toBeGreaterThan(20);
     const isWide = (file: string) => /[^\0-\x7f]/.test(readFileSync(join(home(), file), 'utf8'));
@@ -154,7 +154,7 @@ describe('end-to-end, bundle', () => {
     }
   }, 120_000);
 
-  it('runs by npx from its archive, which holds nothing of development', async () => {
+  it('runs by npx from its archive, which has no development files', async () => {
     const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', directory], { cwd: home() });
     // The cast names only what is looked at.
     const [archive] = JSON.parse(packed) as readonly { filename: string; files: readonly { path: string }[] }[];
@@ -177,7 +177,7 @@ describe('end-to-end, bundle', () => {
     expect(npx.output()).toMatch(/^automation-exporter \d+\.\d+\.\d+$/m);
   }, 120_000);
 
-  it('names a fault by its place in the sources', () => {
+  it('reports an error with its place in the sources', () => {
     const code = readFileSync(join(home(), 'cli.js'), 'utf8').split('\n');
     const line = code.findIndex((text) => text.includes('needs Node'));
     const column = code[line]?.indexOf('needs Node') ?? 0;

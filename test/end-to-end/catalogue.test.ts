@@ -8,7 +8,7 @@ import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('end-to-end/catalogue', () => {
-  it('asks the service for nothing but the GET requests of its collectors', async () => {
+  it('sends only the GET requests of its collectors', async () => {
     const simulator = await startSimulator();
     const daemon = startCli(['serve', '--web.listen-address=127.0.0.1:0', '--state.memory'], {
       env: {
@@ -41,7 +41,7 @@ describe('end-to-end/catalogue', () => {
     expect(others.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
   });
 
-  it('posts nothing but the login form', () => {
+  it('posts only the login form', () => {
     const src = fileURLToPath(new URL('../../src', import.meta.url));
     const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !file.startsWith('simulator'),

@@ -47,12 +47,12 @@ describe('end-to-end/demo', () => {
     expect(page).toContain('<h3>Ended last</h3>');
   });
 
-  it('leaves it to the person how far back it counts', async () => {
+  it('uses the configured start of counting', async () => {
     const { url } = await start({ env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '1h' } });
     expect(await (await fetch(`${url}/config`)).text()).toContain('\n  backfill: 1h\n');
   });
 
-  it('hears from configuration how old the last success of a job may become', async () => {
+  it("uses the configured age of a job's last success", async () => {
     const overrides = [
       { match: 'payments/health probe', success_age: '26h' },
       { match: 'payments/.*', success_age: '2h' },
@@ -78,7 +78,7 @@ describe('end-to-end/demo', () => {
     );
   });
 
-  it('prints links that all open', async () => {
+  it('prints only links that open', async () => {
     const demo = await start();
     const links = [...demo.output().matchAll(/^ {2}(\w[\w ]*?) {2,}(http:\S+)/gm)].map(([, title, link]) => [
       title,
@@ -100,7 +100,7 @@ describe('end-to-end/demo', () => {
     }
   });
 
-  it('leads from an execution to its trace, and back', async () => {
+  it('links from an execution to its trace, and back', async () => {
     const { url, simulatorUrl } = await start();
 
     const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
@@ -125,7 +125,7 @@ describe('end-to-end/demo', () => {
     });
   });
 
-  it('sends traces where the person wants them', async () => {
+  it('sends traces to a configured backend', async () => {
     const sink = await startSink((response) => accept(response));
     try {
       const env = {
@@ -142,13 +142,13 @@ describe('end-to-end/demo', () => {
     }
   });
 
-  it('makes no traces where the person wants none', async () => {
+  it('makes no traces if that is configured', async () => {
     const { output, url } = await start({ flags: ['--traces.enabled=off'] });
     expect(output()).not.toContain('/simulator/traces');
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('automation_exporter_spool_traces ');
   });
 
-  it('links its rules and dashboards to the address that people know', async () => {
+  it('uses the configured address in links of rules and dashboards', async () => {
     const { url } = await start({ flags: ['--web.external-url=https://exporter.example.org/here/'] });
 
     const rules = await (await fetch(`${url}/alerts/rules.yaml`)).text();
@@ -157,7 +157,7 @@ describe('end-to-end/demo', () => {
     expect(rules + dashboard).not.toContain('localhost:9720');
   });
 
-  it('minds no settings for a server of the person', async () => {
+  it('ignores settings for a real server', async () => {
     const env = {
       AUTOMATION_EXPORTER_NAME: 'prod',
       AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9',

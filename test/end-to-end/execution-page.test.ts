@@ -48,7 +48,7 @@ async function readPage(address: string): Promise<string> {
 }
 
 describe('end-to-end/execution-page', () => {
-  it('leads from the front page to the steps of an execution, and asks the service nothing for that', async () => {
+  it('links from the front page to the steps of an execution, without a request to the service', async () => {
     const { simulator, daemon, id } = await setUp(true);
     const address = await eventually(async () => {
       const [link = ''] = /\.\/executions\/prod\/\d+/.exec(await readPage(`${daemon.url}/`)) ?? [];
@@ -84,7 +84,7 @@ describe('end-to-end/execution-page', () => {
     expect(toText(await readPage(`${daemon.url}/traces`))).toMatch(/^…Traces are off\n/);
   });
 
-  it('says of an execution without steps how to get them', async () => {
+  it('says for an execution without steps how to get them', async () => {
     const { daemon, id, yaml } = await setUp(false, 'enabled: off');
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
@@ -92,7 +92,7 @@ describe('end-to-end/execution-page', () => {
     expect(page).toContain('Its steps are not known here because traces.enabled is off.');
   });
 
-  it('keeps the cause of a failure, and the link to the server, over restarts', async () => {
+  it('keeps the cause of a failure, and the link to the server, across restarts', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     endings.push(() => simulator.stop());
     simulator.control.createProject('pay', ['web01']);
@@ -136,7 +136,7 @@ executions: { max_delay: 1s }
     }
   });
 
-  it('keeps its page over a reload, unless that hides what the page may show', async () => {
+  it('keeps its page across a reload, unless that hides its content', async () => {
     const { daemon, id, yaml } = await setUp(true);
     const hasSteps = async (): Promise<boolean> =>
       (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('What it did');

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 describeWithTools('end-to-end/exemplars', ['prometheus'], ({ prometheus }) => {
-  it('points from durations to traces, for a Prometheus that keeps exemplars', async () => {
+  it('links durations to traces, for a Prometheus that keeps exemplars', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     endings.push(() => simulator.stop());
     simulator.control.createProject('pay', ['web01']);

@@ -63,7 +63,7 @@ describe('end-to-end/exposition', () => {
     ['text over OpenMetrics', { accept: 'application/openmetrics-text;q=0.2, text/plain;q=0.9' }, textType],
     ['no OpenMetrics at all', { accept: 'application/openmetrics-text;q=0, text/plain;q=0.1' }, textType],
     ['what it does not have', { accept: 'application/vnd.google.protobuf' }, textType],
-  ])('answers who accepts %s in the right format', async (_, headers, contentType) => {
+  ])('answers a client that accepts %s in the right format', async (_, headers, contentType) => {
     const { status, headers: received, body } = await get('/metrics', { headers });
 
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe('end-to-end/exposition', () => {
     expect(body.endsWith('\n# EOF\n')).toBe(contentType === openMetricsType);
   });
 
-  it('compresses for who takes gzip and for nobody else', async () => {
+  it('compresses only for clients that accept gzip', async () => {
     const { headers, bytes } = await get('/metrics', { headers: { 'accept-encoding': 'gzip' } });
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers.vary).toContain('Accept-Encoding');
@@ -95,7 +95,7 @@ describe('end-to-end/exposition', () => {
   });
 
   it.each(['/', '/metrics', '/dashboards/', '/runbooks/', '/nothing-here'])(
-    'guards %s with headers and names no framework',
+    'protects %s with headers and names no framework',
     async (path) => {
       const { headers } = await get(path);
 
@@ -110,7 +110,7 @@ describe('end-to-end/exposition', () => {
     },
   );
 
-  it('shows pages that hold no script and ask nobody else for anything', async () => {
+  it('has pages without scripts and foreign content', async () => {
     for (const path of ['/', '/dashboards/', '/runbooks/', '/runbooks/AutomationServiceDown']) {
       const { status, headers, body } = await get(path);
       expect({ path, status, type: headers['content-type'] }).toEqual({
@@ -180,26 +180,26 @@ describe('end-to-end/exposition', () => {
     '//etc/passwd',
     '/src/cli.ts',
     '/state/state.sqlite',
-  ])('does not have %s', async (path) => {
+  ])('has no page %s', async (path) => {
     const { status, headers, body } = await get(path);
 
     expect({ status, body }).toEqual({ status: 404, body: 'Not found. The front page / lists what there is.\n' });
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   });
 
-  it('refuses an unknown path, and says no more', async () => {
+  it('refuses an unknown path without details', async () => {
     const { status, body } = await get('/runbooks/%');
 
     expect({ status, body }).toEqual({ status: 400, body: 'Bad request.\n' });
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE'])('has nothing for %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE'])('refuses %s', async (method) => {
     const { status, headers } = await get('/metrics', { method });
 
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('shows the collectors and the server that a scrape asks for', async () => {
+  it('shows the collectors and the server that a scrape selects', async () => {
     const { body } = await get('/metrics?collect[]=system-info&server[]=demo');
     expect(body).toContain('\nautomation_server_info{server="demo",');
     expect(body).not.toMatch(/^(automation_exporter|automation_execution_mode|process|nodejs)_/m);
@@ -209,7 +209,7 @@ describe('end-to-end/exposition', () => {
     expect(own).not.toMatch(/^automation_server_/m);
   });
 
-  it('refuses to show what there is not, and lists what there is', async () => {
+  it('refuses unknown names in a scrape, and lists the known ones', async () => {
     const { status, headers, body } = await get('/metrics?collect[]=system-inf');
 
     expect({ status, type: headers['content-type'] }).toEqual({ status: 400, type: 'text/plain; charset=utf-8' });
@@ -218,7 +218,7 @@ describe('end-to-end/exposition', () => {
     );
   });
 
-  it('serves others while fifty readers read nothing', async () => {
+  it('serves others while fifty clients read nothing', async () => {
     const readers = Array.from({ length: 50 }, () => ask('/dashboards/overview.json', 5));
     try {
       for (let scrape = 0; scrape < 10; scrape++) expect((await get('/metrics')).status).toBe(200);
@@ -227,7 +227,7 @@ describe('end-to-end/exposition', () => {
     }
   });
 
-  it('hangs up on who asks and asks before an answer came', async () => {
+  it('closes the connection of a client that sends requests without reading answers', async () => {
     const reader = ask('/metrics', 1000);
 
     await once(reader.resume(), 'close');
@@ -270,7 +270,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     return JSON.parse(stdout) as readonly Sample[];
   }
 
-  it('has nothing that promtool would complain about', async () => {
+  it('has no complaint from promtool', async () => {
     const { body } = await get('/metrics');
     const { status, stdout, stderr } = spawnSync(tools.promtool, ['check', 'metrics'], {
       input: body,
@@ -280,7 +280,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('says the same in both formats', async () => {
+  it('has the same values in both formats', async () => {
     const { text, openMetrics } = await eventually(async () => {
       const before = await get('/metrics');
       const between = await get('/metrics', { headers: { accept: likePrometheus } });
@@ -296,7 +296,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     expect(parse('openmetrics', openMetrics)).toEqual(samples);
   });
 
-  it('serves rules that promtool takes', async () => {
+  it('serves rules that promtool accepts', async () => {
     const { headers, body } = await get('/alerts/rules.yaml');
     expect(headers['content-type']).toBe('text/yaml; charset=utf-8');
     expect(body).not.toContain('localhost:9720');

@@ -39,7 +39,7 @@ const html = ['Content-Type: text/html;charset=utf-8'];
 const MiB = 2 ** 20;
 
 describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
-  it('faults/row-6: HTML login page with 200: the credentials are what is wrong', async () => {
+  it('faults/row-6: HTML login page with 200: blames the credentials', async () => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
       const kinds = await playFault(watch, {
@@ -63,7 +63,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
       say(200, '{"system": [], "executionMode": {}, "enabled": {"a": 1}}'),
       'decode',
     ],
-  ])('%s: is not an answer, and heals', async (_row, handler, kind) => {
+  ])('%s: is not an answer, and recovers', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
       // Only what decides whether the server is up; a wrong shape means another thing to each endpoint.
@@ -83,7 +83,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-8: huge body: not read beyond the cap, and costs the one collector', async () => {
+  it('faults/row-8: huge body: is not read beyond the limit, and affects one collector', async () => {
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;
       let before = 0;
@@ -108,7 +108,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-9: compression bomb: not inflated beyond the cap, and costs the one collector', async () => {
+  it('faults/row-9: compression bomb: is not inflated beyond the limit, and affects one collector', async () => {
     const bomb = say(200, gzipSync(Buffer.alloc(512 * MiB, 0x20), { level: 1 }), ['Content-Encoding: gzip']);
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -146,7 +146,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-13: metrics endpoints disabled (404): the collector is off, and nothing failed', async () => {
+  it('faults/row-13: metrics endpoints disabled (404): switches the collector off, without an error', async () => {
     await watchFaults({}, async (watch) => {
       let askedBefore = 0;
       const kinds = await playFault(watch, {
@@ -176,7 +176,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): a version that nobody shares is a fault', async () => {
+  it('faults/row-14: unsupported version (400): reports that no version is supported by both', async () => {
     const body = '{"error":true,"apiversion":13,"errorCode":"api.error.api-version.unsupported","message":"no"}';
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -190,7 +190,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('faults/row-14: unsupported version (400): a server that was replaced by an older one is asked in its version', async () => {
+  it('faults/row-14: unsupported version (400): uses the version of an older server that replaced the last one', async () => {
     const older = await startSimulator({ scenario: 'empty', apiVersion: 36 });
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;

@@ -53,7 +53,7 @@ function ofSimulator({ simulator }: Watch, fault: Parameters<Watch['simulator'][
 }
 
 describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, () => {
-  it('faults/row-1: refuses at start: down until it is there', async () => {
+  it('faults/row-1: refuses at start: down until it answers', async () => {
     await watchFaults({ before: (upstream) => upstream.die() }, async (watch) => {
       const kinds = await playFault(watch, {
         wellBefore: false,
@@ -70,14 +70,14 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-2: dies mid-run: keeps what it knows, and notices when it is back', async () => {
+  it('faults/row-2: dies mid-run: keeps known values, and notices when it is back', async () => {
     await watchFaults({}, async (watch) => {
       const { die, live } = watch.upstream;
       expect(await playFault(watch, { begin: die, end: live, shows: down, atMost: whileOpen })).toEqual(['network']);
     });
   });
 
-  it('faults/row-3: hangs before headers: gives up in time, and asks no more than the vital polls', async () => {
+  it('faults/row-3: hangs before headers: times out, and sends only the vital polls', async () => {
     await watchFaults({ timeout: '1s' }, async (watch) => {
       const { begin, end } = ofSimulator(watch, { kind: 'hang' });
       const askOnlyVital = async (): Promise<void> => {
@@ -101,14 +101,14 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-5: body cut short: no half of an answer is taken for a whole', async () => {
+  it('faults/row-5: body cut short: never accepts half an answer', async () => {
     await watchFaults({}, async (watch) => {
       const fault = ofSimulator(watch, { kind: 'cut' });
       expect(await playFault(watch, { ...fault, shows: down, atMost: whileOpen })).toEqual(['network']);
     });
   });
 
-  it('faults/row-15: redirect to another host: that host sees nothing at all', async () => {
+  it('faults/row-15: redirect to another host: sends that host nothing', async () => {
     const other = await startFaultyUpstream('http://127.0.0.1:9');
     await watchFaults({}, async (watch) => {
       const kinds = await playFault(watch, {
@@ -126,7 +126,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     ['breaks', { kind: 'refuse', everyNth: 2 }, 'network'],
     ['is a 503', { kind: 'status', status: 503, everyNth: 2 }, 'server'],
   ] as const)(
-    'faults/row-16: half of the answers fail: every second one %s, and every poll gets through',
+    'faults/row-16: half of the answers fail: every second one %s, and every poll succeeds',
     async (_how, fault, kind) => {
       await watchFaults({}, async (watch) => {
         await watch.isWell();
@@ -167,7 +167,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-21: DNS faults: a name that is not found, and is found again', async () => {
+  it('faults/row-21: DNS faults: a name that is not found, and later is', async () => {
     const names = watchName('automation.invalid');
     await watchFaults({ url: ({ url }) => url.replace('127.0.0.1', 'automation.invalid') }, async (watch) => {
       const kinds = await playFault(watch, {

@@ -100,7 +100,7 @@ const hostile = [
 ];
 
 describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
-  it('faults/row-38: names that mean something elsewhere come back as they were, each with counters of its own', async () => {
+  it('faults/row-38: names with special characters are unchanged, each with its own counters', async () => {
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
       const nowMs = Date.now();
@@ -132,7 +132,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect(page).not.toContain('<script>');
   });
 
-  it('faults/row-37: more job names than there are series for, and names of 10 kB, leave a scrape below 20 MB and count every run', async () => {
+  it('faults/row-37: more job names than series, and names of 10 kB, keep a scrape below 20 MB and count every run', async () => {
     const longNames = 1000;
     const runs = size / 5 + longNames;
     const fill = ({ control }: Simulator): void => {

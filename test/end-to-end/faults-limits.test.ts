@@ -23,7 +23,7 @@ const refused: Series = {
 };
 
 describe.concurrent('end-to-end/faults of limits, credentials and time', { timeout: 45_000 }, () => {
-  it('faults/row-10: 429 with a long Retry-After: silence for five minutes at most, and no day', async () => {
+  it('faults/row-10: 429 with a long Retry-After: pauses five minutes at most, not a day', async () => {
     await watchFaults({}, async (watch) => {
       const { simulator, clockShift } = watch;
       const kinds = await playFault(watch, {
@@ -63,7 +63,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: token revoked (403): says that it is refused, and takes it when it is restored', async () => {
+  it('faults/row-11: token revoked (403): reports the refusal, and recovers when it is restored', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -76,7 +76,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: token revoked, another written to its file later: takes the new one', async () => {
+  it('faults/row-11: token revoked, another written to its file later: uses the new one', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -140,7 +140,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
   );
 
   it.each([600, -600])(
-    'faults/row-19: clocks ±10 minutes apart: %i s are seen, and change nothing',
+    'faults/row-19: clocks ±10 minutes apart: %i s are noticed, and change nothing',
     async (skewSeconds) => {
       await watchFaults({}, async (watch) => {
         const { control } = watch.simulator;
@@ -156,7 +156,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     },
   );
 
-  it('faults/row-19: clock steps back: polls go on, and nothing is too old or too new', async () => {
+  it('faults/row-19: clock steps back: polls continue, and nothing is too old or too new', async () => {
     await watchFaults({}, async (watch) => {
       await watch.isWell();
       const rounds = watch.healthyRounds();

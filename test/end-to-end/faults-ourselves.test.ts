@@ -106,7 +106,7 @@ async function leaveFive(own: Own): Promise<void> {
 }
 
 describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
-  it('faults/row-25: a state file that was cut short is restored from its copy, and nothing is counted twice', async () => {
+  it('faults/row-25: a truncated state file is restored from its backup, and nothing is counted twice', async () => {
     const own = await setUp();
     await leaveFive(own);
     truncateSync(join(own.state, 'state.sqlite'), 8192);
@@ -118,7 +118,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(readdirSync(own.state).filter((name) => name.includes('.damaged-')).length).toBeGreaterThan(0);
   });
 
-  it('faults/row-25: flipped bits in the state file are noticed, and restored from its copy', async () => {
+  it('faults/row-25: flipped bits in the state file are noticed, and restored from its backup', async () => {
     const own = await setUp();
     await leaveFive(own);
     flip(join(own.state, 'state.sqlite'));
@@ -128,7 +128,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read(resets)).toBe(1);
   });
 
-  it('faults/row-25: a state of a newer release is left alone, and the daemon does not start', async () => {
+  it('faults/row-25: a state of a newer release is not touched, and the daemon does not start', async () => {
     const own = await setUp();
     await leaveFive(own);
     const file = join(own.state, 'state.sqlite');
@@ -144,7 +144,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('faults/row-25: a state directory that is removed while it is in use is written again, said and counted', async () => {
+  it('faults/row-25: a state directory that is removed in use is written again, logged and counted', async () => {
     const own = await setUp();
     const running = await own.start();
     await isReady(running);
@@ -160,7 +160,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read(resets)).toBe(0);
   });
 
-  it('faults/row-23: ends in time, with nothing lost, in the middle of a scrape and of a delivery', async () => {
+  it('faults/row-23: ends in time, with nothing lost, during a scrape and a delivery', async () => {
     const own = await setUp();
     const hanging = createServer(() => undefined);
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
@@ -187,7 +187,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read('automation_exporter_spool_traces')).toBeGreaterThan(0);
   });
 
-  it('faults/row-24: a full disk stops counting, not scrapes, and everything is counted once there is room', async () => {
+  it('faults/row-24: a full disk stops counting, not scrapes, and everything is counted once there is space', async () => {
     const own = await setUp();
     const running = await own.start();
     await isReady(running);
@@ -206,7 +206,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
   });
 
   it.skipIf(!canMount)(
-    'faults/row-24: faults/row-25: a file system that fills up stops counting and nothing else, and a read-only one is named before anything starts',
+    'faults/row-24: faults/row-25: a file system that fills up stops only counting, and a read-only one is reported before anything starts',
     async () => {
       const own = await setUp();
       mkdirSync(own.state);
@@ -243,7 +243,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     },
   );
 
-  it('faults/row-26: continues by itself after the process was held up, says for how long, and takes no server for down', async () => {
+  it('faults/row-26: continues after the process was held up, logs for how long, and counts no server as down', async () => {
     const own = await setUp();
     const running = await own.start();
     await isReady(running);

@@ -22,7 +22,7 @@ describeWithTools('end-to-end/first-alert', ['prometheus', 'promtool', 'alertman
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('leads a newcomer who types the commands of the page to an alert in Alertmanager', async () => {
+  it('leads from the typed commands of the page to an alert in Alertmanager', async () => {
     const ports: Readonly<Record<string, number>> = {
       9720: await freePort(),
       9721: await freePort(),

@@ -26,7 +26,7 @@ function play({ control }: Simulator): void {
 }
 
 describeWithTools('end-to-end/half-blind', ['chromium'], ({ chromium }) => {
-  it('says first which executions are hidden, and shows the policy that fixes it', async () => {
+  it('reports hidden executions first, with the policy that shows them', async () => {
     const simulator = await startSimulator({ scenario: 'empty' });
     endings.push(() => simulator.stop());
     for (const project of ['pay', 'warehouse', 'web-shop']) simulator.control.createProject(project, ['web01']);

@@ -93,7 +93,7 @@ function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string
 }
 
 describe('end-to-end/members', () => {
-  it('reads from each member what is its own, and the rest once', async () => {
+  it('reads from each member its own values, and the rest once', async () => {
     const { series } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
 
     await eventually(async () => {
@@ -116,7 +116,7 @@ describe('end-to-end/members', () => {
     expect(new Set(uuids).size).toBe(3);
   });
 
-  it('loses with a member its own series and no others', async () => {
+  it('removes the series of a lost member and no others', async () => {
     const { simulator, series, forward } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
     const of = (all: ReadonlyMap<string, number>, isOf: (name: string) => boolean): string[] =>
       [...all.keys()].filter((name) => /^automation_(?!exporter_)/.test(name) && isOf(name)).toSorted();
@@ -148,7 +148,7 @@ describe('end-to-end/members', () => {
     });
   }, 60_000);
 
-  it('notices several members behind one address, and withholds what would jump', async () => {
+  it('notices several members at one address, and withholds values that would jump', async () => {
     const { simulator, daemon, series } = await watchCluster({ speed: 30 }, () => '');
     const dropped = (collector: string): string =>
       `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;

@@ -67,7 +67,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     );
   }
 
-  it('counts each run that a passive server did not start, fires once, and says why', async () => {
+  it('counts each run that a passive server did not start, fires once, and explains it', async () => {
     await eventually(async () =>
       expect(await prometheus.query('automation_job_next_run_timestamp_seconds')).toHaveLength(offsetsMs.length),
     );

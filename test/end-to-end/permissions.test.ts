@@ -118,7 +118,7 @@ async function settled({ series }: Watching): Promise<void> {
 }
 
 describe('end-to-end/permissions', () => {
-  it('says what is denied and what would fix it, and continues once it is allowed', async () => {
+  it('reports what is denied and how to fix it, and continues once it is allowed', async () => {
     const { simulator, daemon, series, forward, asked } = await watch({ systemRead: false });
     const path = '/api/47/system/logstorage';
 
@@ -151,7 +151,7 @@ describe('end-to-end/permissions', () => {
     });
   });
 
-  it('shows of a project that may not be seen any more what was counted, and nothing else', async () => {
+  it('keeps the counters of a project that may no longer be seen, and shows nothing else of it', async () => {
     const watching = await watch({});
     await settled(watching);
 
@@ -163,7 +163,7 @@ describe('end-to-end/permissions', () => {
     await eventually(async () => expect(await leftOf(watching)).toEqual(left));
   });
 
-  it('shows a project no longer that was deleted', async () => {
+  it('shows nothing of a deleted project', async () => {
     const watching = await watch({});
     await settled(watching);
 

@@ -79,7 +79,7 @@ async function playOnce(): Promise<string> {
 }
 
 describe('end-to-end, planted files', () => {
-  it('executes no file that lies where it works, beside its configuration, in its state or in the home of its user', async () => {
+  it("executes no file from its working directory, its configuration's, its state's or the user's home", async () => {
     plant('.env', 'NODE_OPTIONS=--require=./planted.cjs\nAUTOMATION_EXPORTER_URL=http://127.0.0.1:9\n');
     plant('planted.cjs');
     plant('node.config.json', '{"nodeOptions":{"import":["./planted.cjs"]}}');
@@ -103,7 +103,7 @@ describe('end-to-end, planted files', () => {
     expect(executed()).toEqual(['node_modules/express/index.js']);
   }, 180_000);
 
-  it('starts all the same with a compile cache that holds something else', async () => {
+  it('starts with a compile cache that has something else', async () => {
     plant('home/.keep', '');
     await playOnce();
     const cache = join(directory, 'home/.cache/automation-exporter-code');
@@ -116,7 +116,7 @@ describe('end-to-end, planted files', () => {
     expect(executed()).toEqual([]);
   }, 180_000);
 
-  it('runs no statement that somebody put into the state, and says that it is damaged', async () => {
+  it('runs no SQL that somebody put into the state, and reports damage', async () => {
     await playOnce();
     const database = new DatabaseSync(join(directory, 'state/state.sqlite'));
     database.exec('CREATE TRIGGER planted AFTER INSERT ON ledger_entry BEGIN DELETE FROM ledger_document; END');
@@ -124,7 +124,7 @@ describe('end-to-end, planted files', () => {
     expect(await playOnce()).toMatch(/level=error msg="state damaged: last backup restored/);
   }, 180_000);
 
-  it('takes no function from its configuration', async () => {
+  it('executes no function in its configuration', async () => {
     writeFileSync(
       join(directory, 'config.yaml'),
       `servers: !!js/function 'function () { ${planted('config.yaml')} }'\n`,

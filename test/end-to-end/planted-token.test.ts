@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
-  it('shows a token that the server repeats in its answers nowhere', async () => {
+  it('never shows a token that the server repeats in its answers', async () => {
     const directory = makeMemoryFolder('automation-exporter-planted-');
     endings.push(async () => rmSync(directory, { recursive: true, force: true }));
     const simulator = await startSimulator({ scenario: 'empty' });

@@ -78,7 +78,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
   });
 
   it.each(['openmetrics', 'text'] as const)(
-    'scrapes %s, and every family that is on by default has come',
+    'scrapes %s, with every family that is on by default',
     async (format) => {
       const server = servers[format];
       if (server === undefined) throw new Error('Prometheus did not start');
@@ -96,11 +96,11 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     30_000,
   );
 
-  it('got text where it asked for text', () => {
+  it('received text when it asked for text', () => {
     expect([...contentTypes]).toEqual(['text/plain; version=0.0.4; charset=utf-8']);
   });
 
-  it.each(['openmetrics', 'text'] as const)('loses no sample of %s and has none twice', async (format) => {
+  it.each(['openmetrics', 'text'] as const)('has each sample of %s exactly once', async (format) => {
     const server = servers[format];
     if (server === undefined) throw new Error('Prometheus did not start');
     expect(await valueOf(server, 'min_over_time(up[5m])')).toBe(1);

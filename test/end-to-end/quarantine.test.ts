@@ -110,7 +110,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({ well: true, problems: [] });
   });
 
-  it('forgets what is dropped, and counts it', async () => {
+  it('removes dropped traces, and counts them', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     expect(await run('drop', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is dropped\n' });
     await eventually(async () => {
@@ -129,7 +129,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✓All traces are delivered\n/);
   });
 
-  it('keeps what is quarantined when the configuration is read again, and can do nothing where traces are off', async () => {
+  it('keeps the quarantine across a reload, and changes nothing if traces are off', async () => {
     const { daemon, run, trace } = await setUp();
     await daemon.app.reload(await daemon.load('traces: { enabled: off }\nweb: { enable_lifecycle: true }\n'));
     const off = 'Traces are off: the page /traces shows how to switch them on.\n';
@@ -150,7 +150,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     });
   });
 
-  it('says that nothing can be delivered, since when, and that it is over', async () => {
+  it('reports that nothing can be delivered, since when, and that it is over', async () => {
     const { daemon, sink, rerun } = await setUp();
     await sink.stop();
     rerun();

@@ -16,7 +16,7 @@ async function start(): Promise<Simulator> {
 }
 
 describe('end-to-end, a reload whose old parts do not end as they should', () => {
-  it('continues with the new ones all the same, and says so', async () => {
+  it('continues with the new ones, and logs it', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
@@ -62,7 +62,7 @@ describe('end-to-end, what a reload tells', () => {
 });
 
 describe('end-to-end, reloads in a row', () => {
-  it('keep together to the budget of the server, renamed or not', async () => {
+  it('keep to the budget of the server in total, even if it is renamed', async () => {
     const simulator = await start();
     const yaml = (name: string) =>
       `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;
@@ -79,7 +79,7 @@ describe('end-to-end, reloads in a row', () => {
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   }, 60_000);
 
-  it('go on with a circuit that is open', async () => {
+  it('continue with an open circuit', async () => {
     const simulator = await start();
     simulator.control.addFault({ kind: 'status', status: 503, path: '.*' });
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, timeout: 3s }]\n`;
@@ -135,7 +135,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
   }
 
   it.each(['traces', 'connection', 'poll', 'start'] as const)(
-    'continues with the whole previous configuration where it fails at: %s',
+    'continues with the whole previous configuration if it fails at: %s',
     async (step) => {
       const steps: Steps = {};
       const { daemon, other } = await startTwo(steps);

@@ -86,7 +86,7 @@ const isOff = (server: string, collector: string) =>
   `automation_exporter_collector_enabled{server="${server}",collector="${collector}",reason="config",site="eu"}`;
 
 describe('end-to-end/reloading', () => {
-  it('takes away at once what is gone, and never anything else', async () => {
+  it('removes deleted things at once, and never anything else', async () => {
     const [stays, goes, comes] = [await startService(), await startService(), await startService()];
     const watching = await watch({ servers: { stays, goes } });
     await settled(watching, 'stays');
@@ -133,7 +133,7 @@ describe('end-to-end/reloading', () => {
     }
   }, 30_000);
 
-  it('shows the average of a job once, whoever tells it', async () => {
+  it('shows the average of a job once, whichever collector reads it', async () => {
     const simulator = await startService();
     for (const project of projects) simulator.control.runJob(`job-of-${project}`);
     const servers = { prod: simulator };
@@ -161,7 +161,7 @@ describe('end-to-end/reloading', () => {
     expect(seriesWith(await watching.series(), 'automation_job_info{').length).toBe(20);
   }, 90_000);
 
-  it('says of a collector what it is now', async () => {
+  it('shows the present state of a collector', async () => {
     const simulator = await startService();
     simulator.control.addToken({ token, policy: { systemRead: false } });
     const servers = { prod: simulator };
@@ -184,7 +184,7 @@ describe('end-to-end/reloading', () => {
     });
   });
 
-  it('forgets a member that is watched no longer', async () => {
+  it('removes a member that is no longer watched', async () => {
     const cluster = await startSimulator({ scenario: 'cluster-takeover', token, memberAddresses: true });
     endings.push(() => cluster.stop());
     const [first, second] = cluster.memberUrls;

@@ -82,7 +82,7 @@ function readSent(bodies: readonly string[]): readonly object[] {
 }
 
 describe('end-to-end/replay', () => {
-  it('prints what the daemon sent, and pages lead from attempt to attempt', async () => {
+  it('prints what the daemon sent, and pages link the attempts', async () => {
     const { simulator, daemon, sink } = await setUp();
     const [first, second] = simulator.truth().executions.map(({ id }) => id);
     if (first === undefined || second === undefined) throw new Error('there are two attempts');

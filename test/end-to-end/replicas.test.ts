@@ -129,7 +129,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  it('counts every execution once over a killed owner, a stopped one, and a killed database', async () => {
+  it('counts every execution once despite a killed owner, a stopped one, and a killed database', async () => {
     await startReplica();
     await Promise.all([startReplica(), startReplica()]);
     finish(5);
@@ -158,7 +158,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     ]);
   }, 240_000);
 
-  it('hands over at a stop, without waiting for the lease to expire', async () => {
+  it('releases its servers on stop, so that none waits for a lease to expire', async () => {
     const owner = await readOwner();
     await startReplica();
     owner.child.kill('SIGTERM');

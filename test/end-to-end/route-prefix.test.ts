@@ -17,7 +17,7 @@ async function read(path: string): Promise<string> {
 }
 
 describe('end-to-end/route-prefix', () => {
-  it('prints links below the prefix, and serves nothing beside it', async () => {
+  it('prints links below the prefix, and serves nothing outside it', async () => {
     expect(demo.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/automation\/exporter$/);
     await read('/');
     for (const path of ['/metrics', '/api/status', '/config', '/-/healthy']) {
@@ -27,7 +27,7 @@ describe('end-to-end/route-prefix', () => {
     }
   });
 
-  it('leads to the front page from the root, and on from there', async () => {
+  it('redirects from the root to the front page, and links on from there', async () => {
     const response = await fetch(new URL('/', demo.url));
     expect(response.url).toBe(`${demo.url}/`);
 
@@ -50,7 +50,7 @@ describe('end-to-end/route-prefix', () => {
     expect((await fetch(link)).status).toBe(200);
   });
 
-  it('shows no token to who reads the configuration or the status', async () => {
+  it('shows no token in the configuration or the status', async () => {
     expect(await read('/config')).toContain('# token: <secret> from AUTOMATION_EXPORTER_TOKEN\n');
     for (const path of ['/', '/config', '/api/status']) {
       expect(await read(path)).not.toContain('demo-token-that-opens-nothing-real');

@@ -71,7 +71,7 @@ function readRssMb(pid: number): number {
 }
 
 describe('end-to-end/scrapers', () => {
-  it('faults/row-35: keeps a daemon that polls and serves within its memory while fifty scrapers stop reading', async () => {
+  it('faults/row-35: polls and serves within its memory while fifty scrapers stop reading', async () => {
     const simulator = await startSimulator({ scenario: 'quiet-day' });
     endings.push(() => simulator.stop());
     const daemon = startCli(['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
@@ -98,7 +98,7 @@ describe('end-to-end/scrapers', () => {
     expect(readRssMb(daemon.pid) - before).toBeLessThan(60);
   }, 180_000);
 
-  it('faults/row-36: asks the service the same for fifty scrapers of both formats as for none, and mixes no formats', async () => {
+  it('faults/row-36: sends the service no more requests for fifty scrapers of both formats than for none, and mixes no formats', async () => {
     const alone = await asked(0);
     const crowded = await asked(50);
     expect(crowded.scrapes).toBeGreaterThan(500);

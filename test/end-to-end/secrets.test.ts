@@ -119,14 +119,14 @@ function echoSession(socket: Socket, head: string, turn: number): void {
 }
 
 describe('end-to-end/secrets', { timeout: 60_000 }, () => {
-  it('knows what it looks for', () => {
+  it('finds a secret that is shown', () => {
     expect(findCanary(`a ${canary} b`)).not.toEqual([]);
     expect(findCanary(Buffer.from(`any ${canary} text`).toString('base64'))).not.toEqual([]);
     expect(findCanary(encodeURIComponent(`x=${beginning}…`))).not.toEqual([]);
     expect(findCanary('nothing of the kind')).toEqual([]);
   });
 
-  it.each(['json', 'logfmt'])('shows nothing of a secret of a file, whatever servers echo, in %s', async (format) => {
+  it.each(['json', 'logfmt'])('shows no secret of a file in %s, whatever servers repeat', async (format) => {
     const stateDirectory = join(directory, `state-${format}`);
     const flags = [`--config.file=config.yaml`, `--log.format=${format}`, `--state.dir=${stateDirectory}`];
     const daemon = startCli(['serve', ...flags], { cwd: directory });
@@ -136,7 +136,7 @@ describe('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows nothing of a secret of the environment', async () => {
+  it('shows no secret of the environment', async () => {
     const stateDirectory = join(directory, 'state-environment');
     const flags = [`--state.dir=${stateDirectory}`, '--web.listen-address=127.0.0.1:0', '--log.level=debug'];
     const env = { AUTOMATION_EXPORTER_URL: `${upstream.url}/refusal`, AUTOMATION_EXPORTER_TOKEN: canary };
@@ -146,7 +146,7 @@ describe('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows nothing of a bearer token, whatever servers echo', async () => {
+  it('shows no bearer token, whatever servers repeat', async () => {
     const config = writeConfig('bearer', upstream.url, Object.keys(echoes), 'bearer_token_file: ./token');
     const stateDirectory = join(directory, 'state-bearer');
     const daemon = startCli(['serve', `--config.file=${config}`, `--state.dir=${stateDirectory}`], { cwd: directory });
@@ -156,7 +156,7 @@ describe('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows nothing of a password or of its session, whatever servers echo', async () => {
+  it('shows no password and no session, whatever servers repeat', async () => {
     let turn = 0;
     const server = await startRawServer((socket, head) => echoSession(socket, head, (turn += 1)));
     const names = [...Object.keys(echoes).filter((name) => name !== 'headers'), 'outside'];
@@ -173,7 +173,7 @@ describe('end-to-end/secrets', { timeout: 60_000 }, () => {
   });
 
   it.each(['check', 'check --json', 'config'])(
-    'shows nothing of it in the output of %s',
+    'shows none in the output of %s',
     async (words) => {
       const child = startCli([...words.split(' '), '--config.file=config.yaml'], { cwd: directory });
       await child.ended;
@@ -184,7 +184,7 @@ describe('end-to-end/secrets', { timeout: 60_000 }, () => {
     60_000,
   );
 
-  it('shows nothing of a secret that stands where it should not', async () => {
+  it('shows no secret that is written in a wrong place', async () => {
     writeFileSync(
       join(directory, 'misplaced.yaml'),
       `servers: [{ name: prod, url: 'http://${encodeURIComponent(canary)}@127.0.0.1:9', token: '${canary}', token_file: '${canary}' }]\n`,

@@ -61,7 +61,7 @@ function toFields({ attributes }: Pick<Sent, 'attributes'>): Readonly<Record<str
 }
 
 describe('end-to-end/self-tracing', () => {
-  it('makes a span of every poll and of every request below it, by name and never by address', async () => {
+  it('makes a span of every poll and every request below it, with names and without addresses', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_RESOURCE_ATTRIBUTES: 'site=eu' });
     const find = (name: string): Sent | undefined => read(sink).spans.find((span) => span.name === name);
     await eventually(async () => expect(find('poll execution-mode')).toBeDefined());
@@ -85,7 +85,7 @@ describe('end-to-end/self-tracing', () => {
     for (const secret of [simulator.token, new URL(simulator.url).host]) expect(all).not.toContain(secret);
   });
 
-  it('says what failed', async () => {
+  it('has the kind of an error', async () => {
     const { simulator, sink } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'watcher' });
     await simulator.stop();
     const failed = (): Sent | undefined =>
@@ -120,7 +120,7 @@ describe('end-to-end/self-tracing', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null });
   }, 15_000);
 
-  it('sends what is left before it ends', async () => {
+  it('sends the remaining spans before it ends', async () => {
     const { sink, daemon } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_BSP_SCHEDULE_DELAY: '600000' });
     expect(sink.requests).toEqual([]);
     daemon.kill('SIGTERM');
@@ -129,7 +129,7 @@ describe('end-to-end/self-tracing', () => {
     expect(read(sink).spans.length).toBeGreaterThan(0);
   });
 
-  it('continues, and ends, with a collector that is not there', async () => {
+  it('continues, and ends, without a collector', async () => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     await sink.stop();
     await daemon.waitFor(/msg=OpenTelemetry/);
@@ -139,7 +139,7 @@ describe('end-to-end/self-tracing', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null });
   });
 
-  it.each(['', 'none'])('makes none where OTEL_TRACES_EXPORTER is "%s"', async (wanted) => {
+  it.each(['', 'none'])('makes none if OTEL_TRACES_EXPORTER is "%s"', async (wanted) => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: wanted });
     await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200));
     daemon.kill('SIGTERM');

@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 describe('end-to-end, what the log says of a server', () => {
-  it('is one line for each change, with release and API on contact, however many polls fail', {
+  it('has one line for each change, with release and API on contact, however many polls fail', {
     timeout: 60_000,
   }, async () => {
     const simulator = await startSimulator({ clock: 'free' });

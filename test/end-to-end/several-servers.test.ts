@@ -122,7 +122,7 @@ describe('end-to-end/several-servers', () => {
     }
   });
 
-  it('remembers when the mode changed over a kill', async () => {
+  it('remembers across a kill when the mode changed', async () => {
     const sample = 'automation_execution_mode_change_timestamp_seconds';
     const server = `name: prod, url: '${simulator.url}'`;
     const first = await start(server);

@@ -34,7 +34,7 @@ describe('end-to-end/shell-limits', () => {
     return daemon;
   }
 
-  it('lets nobody else read its files, although its shell would let everybody', async () => {
+  it('lets no other user read its files, although its shell would', async () => {
     const daemon = start('umask 000');
     await daemon.waitFor(/msg="server is up"/, patience.limitMs);
     const whileItRuns = await eventually(async () => {
@@ -53,7 +53,7 @@ describe('end-to-end/shell-limits', () => {
     expect(all.filter(([, mode]) => mode !== '600' && mode !== '700')).toEqual([]);
   }, 120_000);
 
-  it('lives on, and sees its server again, after strangers have used up every file that it may open', async () => {
+  it('continues, and sees its server again, after clients have used up all its descriptors', async () => {
     const daemon = start('ulimit -n 46');
     const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
     await eventually(async () => expect(await scrape(url)).toContain('automation_up{server="default"} 1'), patience);

@@ -82,7 +82,7 @@ async function isSeen({ url }: Daemon, state: string): Promise<void> {
 }
 
 describe('end-to-end, pages of a server that does not answer', () => {
-  it('says so on every page, with ages from now, and after a restart of the exporter', async () => {
+  it('is shown on every page, with present ages, and after a restart of the exporter', async () => {
     const { simulator, daemon, hands, start, pages, runningId } = await watch();
     expect(await read(daemon, 'schedule/prod')).not.toContain('No answer');
     await simulator.stop();
@@ -117,7 +117,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(await read(again, '')).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 25 min ago/m);
   }, 60_000);
 
-  it('says so of a server that refuses the credentials', async () => {
+  it('is shown for a server that refuses the credentials', async () => {
     const { control, daemon, hands, pages } = await watch();
     control.expireToken('a-token');
     await isSeen(daemon, 'refused');

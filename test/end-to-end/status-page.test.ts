@@ -40,7 +40,7 @@ async function complaints(url: string): Promise<readonly string[]> {
 }
 
 describe('end-to-end/status-page', () => {
-  it('hears what the service complains of, and that it is over', async () => {
+  it('shows what the service complains about, and when it is over', async () => {
     demo = await startDemo({ flags: often });
     const { url, simulatorUrl } = demo;
     await eventually(async () => expect(await ask(url)).toMatchObject({ servers: [{ state: 'up' }] }));
@@ -60,7 +60,7 @@ describe('end-to-end/status-page', () => {
     await eventually(async () => expect(await complaints(url)).toEqual(['was_passive: "demo" was passive']));
   });
 
-  it('calls the service up, refused or down as its metrics do', async () => {
+  it('shows the service as up, refused or down like its metrics', async () => {
     demo = await startDemo({ flags: often });
     const { url, simulatorUrl } = demo;
     const told = async () => {

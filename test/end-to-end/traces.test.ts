@@ -58,7 +58,7 @@ function toSpans(bodies: readonly string[]): SentSpan[] {
 }
 
 describe('end-to-end/traces', () => {
-  it('sends one trace of an execution that was counted, with the ids that anyone can compute', async () => {
+  it('sends one trace of a counted execution, with ids that anyone can compute', async () => {
     const { simulator, job, sink, daemon } = await setUp();
     simulator.control.runJob(job);
     simulator.advance(3_600_000);
@@ -88,7 +88,7 @@ describe('end-to-end/traces', () => {
     expect(new Set(bodies(sink)).size).toBe(1);
   });
 
-  it('counts all the same while traces are neither made nor delivered', async () => {
+  it('counts although traces are neither made nor delivered', async () => {
     const { simulator, job, sink, daemon } = await setUp();
     await sink.stop();
     simulator.control.configure({ statePending: 'all' });

@@ -118,7 +118,7 @@ function ask(
 }
 
 describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
-  it('lets nobody read anything without a user, except whether it is healthy and ready', async () => {
+  it('shows nothing without a user, except whether it is healthy and ready', async () => {
     const { url } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     expect(url).toMatch(/^https:/);
     const closed = [
@@ -154,7 +154,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect((await ask(url, { path: '/nothing', authorization: login })).status).toBe(404);
   });
 
-  it('says in the log who was refused, once in a while, and no password', async () => {
+  it('logs who was refused, now and then, without a password', async () => {
     const { url, logged } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     for (let time = 0; time < 3; time += 1) await ask(url, { authorization: `${login}x` });
     expect(logged.filter((line) => line.includes('msg="request refused"'))).toEqual([
@@ -163,7 +163,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(logged.join('')).not.toContain('sesame');
   });
 
-  it('asks clients for certificates, and takes only good ones of allowed names', async () => {
+  it('requires client certificates, and accepts only valid ones with allowed names', async () => {
     const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
     const { url } = await start(
       `tls_server_config: { ${tls}, ${asks}, client_allowed_sans: [prometheus.example.org] }\n`,
@@ -182,7 +182,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'judges the certificate of every connection, and resumes none (%s)',
+    'checks the certificate of every connection, and resumes none (%s)',
     async (maxVersion) => {
       const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
       const { url } = await start(`tls_server_config: { ${tls}, ${asks} }\n`);
@@ -192,13 +192,13 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     },
   );
 
-  it('speaks no older TLS than it is told to', async () => {
+  it('speaks no older TLS than configured', async () => {
     const { url } = await start(`tls_server_config: { ${tls}, min_version: TLS13 }\n`);
     await expect(ask(url, { maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/);
     expect((await ask(url, { maxVersion: 'TLSv1.3' })).status).toBe(200);
   });
 
-  it('sends the headers that are configured, and its own otherwise', async () => {
+  it('sends the configured headers, and its own otherwise', async () => {
     const headers =
       'X-Frame-Options: sameorigin, Strict-Transport-Security: max-age=60, Content-Security-Policy: "default-src *"';
     const { url } = await start(`tls_server_config: { ${tls} }\nhttp_server_config: { headers: { ${headers} } }\n`);
@@ -221,7 +221,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
-  it('answers a scraper that it knows, however much others ask', async () => {
+  it('answers a scraper with a known password, however many requests others send', async () => {
     const { url } = await start(`tls_server_config: { ${tls} }\n${withUsers}rate_limit: { interval: 1h, burst: 2 }\n`);
     const statuses: number[] = [(await ask(url, { authorization: login })).status];
     for (let time = 0; time < 3; time += 1) statuses.push((await ask(url, {})).status);
@@ -229,7 +229,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 401, 429, 429, 200, 200, 429]);
   });
 
-  it('answers a client whose certificate it knows, however much others ask', async () => {
+  it('answers a client with a known certificate, however many requests others send', async () => {
     const { url } = await start(
       `tls_server_config: { ${tls}, client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem }\nrate_limit: { interval: 1h, burst: 1 }\n`,
     );
@@ -239,7 +239,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 429, 200, 200, 429]);
   });
 
-  it('faults/row-28: shows a replaced certificate without a failed scrape, and keeps a good one where the new one is not', async () => {
+  it('faults/row-28: presents a new certificate without a failed scrape, and keeps the old one if the new one is invalid', async () => {
     const { url, write, lookAgain, logged } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     const load = { isOver: false };
     const scrape = async (): Promise<string[]> => {
@@ -272,7 +272,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(logged.filter((line) => line.includes('taken over: files have changed'))).toHaveLength(1);
   });
 
-  it('goes over to other users when the file changes, and to none never by a mistake', async () => {
+  it('applies changed users of the file, and never an invalid file', async () => {
     const { url, write, lookAgain, app, load } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     expect((await ask(url, { authorization: login })).status).toBe(200);
     write(`tls_server_config: { ${tls} }\nbasic_auth_user: {}\n`);

@@ -39,12 +39,12 @@ function toServerSeries(text: string): string {
 }
 
 describe('end-to-end/whole-service', () => {
-  it('shows all of a service that stands still, as it has always shown it', async () => {
+  it('shows all of a frozen service, unchanged', async () => {
     const daemon = await watchFrozen('failing-night');
     await expect(toServerSeries(await daemon.metrics())).toMatchFileSnapshot('whole-service.txt');
   });
 
-  it('shows all of a cluster that stands still', async () => {
+  it('shows all of a frozen cluster', async () => {
     const daemon = await watchFrozen('cluster-takeover');
     await expect(toServerSeries(await daemon.metrics())).toMatchFileSnapshot('whole-cluster.txt');
   });

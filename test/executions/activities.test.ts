@@ -7,7 +7,7 @@ const midnightMs = Date.UTC(2026, 0, 15);
 const clockOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 describe('executions/activities', () => {
-  it('gives each project its own time of the day, and the same after every start', () => {
+  it('gives each project its own time of the day, the same after every start', () => {
     expect(['pay', 'stock', 'a', ''].map((name) => clockOf(toOffsetMs(name)))).toEqual([
       '06:46:00',
       '11:48:38',
@@ -19,7 +19,7 @@ describe('executions/activities', () => {
     expect(names.filter((name) => toOffsetMs(name) >= dayMs)).toEqual([]);
   });
 
-  it('compares the last day of a new project within the hour, at its own minute', () => {
+  it("compares the last day of a new project within the hour, at the project's own minute", () => {
     const due = (nowMs: number): string => {
       const activities = createActivities();
       activities.note('pay', {}, nowMs);
@@ -30,7 +30,7 @@ describe('executions/activities', () => {
     expect(due(midnightMs + 10.8 * hourMs)).toBe('11:46:00');
   });
 
-  it('takes a project that is new for one that is idle and was never read', () => {
+  it('treats a new project as idle and never read', () => {
     const activities = createActivities();
     activities.note('', { isDayLong: true }, midnightMs);
     expect(activities.all.get('')).toEqual({
@@ -42,7 +42,7 @@ describe('executions/activities', () => {
     });
   });
 
-  it('changes what is said, keeps the rest, and forgets what is gone', () => {
+  it('changes the given fields, keeps the rest, and removes deleted projects', () => {
     const activities = createActivities();
     activities.note('pay', { readAtMs: 7, isDayLong: true }, midnightMs);
     activities.note('pay', { activeUntilMs: 9 }, midnightMs + dayMs);
@@ -57,7 +57,7 @@ describe('executions/activities', () => {
     expect(activities.all.size).toBe(0);
   });
 
-  it('lets nothing wait for a time that a clock which was set back has not reached', () => {
+  it('lets nothing wait for a future time after the clock was set back', () => {
     const activities = createActivities();
     const laterMs = midnightMs + 30 * dayMs;
     const ahead = { activeUntilMs: laterMs, readAtMs: laterMs, nextDayMs: laterMs, unshownSinceMs: laterMs };

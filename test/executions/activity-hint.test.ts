@@ -5,7 +5,7 @@ import { createActivityHint } from '../../src/executions/reading/activity-hint.t
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/activity-hint', () => {
-  it('searches when more has ended than is known, until as much is found', async () => {
+  it('searches when more executions ended than are known, until all are found', async () => {
     const { hint, check } = createScene();
     await check({ total: 5, known: 5 });
     expect(hint.searchedSinceMs()).toBeUndefined();
@@ -39,7 +39,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
-  it('searches for a run that ended during a search in vain, because another read had found what was searched', async () => {
+  it('searches for a run that ended during a search, even if another read found the first one', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -52,7 +52,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(4 * roundMs);
   });
 
-  it('waits for no project that is not read at all', async () => {
+  it('does not wait for projects that are never read', async () => {
     const { hint, check, read, readAll } = createScene();
     read('left out');
     await check({ total: 1 });
@@ -74,7 +74,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('searches for a run after one that is counted was deleted', async () => {
+  it('searches for a run after a counted one was deleted', async () => {
     const { hint, check } = createScene();
     await check({ total: 4, known: 5 });
     expect(hint.searchedSinceMs()).toBeUndefined();
@@ -98,7 +98,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('trusts answers whose searches find something', async () => {
+  it('keeps searching while searches find something', async () => {
     const { hint, check, readAll } = createScene();
     for (let count = 1; count <= 4; count += 1) {
       await check({ total: count, known: count - 1 });
@@ -109,7 +109,7 @@ describe('executions/activity-hint', () => {
     }
   });
 
-  it('asks a server that has to work for its answers less often', async () => {
+  it('asks a slow server less often', async () => {
     const { check, asked } = createScene();
     await check({ tookMs: 1500 });
     await check({ afterMs: 29_999 });
@@ -127,26 +127,23 @@ describe('executions/activity-hint', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not ask where all projects are read anyway', async () => {
+  it('does not ask if all projects are read anyway', async () => {
     const { check, asked, readNext } = createScene();
     readNext();
     await check({ total: 5 });
     expect(asked).toEqual([]);
   });
 
-  it.each(['forbidden', 'server', 'not_found'] as const)(
-    'does without for an hour where the answer is %s',
-    async (kind) => {
-      const { check, asked } = createScene();
-      await check({ refused: kind });
-      await check({ total: 5 });
-      expect(asked).toHaveLength(1);
-      await check({ total: 5, afterMs: 60 * minuteMs });
-      expect(asked).toHaveLength(2);
-    },
-  );
+  it.each(['forbidden', 'server', 'not_found'] as const)('stops for an hour after the error %s', async (kind) => {
+    const { check, asked } = createScene();
+    await check({ refused: kind });
+    await check({ total: 5 });
+    expect(asked).toHaveLength(1);
+    await check({ total: 5, afterMs: 60 * minuteMs });
+    expect(asked).toHaveLength(2);
+  });
 
-  it('reports a fault that is not its own', async () => {
+  it('passes on an error that is not its own', async () => {
     await expect(createScene().check({ refused: 'timeout' })).rejects.toThrow('refused: timeout');
   });
 });

@@ -11,7 +11,7 @@ describe('executions/averages', () => {
     played = undefined;
   });
 
-  it('shows the average of a job that moved without a run of its own, also after a restart', async () => {
+  it('shows the average of a job that changed without a counted run, also after a restart', async () => {
     played = await play();
     const { finish, rounds, shown, averages, pass, restart, job } = played;
     await rounds(2);
@@ -33,7 +33,7 @@ describe('executions/averages', () => {
     expect(toAverages()).toEqual(['1.399']);
   });
 
-  it('asks once an hour, and not for what a run has told since', async () => {
+  it('asks once an hour, and not for averages that a run has updated since', async () => {
     played = await play();
     const { finish, rounds, averages, pass, job } = played;
     await rounds(2);

@@ -12,18 +12,18 @@ import {
 } from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/backlog', () => {
-  it('is read up to now where nothing is left', () => {
+  it('is empty once everything is read up to now', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 
-  it('keeps what a window up to now leaves, and has read what is new all the same', () => {
+  it('keeps what a window up to now leaves, and counts newer time as read', () => {
     const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
   });
 
-  it('continues where it is while an overlap is not read to its end, and keeps from where that is to be read again', () => {
+  it('stays while an overlap is not read completely, and keeps from where to read it again', () => {
     const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
       rest: [window(80, 250)],
       sinceMs: 80,
@@ -36,26 +36,26 @@ describe('executions/backlog', () => {
     expect(withNewestRead(second, window(80, 500), []).againFromMs).toBeUndefined();
   });
 
-  it('has nothing to read again where each round has read its overlap', () => {
+  it('has nothing to read again if each round has read its overlap', () => {
     const state = behind(100, 200, [window(20, 50)]);
     const read = { rest: [window(20, 30)], sinceMs: 80, newFromMs: 201 };
     expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();
   });
 
-  it('asks for no window that ends before it begins', () => {
+  it('requests no window that ends before it begins', () => {
     const state = behind(100, 200, [window(150, 190)]);
     const read = { rest: [window(80, 140)], sinceMs: 80, newFromMs: 201 };
     expect(toText(withNewestReadBehind(state, window(80, 300), read))).toBe('300');
   });
 
-  it('comes as far as its oldest part is read', () => {
+  it('advances progress as far as its oldest part is read', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 180)]);
     expect(toText(withPastRead(state, window(80, 150), [window(120, 150)]))).toBe('119 ahead 200 but 120-150,170-180');
     expect(toText(withPastRead(state, window(80, 150), []))).toBe('169 ahead 200 but 170-180');
     expect(toText(withPastRead(behind(169, 200, [window(170, 180)]), window(170, 180), []))).toBe('200');
   });
 
-  it('takes out of the backlog what a window up to now has read of it', () => {
+  it('removes what a window up to now has read of it', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 200)]);
     expect(toText(withNewestRead(state, window(140, 300), [window(140, 160)]))).toBe(
       '100 ahead 300 but 80-139,140-160',
@@ -63,7 +63,7 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(state, window(80, 300), []))).toBe('300');
   });
 
-  it('reads parts that overlap as one, and parts that meet as they were cut', () => {
+  it('joins parts that overlap, and not parts that meet', () => {
     const state = withNewestRead(scanned(100), window(100, 200), [
       window(100, 120),
       window(121, 140),
@@ -72,7 +72,7 @@ describe('executions/backlog', () => {
     expect(toText(state)).toBe('100 ahead 200 but 100-120,121-150');
   });
 
-  it('goes back with a clock that was set back', () => {
+  it('is set back with the clock', () => {
     const state = behind(100, 500, [window(80, 150), window(400, 450)]);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
     expect(toText(withThrough(state, 420))).toBe('100 ahead 420 but 80-150,400-420');
@@ -81,7 +81,7 @@ describe('executions/backlog', () => {
     expect(toText(withThrough(scanned(100), 300))).toBe('100');
   });
 
-  it('reads a day of it at once', () => {
+  it('reads at most a day at once', () => {
     expect(toNextWindow(scanned(100))).toBeUndefined();
     expect(toNextWindow(behind(100, 200, [window(80, 150)]))).toEqual({ beginMs: 80, endMs: 150 });
     expect(toNextWindow(behind(0, 1e9, [window(5, 9e8)]))).toEqual({ beginMs: 5, endMs: 86_400_004 });

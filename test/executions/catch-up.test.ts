@@ -6,20 +6,20 @@ import { createCatchUp } from '../../src/executions/reading/catch-up.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 
 describe('executions/catch-up', () => {
-  it('gives all their turn in time, the oldest first, however little a round has room for', async () => {
+  it('reads all projects in time, the oldest first, however little time a round has', async () => {
     const scene = createScene({ pay: 5, stock: 3, ship: 9 });
     for (let round = 0; round < 5; round += 1) await scene.round(1);
     expect(scene.served).toEqual(['ship', 'pay', 'stock', 'ship', 'pay']);
   });
 
-  it('continues with whoever is left as long as it may', async () => {
+  it('continues with other projects as long as it may', async () => {
     const scene = createScene({ pay: 2, stock: 1 });
     await scene.round(100);
     expect(scene.served).toEqual(['pay', 'stock', 'pay']);
     expect(scene.left()).toEqual([]);
   });
 
-  it('comes back in the next round to what made no step', async () => {
+  it('tries a project without progress again in the next round', async () => {
     const scene = createScene({ pay: 2 }, { isStuck: true });
     await scene.round(100);
     expect(scene.served).toEqual(['pay']);

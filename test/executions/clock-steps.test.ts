@@ -20,23 +20,26 @@ describe('executions when the clock of the server steps', () => {
   it.each([
     ['while it runs', false],
     ['over a restart', true],
-  ])('counts what ends after a clock that was ahead at the first start is set right, %s', async (_how, isRestarted) => {
-    const { control, finish, counted, rounds, restart } = await play();
-    control.setClockSkew(10 * minuteMs);
-    await rounds(4);
-    finish('pay', { agoMs: -10 * minuteMs });
-    await rounds(4);
-    control.setClockSkew(0);
-    if (isRestarted) restart();
-    finish('pay');
-    await rounds(12);
-    expect(counted()).toEqual(['pay settle succeeded 2']);
-  });
+  ])(
+    'counts executions after a clock that was ahead at the first start is corrected, %s',
+    async (_how, isRestarted) => {
+      const { control, finish, counted, rounds, restart } = await play();
+      control.setClockSkew(10 * minuteMs);
+      await rounds(4);
+      finish('pay', { agoMs: -10 * minuteMs });
+      await rounds(4);
+      control.setClockSkew(0);
+      if (isRestarted) restart();
+      finish('pay');
+      await rounds(12);
+      expect(counted()).toEqual(['pay settle succeeded 2']);
+    },
+  );
 
   it.each([
     ['while it runs', false],
     ['over a restart', true],
-  ])('counts on once a clock that was a month ahead for ten minutes is right again, %s', async (_how, isRestarted) => {
+  ])('continues to count after a clock was a month ahead for ten minutes, %s', async (_how, isRestarted) => {
     const { control, finish, counted, rounds, round, restart, lag, ledger } = await play();
     await rounds(2);
     finish('pay');
@@ -53,7 +56,7 @@ describe('executions when the clock of the server steps', () => {
   });
 
   it.each([30 * dayMs, -3 * dayMs])(
-    'counts what ends while and after a clock is %i ms off for ten minutes',
+    'counts executions while and after a clock is %i ms off for ten minutes',
     async (offMs) => {
       const { control, finish, counted, rounds, round, restart, told, nowMs, job } = await play();
       await rounds(2);
@@ -75,7 +78,7 @@ describe('executions when the clock of the server steps', () => {
     },
   );
 
-  it('counts on after a run whose start lies days ahead, also where an earlier release kept its hour', async () => {
+  it('continues to count after a run with a start days ahead, even if an earlier release kept its hour', async () => {
     const { simulator, finish, counted, rounds, restart, nowMs, ledger, told } = await play();
     await rounds(2);
     const ahead = { startedAtMs: nowMs() + 3 * dayMs };
@@ -97,7 +100,7 @@ describe('executions when the clock of the server steps', () => {
   it.each([
     ['while it runs', false],
     ['over a restart', true],
-  ])('counts within a round what is dated ahead of a clock that was set back, %s', async (_how, isRestarted) => {
+  ])('counts future-dated executions within a round after the clock was set back, %s', async (_how, isRestarted) => {
     const { control, finish, counted, rounds, restart } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -109,7 +112,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts within a round what is dated days ahead of a clock that was set right in an absence', async () => {
+  it('counts executions dated days ahead within a round after the clock was corrected in an absence', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(3 * dayMs);
@@ -123,7 +126,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts what runs by a clock of a member that is days behind, once one such run was seen running, and no import', async () => {
+  it("counts runs of a member's clock days behind once one of them was seen running, and no import", async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
@@ -152,7 +155,7 @@ describe('executions when the clock of the server steps', () => {
     expect(imports()).toBeUndefined();
   });
 
-  it('counts at once all of a flood that is dated ahead of a clock that was set back', async () => {
+  it('counts all of a future-dated flood at once after the clock was set back', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -163,7 +166,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1200']);
   });
 
-  it('counts within a round what is dated ahead of a clock that was right again before it came back', async () => {
+  it('counts future-dated executions within a round if the clock was corrected before the server returned', async () => {
     const { control, finish, counted, rounds, restart } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -174,7 +177,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts what ended during an absence in which a clock that was ahead was set right', async () => {
+  it('counts executions of an absence in which a clock that was ahead was corrected', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -188,7 +191,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts what ended later than was read before, by a clock that was ahead until it was set right in an absence', async () => {
+  it('counts executions after the last read by a clock that was ahead until corrected in an absence', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -215,7 +218,7 @@ describe('executions when the clock of the server steps', () => {
     expect(told.filter((line) => line.startsWith('skipped'))).toEqual([]);
   });
 
-  it('counts what is dated ahead of a clock that was set back while the disk was full', async () => {
+  it('counts future-dated executions if the clock was set back while the disk was full', async () => {
     const kept = createMemoryLedger();
     let isFull = false;
     const commit: Ledger['commit'] = (server, change) =>
@@ -234,7 +237,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts what is dated ahead of a clock whose jump was never believed', async () => {
+  it('counts future-dated executions of a jump that was never accepted', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(120 * minuteMs);
@@ -245,7 +248,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts an end that becomes visible after the clock was set ahead', async () => {
+  it('counts an execution that becomes visible after the clock was set ahead', async () => {
     const { control, job, counted, rounds, nowMs } = await play();
     await rounds(12);
     const endedAtMs = nowMs() - 1000;
@@ -256,7 +259,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('sweeps and compares on after a clock that was a month ahead is right again', async () => {
+  it('continues to sweep and compare after a clock that was a month ahead is corrected', async () => {
     let asked = 0;
     const { control, finish, counted, rounds, round, nowMs } = await play({
       onRequest: () => {

@@ -24,7 +24,7 @@ describe('executions/count-executions', () => {
     expect(traced).toEqual(['990 in 1', '991 in 1', '2 in 2', '1 in 2', '992 in 1', '3 in 2']);
   });
 
-  it('forgets the ids of the database before, over a restart too', async () => {
+  it('forgets the ids of the previous database, also across a restart', async () => {
     const { accept, epoch, reopen } = await createScene();
     await accept([run(990, 100)]);
     await accept([run(1, 130)]);
@@ -35,7 +35,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('keeps nothing that the next start would take for damage', async () => {
+  it('stores nothing that the next start would treat as damage', async () => {
     const { accept, note, documents } = await createScene();
     await note([someRunning({ id: 3, status: 'scheduled' })]);
     await accept([run(990, 100), run(991, 120)]);
@@ -44,7 +44,7 @@ describe('executions/count-executions', () => {
     expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
   });
 
-  it('remembers a one-time run that waits, over a restart too, until it is over', async () => {
+  it('remembers a waiting one-time run, also across a restart, until it is finished', async () => {
     const { accept, epoch, reopen, note, oneTimeIds } = await createScene();
     await note([someRunning({ id: 3, status: 'scheduled' }), someRunning({ id: 4 })]);
     await accept([run(990, 100)]);
@@ -59,7 +59,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('says what became of rows: counted, late, imported, without a duration, of merged jobs, or with a strange status', async () => {
+  it('reports rows: counted, late, imported, without a duration, of merged jobs, or with an unknown status', async () => {
     const { accept, observed } = await createScene();
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: undefined };
     await accept(
@@ -85,7 +85,7 @@ describe('executions/count-executions', () => {
     ]);
   });
 
-  it('tells the tracer of what is new, and of nothing else', async () => {
+  it('notifies tracing of new executions only', async () => {
     const { accept, traced, kept } = await createScene();
     await accept([run(1, 100)]);
     await accept([run(1, 100)]);

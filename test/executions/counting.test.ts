@@ -14,7 +14,7 @@ describe('executions/counting', () => {
     played = undefined;
   });
 
-  it('shows nothing of a project after a restored copy until it was read again, and the others at once', async () => {
+  it('shows nothing of a project after a restore until it was read again, and others at once', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -30,7 +30,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
   });
 
-  it('shows nothing that is not kept while there is no room for it, and loses nothing', async () => {
+  it('shows nothing that is not stored while the disk is full, and loses nothing', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -54,7 +54,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 3']);
   });
 
-  it.each([100, 20, 1])('counts all where a gateway lets no list have more than %i rows', async (maxRows) => {
+  it.each([100, 20, 1])('counts everything if a gateway limits lists to %i rows', async (maxRows) => {
     const { control, finish, counted, rounds, shown, visibility } = await play();
     control.configure({ maxRows });
     const long = control.createJob('pay', {
@@ -74,7 +74,7 @@ describe('executions/counting', () => {
     expect(visibility().history).toEqual([]);
   });
 
-  it('counts what ended without a start, unmeasured, and lets a row that cannot be read cost only itself', async () => {
+  it('counts executions without a start, without a duration; an unreadable row affects no other', async () => {
     const { control, finish, counted, rounds, nowMs, told, shown, lag } = await play();
     await rounds(2);
     const ended = JSON.stringify({ unixtime: nowMs() });
@@ -102,7 +102,7 @@ describe('executions/counting', () => {
     expect(counted()).toContain('pay settle succeeded 1');
   });
 
-  it('leaves out what an earlier release kept of times that no date can show', async () => {
+  it('ignores stored times of an earlier release that no date can show', async () => {
     const { finish, rounds, restart, ledger, recent, shown } = await play();
     await rounds(2);
     finish('pay', { agoMs: 1000 });
@@ -120,7 +120,7 @@ describe('executions/counting', () => {
     expect(shown('automation_job_last_end_timestamp_seconds')).toEqual([]);
   });
 
-  it('counts once what ended without a start, when its start turns up', async () => {
+  it('counts an execution without a start once, even if its start appears later', async () => {
     const { control, counted, rounds, nowMs, told } = await play();
     await rounds(2);
     const list = (started: string): string =>
@@ -136,7 +136,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['unmeasured no_start 1']);
   });
 
-  it('continues to show, and holds at 0, what is new when the disk is full, and shows its value once it is not', async () => {
+  it('shows new series as 0 while the disk is full, and their values afterwards', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -166,7 +166,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('says how many series it gives, as a scrape would count them', async () => {
+  it('reports how many series it has, as a scrape would count them', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
     // Of what runs three without a job but the start, and two that wait.
@@ -177,7 +177,7 @@ describe('executions/counting', () => {
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
-  it('begins at 0 with what a state of before did not count, and continues with the rest', async () => {
+  it('starts at 0 with what an older state did not count, and continues with the rest', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart, shown } = await play({
       keepBy: () => ledger,
@@ -203,7 +203,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts imported rows apart, never in the total', async () => {
+  it('counts imported rows separately, never in the total', async () => {
     const { finish, counted, rounds, told } = await play({ settings: { backfillMs: 5 * dayMs } });
     finish('pay');
     await rounds(10);
@@ -213,7 +213,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('takes an import of yesterday, newest first, for no new database', async () => {
+  it('does not mistake an import of yesterday, newest first, for a new database', async () => {
     const { control, finish, counted, rounds, told, nowMs } = await play({ settings: { backfillMs: 7 * dayMs } });
     finish('pay', { agoMs: 5 * dayMs });
     await rounds(10);
@@ -239,7 +239,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('starts an epoch where ids start again, and counts on', async () => {
+  it('starts an epoch if ids start again, and continues to count', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     for (let count = 0; count < 5; count += 1) finish('pay');
@@ -251,7 +251,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 6']);
   });
 
-  it('starts one epoch for all the ids that a new database gives again', async () => {
+  it('starts one epoch for all the ids that a new database reuses', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     for (let count = 0; count < 5; count += 1) finish('pay');
@@ -266,7 +266,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 9']);
   });
 
-  it('shows a new series as 0 first, and its value a while later, after a restart too', async () => {
+  it('shows a new series as 0 first, and its value later, also across a restart', async () => {
     const { finish, counted, rounds, restart, shown } = await play({ settings: { holdNewSeriesMs: 60_000 } });
     await rounds(2);
     finish('pay');
@@ -282,7 +282,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('names a deleted job by its mark', async () => {
+  it('names a deleted job `__deleted__`', async () => {
     const { control, finish, counted, rounds, job } = await play({ apiVersion: 58 });
     await rounds(2);
     finish('pay');
@@ -291,7 +291,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay __deleted__ succeeded 1']);
   });
 
-  it('keeps counts and sums when the bounds of buckets change, starts the buckets again, and says so', async () => {
+  it('keeps counts and sums when bucket bounds change, resets the buckets, and logs it', async () => {
     const { finish, rounds, restart, shown, told } = await play();
     await rounds(2);
     finish('pay');
@@ -312,7 +312,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['duration histograms were reset because their bucket bounds changed']);
   });
 
-  it('adds two jobs of one group and name up, and says so', async () => {
+  it('adds up two jobs with the same group and name, and logs it', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     const twin = control.createJob('pay', { name: 'settle', group: 'nightly' }, twinId);
@@ -323,7 +323,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['dropped merged 1']);
   });
 
-  it('continues to read when only the list of running executions fails, and shows nothing of what runs', async () => {
+  it('continues if only the list of running executions fails, and then shows none of these', async () => {
     const { control, finish, counted, round, shown } = await play();
     await round();
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
@@ -335,14 +335,14 @@ describe('executions/counting', () => {
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('takes it for no fault that nothing at all may be read', async () => {
+  it('reports no error if nothing at all may be read', async () => {
     const { control, rounds, shown, simulator } = await play();
     control.addToken({ token: simulator.token, policy: { events: [] } });
     await rounds(10);
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('counts on the oldest servers: no totals of the system, and no time in their answers', async () => {
+  it('counts on the oldest servers, without totals and times in their answers', async () => {
     const { finish, counted, rounds, simulator } = await play({ apiVersion: 14, clientVersion: 14 });
     await rounds(2);
     finish('pay');

@@ -7,47 +7,44 @@ import { someRun } from './some-execution.ts';
 const hour = 3_600_000;
 
 describe('executions/exemplars', () => {
-  it('lets the slowest run stand for its bucket', () => {
+  it('uses the slowest run of a bucket', () => {
     expect(show([ended(1, 2), ended(2, 9), ended(3, 3)])).toEqual(['-', 't2 9', '-']);
   });
 
-  it('lets a slower run of an hour ago make room', () => {
+  it('lets a faster run replace a slower one after an hour', () => {
     expect(show([ended(1, 9), ended(2, 3, { atMs: 2 * hour })])).toEqual(['-', 't2 3', '-']);
   });
 
-  it.each(['failed', 'timedout', 'other'] as const)(
-    'lets the newest of those that are %s stand for its bucket',
-    (status) => {
-      expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
-    },
-  );
+  it.each(['failed', 'timedout', 'other'] as const)('uses the newest run of a bucket if they are %s', (status) => {
+    expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
+  });
 
-  it('never goes back in time', () => {
+  it('never uses an older time', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: hour }), ended(2, 9, { status, atMs: hour - 1 })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't1 2', '-']);
   });
 
-  it('lets a later run replace one that is dated ahead', () => {
+  it('lets a later run replace a future-dated one', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: 48 * hour }), ended(2, 9, { status, atMs: 3 * hour + 1 })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);
   });
 
-  it('puts a run on the bound into the bucket below, and what is beyond the last one into the open one', () => {
+  it('puts a run on the bound into the bucket below, and one above all bounds into the last', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
 
-  it('lets runs of jobs without their own durations stand for all of those', () => {
+  it('uses runs of jobs without their own durations together', () => {
     const others = cellOf('succeeded', ['pay', '', '__other__']);
     expect(show([ended(1, 2)], others, [others])).toEqual(['-', 't1 2', '-']);
   });
 
-  it('shows nothing in a bucket that counts nothing', () => {
+  it('shows nothing in an empty bucket', () => {
     expect(show([ended(1, 2)], { ...cellOf('succeeded'), buckets: [0, 0, 1] })).toEqual(['-', '-', '-']);
   });
 
-  it('leaves out what was not counted, and what ended before it began', () => {
+  it('leaves out runs that were not counted, and those that ended before the process started', () => {
     const runs = [ended(1, -2), { ...ended(2, 2), run: { ...ended(2, 2).run, project: 'gone' } }];
     expect(show(runs)).toEqual([]);
   });

@@ -25,7 +25,7 @@ const defaults: SeriesRules = {
 };
 
 describe('executions/fit-series', () => {
-  it('shows every counter and fact of 5,000 jobs with failures by default, and durations of 200 of them', async () => {
+  it('shows every counter and fact of 5,000 failing jobs by default, and durations of 200 of them', async () => {
     const { take, shown, bounded } = await setUp(defaults);
     const jobs = Array.from({ length: 5000 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
@@ -40,7 +40,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_execution_duration_seconds', '__other__",status="failed"} 4800')).toHaveLength(1);
   }, 60_000);
 
-  it('counts what is over together, and says how many jobs have no series of their own and why', async () => {
+  it('counts the remaining jobs together, and reports how many have no series of their own and why', async () => {
     const { take, shown, room } = await setUp({ ...defaults, cap: 2 });
     await take([run('a', 1), run('b', 2), run('c', 3), run('d', 4), run('d', 5)]);
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual([
@@ -53,7 +53,7 @@ describe('executions/fit-series', () => {
     expect(room().missing()).toBe(56);
   });
 
-  it('gives whole jobs their place up, the one that ran longest ago first, and keeps to that over a restart', async () => {
+  it('takes slots from whole jobs, the oldest last run first, also after a restart', async () => {
     const { take, shown, room, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await take([run('a', 4)]);
@@ -94,7 +94,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
   });
 
-  it('gives the place of a job up first that is gone, although it ran last', async () => {
+  it('takes the slot of a deleted job first, although it ran last', async () => {
     const { take, leave, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await leave('c');
@@ -103,7 +103,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['a 1', 'b 1']);
   });
 
-  it('gives durations of their own up, of the job that ran longest ago first, and counts them together from then on', async () => {
+  it('takes separate durations from the job with the oldest last run first, and then counts them together', async () => {
     const { take, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2)]);
     await restart({ ...defaults, detail: 1 });
@@ -118,7 +118,7 @@ describe('executions/fit-series', () => {
     expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
   });
 
-  it('gives the slots of nodes up that failed least, and counts their failures together from then on', async () => {
+  it('takes the slots of nodes with the fewest failures, and then counts their failures together', async () => {
     const { take, shown, restart } = await setUp(defaults);
     const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
     await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
@@ -128,7 +128,7 @@ describe('executions/fit-series', () => {
     expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
   });
 
-  it('fits a small number of series without a cut: whole jobs, and the others together', async () => {
+  it('fits a small limit without dropped series: whole jobs, and the others together', async () => {
     const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
     const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
@@ -143,7 +143,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 100 - own, limitedBy: 'collectors.executions.max_series' });
   });
 
-  it('gives back the place of a job whose counting failed', async () => {
+  it('returns the slot of a job whose counting failed', async () => {
     let isFull = true;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,

@@ -6,7 +6,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 const none = { leap: undefined };
 
 describe('executions/follow-skew', () => {
-  it('keeps a leap over a restart', async () => {
+  it('keeps a forward step across a restart', async () => {
     const ledger = createMemoryLedger();
     const leap = { beginMs: 1000, endMs: 661_000 };
     const { follow } = await start(ledger);
@@ -15,7 +15,7 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
-  it('keeps how far a clock has come, and again where it has come more than a day further', async () => {
+  it('stores how far a clock has come, and again after one more day', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     const dayMs = 86_400_000;
     for (const [reachedMs, kept] of [
@@ -30,7 +30,7 @@ describe('executions/follow-skew', () => {
     }
   });
 
-  it('sees a leap that happened while it was away, once', async () => {
+  it('notices a step that happened during an absence, once', async () => {
     const ledger = createMemoryLedger();
     const before = await start(ledger);
     expect(await before.follow({ nowMs: 5000, ownMs: 1000, ...none })).toBeUndefined();
@@ -41,7 +41,7 @@ describe('executions/follow-skew', () => {
     expect(after.facts().leap).toEqual(leap);
   });
 
-  it('sees no leap in a difference that is usual, in one that is a wrong clock, and while it watches', async () => {
+  it('notices no step in a usual difference, in a clock that is wrong altogether, and while it watches', async () => {
     const ledger = createMemoryLedger();
     const { follow } = await start(ledger);
     await follow({ nowMs: 1000, ownMs: 1000, ...none });
@@ -53,7 +53,7 @@ describe('executions/follow-skew', () => {
     expect(await wrong.follow({ nowMs: 90_000_000, ownMs: 100_000, ...none })).toBeUndefined();
   });
 
-  it('writes nothing while the difference stays as it was', async () => {
+  it('writes nothing while the difference does not change', async () => {
     const ledger = createMemoryLedger();
     let commits = 0;
     const commit: typeof ledger.commit = async (...change) => {

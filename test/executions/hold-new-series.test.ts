@@ -9,7 +9,7 @@ const isShown = (): boolean => true;
 const cell: Cell = { kind: 'runs', labels: ['pay', '', 'settle', 'failed'], count: 1, isReleased: false };
 
 describe('executions/hold-new-series', () => {
-  it('shows a value once its series has been shown as 0 for long enough, and keeps that in mind', async () => {
+  it('shows a value once its series has been shown as 0 for long enough, and remembers that', async () => {
     const { ledger } = openSqliteState({ memory: true });
     const cache = await openLedgerCache(ledger, 'upstream');
     let nowTicks = 0;
@@ -28,7 +28,7 @@ describe('executions/hold-new-series', () => {
     expect([...again.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
   });
 
-  it('lets others have their turn between the parts of many, and takes over what they change', async () => {
+  it('leaves the event loop to others between parts, and accepts their changes', async () => {
     const { ledger } = openSqliteState({ memory: true });
     const cache = await openLedgerCache(ledger, 'upstream');
     let nowTicks = 0;
@@ -50,7 +50,7 @@ describe('executions/hold-new-series', () => {
     expect(turns).toBe(1);
   });
 
-  it('waits with what is not shown at all, and again where it stopped being shown', async () => {
+  it('waits if a series is not shown at all, and starts again after it was not shown', async () => {
     const cache = await openLedgerCache(openSqliteState({ memory: true }).ledger, 'upstream');
     let nowTicks = 0;
     const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));

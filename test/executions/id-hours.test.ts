@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src/executions/counting/id-hours.ts';
 
 describe('executions/id-hours', () => {
-  it('takes a run for imported that ended more than a day before a lower id started', () => {
+  it('treats a run as imported that ended more than a day before a lower id started', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported({ id: 70, endedAtMs: 75 * hourMs })).toBe(true);
     expect(isImported({ id: 40, endedAtMs: 75 * hourMs })).toBe(false);
   });
 
-  it('takes less than a day for a clock', () => {
+  it('treats less than a day as a clock difference', () => {
     const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported({ id: 70, endedAtMs: 76 * hourMs })).toBe(false);
     expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
   });
 
-  it('knows what ran by a clock that is behind: its id was given when it began, by that clock', () => {
+  it('recognizes runs of a clock that is behind: the id was given when the run started by that clock', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
     const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
     const slowByMs = [90 * hourMs, 30 * hourMs];
@@ -28,7 +28,7 @@ describe('executions/id-hours', () => {
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });
 
-  it('sees ids start again below one that started over a day before', () => {
+  it('notices that ids start again by an id below one that started over a day before', () => {
     const { startsAgain } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(startsAgain({ id: 3, startedAtMs: 126 * hourMs })).toBe(true);
     expect(startsAgain({ id: 61, startedAtMs: 126 * hourMs })).toBe(false);
@@ -46,24 +46,24 @@ describe('executions/id-hours', () => {
     expect(createIdOrder(new Map(), laterMs).isImported({ id: 1, endedAtMs: 0 })).toBe(false);
   });
 
-  it('forgets the oldest of too many hours, but never how far ids have come', () => {
+  it('removes the oldest of too many hours, but never the greatest id', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3, laterMs)).toEqual([]);
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 1, laterMs)).toEqual([1, 2]);
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
   });
 
-  it('forgets hours that are still to come, but not what a clock that was set back an hour leaves', () => {
+  it('removes future hours, except those that a clock set back by an hour leaves', () => {
     expect(toForgottenHours(hours([5, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([5]);
     expect(toForgottenHours(hours([4, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([]);
   });
 
-  it('knows an import of an epoch whose only hour is still to come, because the clock was set back', () => {
+  it('recognizes an import in an epoch whose only hour is in the future, because the clock was set back', () => {
     const order = createIdOrder(hours([100, 1, 5]), 99.9 * hourMs);
     expect(order.isImported({ id: 6, endedAtMs: 50 * hourMs })).toBe(true);
     expect(createIdOrder(hours([103, 1, 5]), 99.9 * hourMs).isImported({ id: 6, endedAtMs: 50 * hourMs })).toBe(false);
   });
 
-  it('widens the hours that ids fall into, and reports no hour that stays the same', () => {
+  it('widens the hours of new ids, and reports no unchanged hour', () => {
     const known = hours([100, 50, 60], [101, 61, 70]);
     const started = [
       { id: 48, startedAtMs: 100.5 * hourMs },
@@ -77,7 +77,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('puts the greatest id into the hour in which it became known, and the least into that of its start', () => {
+  it('puts the greatest id into the hour when it became known, and the smallest into that of its start', () => {
     const known = hours([100, 50, 60], [126, 70, 80]);
     const started = [
       { id: 90, startedAtMs: 100 * hourMs },
@@ -89,7 +89,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('compares with hours that only one side knows', () => {
+  it('compares with hours that only one side has', () => {
     const order = createIdOrder(
       new Map([
         [100, { hour: 100, leastId: 50 }],

@@ -9,7 +9,7 @@ const laterMs = 1_000_000_000;
 const labels = { project: 'pay', group: 'nightly', name: 'settle' };
 
 describe('executions/job-facts', () => {
-  it('takes the success that becomes visible after a later failure for the last success', () => {
+  it('keeps a success as last success although it becomes visible after a later failure', () => {
     const failed = run(2, 20, 'failed');
     expect(factsOf([failed, run(1, 10, 'succeeded')])).toMatchObject({
       lastSuccessMs: 10_000,
@@ -21,7 +21,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('takes the failure that becomes visible after a later success for the last failure', () => {
+  it('keeps a failure as last failure although it becomes visible after a later success', () => {
     expect(factsOf([run(2, 20, 'succeeded'), run(1, 10, 'failed')])).toMatchObject({
       lastId: 2,
       lastFailedId: 1,
@@ -30,29 +30,29 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('counts the failures since a success that turns up between them', () => {
+  it('counts the failures since a success that appears between them', () => {
     const runs = [run(1, 10, 'failed'), run(2, 20, 'failed'), run(4, 40, 'failed'), run(3, 30, 'succeeded')];
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });
 
-  it('knows the duration of a run that took no time', () => {
+  it('keeps the duration of a run that took no time', () => {
     const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 });
     const none = someRun({ id: 2, startedAtMs: 20_000, endedAtMs: 20_000 });
     expect(factsOf([long, none])).toMatchObject({ lastDurationMs: 0, lastDurationOfMs: 20_000 });
   });
 
-  it('takes the start that is last, whichever run ended last', () => {
+  it('uses the latest start, whichever run ended last', () => {
     const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 90_000 });
     const short = someRun({ id: 2, startedAtMs: 50_000, endedAtMs: 60_000 });
     expect(factsOf([long, short])).toMatchObject({ lastStartMs: 50_000, lastEndMs: 90_000, lastDurationMs: 89_000 });
   });
 
-  it('takes the duration of the newest run that has one', () => {
+  it('uses the duration of the newest run that has one', () => {
     const negative = someRun({ id: 3, startedAtMs: 40_000, endedAtMs: 30_000 });
     expect(factsOf([run(1, 10), negative, run(2, 20)])).toMatchObject({ lastEndMs: 30_000, lastDurationOfMs: 20_000 });
   });
 
-  it('says the same in whatever order runs become known', () => {
+  it('has the same result in whatever order runs become known', () => {
     const anyRun = fc.record({ end: fc.integer({ min: 1, max: 30 }), status: fc.constantFrom(...statuses) });
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), (given, random) => {
@@ -65,7 +65,7 @@ describe('executions/job-facts', () => {
     );
   });
 
-  it('keeps failures whose end is unknown until a success is newer than all', () => {
+  it('keeps failures without a known end until a success is newer than all', () => {
     const before: JobFacts = {
       ...labels,
       jobId: 'a-1',
@@ -86,7 +86,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it.each([2, 24 * 30])('counts failures after a success that was dated %i h ahead', (aheadHours) => {
+  it.each([2, 24 * 30])('counts failures after a success dated %i h ahead', (aheadHours) => {
     const hourMs = 3_600_000;
     const aheadMs = aheadHours * hourMs;
     const stepped = toFacts(labels, run(1, aheadMs / 1000, 'succeeded'), undefined, aheadMs);
@@ -100,14 +100,14 @@ describe('executions/job-facts', () => {
     }
   });
 
-  it('takes no start that comes after the end for the last start', () => {
+  it('does not use a start after the end as last start', () => {
     const never = someRun({ id: 2, startedAtMs: 9_000_000, endedAtMs: 20_000 });
     expect(factsOf([someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 }), never])).toMatchObject({
       lastStartMs: 1000,
     });
   });
 
-  it('counts on past the failures that it knows the ends of', () => {
+  it('continues to count beyond the failures whose ends it keeps', () => {
     const runs = Array.from({ length: 100 }, (_, index) => run(index + 1, index + 1, 'failed'));
     const facts = factsOf(runs);
     expect(facts?.consecutiveFailures).toBe(100);

@@ -19,7 +19,7 @@ describe('executions/job-lists', () => {
     played = undefined;
   });
 
-  it('shows no longer what was last of a job that was deleted, and what was counted of it for thirty days more', async () => {
+  it('hides the last values of a deleted job, and keeps its counters for thirty days', async () => {
     const { control, job, fail, counted, failures, rounds, finish } = await play();
     fail(job);
     await rounds(6);
@@ -40,7 +40,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay  succeeded 1']);
   });
 
-  it('goes by the new name of a job that was renamed', async () => {
+  it('uses the new name of a renamed job', async () => {
     const { control, job, fail, failures, rounds } = await play();
     fail(job);
     await rounds(6);
@@ -52,7 +52,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['pay out 1']);
   });
 
-  it('shows again what was last of a job that comes back into the list', async () => {
+  it('shows the last values of a job again that returns to the list', async () => {
     const { control, job, fail, failures, rounds } = await play();
     fail(job);
     await rounds(6);
@@ -64,7 +64,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('shows nothing that was last of a job that configuration leaves out, and continues to show what was counted', async () => {
+  it('hides the last values of an excluded job, and continues to show its counters', async () => {
     const { job, fail, failures, counted, rounds, restart } = await play();
     fail(job);
     await rounds(6);
@@ -74,7 +74,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay settle failed 1']);
   });
 
-  it('gives the place of a job that is gone to another', async () => {
+  it('gives the slot of a deleted job to another', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 1 } });
     const next = control.createJob('pay', { name: 'copy', group: '' });
     fail(job);
@@ -89,7 +89,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('lets a job that runs have the place of one that did not for thirty days, and takes it away from no other', async () => {
+  it('gives a running job the slot of one without a run for thirty days, and takes none from others', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);
@@ -106,7 +106,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay often failed 2', 'pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('continues as before where the list cannot be read', async () => {
+  it('changes nothing if the list cannot be read', async () => {
     const { control, job, fail, failures, rounds } = await play();
     fail(job);
     await rounds(6);
@@ -116,7 +116,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('takes a job that ended while the list was under way for one that is there', async () => {
+  it('keeps a job that ended while the list was requested', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const end = async (name: string, lastEndMs: number) =>
       cache.update(async () => ({
@@ -146,7 +146,7 @@ describe('executions/job-lists', () => {
     ]);
   });
 
-  it('learns from a list that another poll reads, and asks for none of that project for ten minutes', async () => {
+  it('uses a list that another poll reads, and requests none for that project for ten minutes', async () => {
     const { lists, end, gone, asked, passMs } = await openLists();
     await end('old', 999_000);
     await end('listed', 999_000);
@@ -160,7 +160,7 @@ describe('executions/job-lists', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('knows the ids of the jobs of a project, unless they are many', async () => {
+  it("knows the ids of a project's jobs, unless they are many", async () => {
     const { lists } = await openLists();
     const list = Array.from({ length: 21 }, (_, index) => ({ id: `a${index}`, group: '', name: `job ${index}` }));
     expect(lists.idsOf('pay')).toBeUndefined();
@@ -172,7 +172,7 @@ describe('executions/job-lists', () => {
     expect(lists.idsOf('pay')).toEqual([]);
   });
 
-  it('learns nothing from the list of a project that is hidden, which may lack what is there', async () => {
+  it('does not use the list of a hidden project, which may be incomplete', async () => {
     const { lists, end, gone, hold } = await openLists();
     await end('old', 999_000);
     await hold('hidden');
@@ -180,7 +180,7 @@ describe('executions/job-lists', () => {
     expect(gone()).toEqual([]);
   });
 
-  it('looks once in ten minutes for jobs to forget', async () => {
+  it('looks for jobs to remove every ten minutes', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     let nowTicks = 0;
     const settings = { isWantedProject: () => true, isWantedJob: () => false };
@@ -198,7 +198,7 @@ describe('executions/job-lists', () => {
     expect(names()).toEqual([]);
   });
 
-  it('asks for as many lists as a twentieth of all requests are, and for none more after one that does not come', async () => {
+  it('requests as many lists as a twentieth of all requests, and none after an error', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
     await cache.update(async () => ({
@@ -226,7 +226,7 @@ describe('executions/job-lists', () => {
     expect([await look(60_000), await look(60_000)]).toEqual([12, 1]);
   });
 
-  it('asks for one list a round at most, and for each once in ten minutes', async () => {
+  it('requests at most one list in a round, and each every ten minutes', async () => {
     const { control, fail, rounds, simulator } = await play();
     for (const project of ['a', 'b', 'c']) {
       control.createProject(project);

@@ -27,13 +27,13 @@ describe('executions/lag', () => {
     expect(toLagSeconds(toCache(scanned('pay', -600)), unshown(), nowMs)).toBe(0);
   });
 
-  it('leaves out what cannot be read, and what is not shown', () => {
+  it('leaves out projects that cannot be read or are not shown', () => {
     const cache = toCache(scanned('pay', 15), scanned('off', 9000, 'disabled'), scanned('dark', 900));
     expect(toLagSeconds(cache, unshown('dark'), nowMs)).toBe(15);
     expect(toLagSeconds(cache, unshown(), nowMs)).toBe(900);
   });
 
-  it('says what a round left undone, and nothing where that is nothing', () => {
+  it('describes what a round left undone, if anything', () => {
     const behind = { backlog: [{ beginMs: 0, endMs: 1000 }] };
     const cache = toCache(
       { ...scanned('pay', 15), ...behind },

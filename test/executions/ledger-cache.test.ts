@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/ledger-cache', () => {
-  it('shows the last runs of one change after the other, over a restart too', async () => {
+  it('shows the last runs of consecutive changes, also across a restart', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     for (const id of [1, 2, 3]) await cache.update(async () => ({ recent: [recent(id)] }));
@@ -16,7 +16,7 @@ describe('executions/ledger-cache', () => {
     expect(next.recent().map(({ id }) => id)).toEqual([3, 2, 1]);
   });
 
-  it('forgets a job that has the name of an ending without what was counted of its project', async () => {
+  it('removes a job named like an ending without the totals of its project', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     const job = { id: 'a-1', name: 'succeeded', group: 'user', averageDurationMs: undefined };

@@ -13,7 +13,7 @@ describe('executions with many jobs', () => {
   });
 
   it.each(isAll ? [400, 5000] : [400])(
-    'shows every counter and fact of %i jobs with failures, and the same series while runs come and go',
+    'shows every counter and fact of %i failing jobs, and the same series while runs come and go',
     async (count) => {
       const { control, rounds, round, nowMs, shown, names, told } = await play();
       const jobs = createJobs(control, count);
@@ -39,7 +39,7 @@ describe('executions with many jobs', () => {
     240_000,
   );
 
-  it('counts the first run after a start together with others where its job has to give its place back', async () => {
+  it('counts the first run after a start in `__other__` if its job must return its slot', async () => {
     const { control, finish, rounds, counted, restart, job } = await play({ settings: { holdNewSeriesMs: 0 } });
     await rounds(2);
     finish('pay');

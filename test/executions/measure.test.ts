@@ -6,7 +6,7 @@ import { toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/measure', () => {
-  it('counts a run by its job and status, and begins the other statuses of the job at 0', () => {
+  it("counts a run by its job and status, and starts the job's other statuses at 0", () => {
     expect(linesOf(measured([someRun({ status: 'failed' })]), 'runs')).toEqual([
       'runs pay|nightly|settle|succeeded 0',
       'runs pay|nightly|settle|failed 1',
@@ -18,7 +18,7 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('adds to what was counted before, and changes nothing of it', () => {
+  it('adds to earlier counts without changing them', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun()], rules));
     const before = JSON.stringify([...totals.cells]);
@@ -27,7 +27,7 @@ describe('executions/measure', () => {
     expect(next.cells.get(toCellKey('runs', ['pay', 'nightly', 'settle', 'succeeded']))?.count).toBe(3);
   });
 
-  it('changes nothing but what it counts', () => {
+  it('changes only what it counts', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun()], rules));
     const next = measure(totals, 'pay', [someRun({ id: 2 })], rules);
@@ -38,7 +38,7 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('counts runs by what started them, with the other statuses at 0', () => {
+  it('counts runs by trigger, with the other statuses at 0', () => {
     const types = ['user', 'scheduled', 'user-scheduled', 'webhook', 'a plugin', undefined];
     const lines = linesOf(measured(types.map((type, index) => someRun({ id: index + 1, type }))), 'project-runs');
     expect(lines).toHaveLength(35);
@@ -67,14 +67,14 @@ describe('executions/measure', () => {
       ]);
   });
 
-  it('puts durations into the buckets they fit into, from milliseconds', () => {
+  it('puts durations, in milliseconds, into the right buckets', () => {
     const runs = [1000, 1001, 10_000, 70_000].map((tookMs, id) => took(tookMs, id));
     expect(linesOf(measured(runs), 'durations')).toEqual([
       'durations pay|nightly|settle|succeeded 4 in 1,2,1 of 82.001 s',
     ]);
   });
 
-  it('observes no negative duration, counts the run all the same, and says so', () => {
+  it('observes no negative duration, counts the run anyway, and reports it', () => {
     const found = measured([took(-1, 1), took(500, 2)]);
     expect(found.unmeasured).toEqual({ negative: 1, no_start: 0 });
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
@@ -82,7 +82,7 @@ describe('executions/measure', () => {
     expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
   });
 
-  it('observes no duration where the start is missing, counts the run all the same, and says so', () => {
+  it('observes no duration without a start, counts the run anyway, and reports it', () => {
     const found = measured([
       took(500, 1),
       someRun({ id: 2, startedAtMs: 200_000, endedAtMs: 200_000, lacksStart: true }),
@@ -93,7 +93,7 @@ describe('executions/measure', () => {
     expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
   });
 
-  it('counts nodes by how they ended, and failures by node', () => {
+  it('counts nodes by result, and failures by node', () => {
     const found = measured([
       someRun({ succeededNodes: 3, failedNodes: ['web01', 'web02'] }),
       someRun({ failedNodes: ['web01'] }),
@@ -106,20 +106,20 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('has runs without a job under empty names, and no facts of them', () => {
+  it('has runs without a job under empty names, without facts', () => {
     const found = measured([someRun({ job: undefined })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|||succeeded 1');
     expect(linesOf(found, 'durations')).toEqual(['durations pay|||succeeded 1 in 0,1,0 of 5 s']);
     expect(found.jobs.size).toBe(0);
   });
 
-  it('has a deleted job under its mark, and no facts of it', () => {
+  it('has a deleted job under its mark, without facts', () => {
     const found = measured([someRun({ job: undefined, isJobDeleted: true })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay||__deleted__|succeeded 1');
     expect(found.jobs.size).toBe(0);
   });
 
-  it('keeps durations of the jobs that came first apart, and those of the rest together', () => {
+  it('keeps the durations of the first jobs separate, and those of the rest together', () => {
     const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...ample, durations: 2 });
     expect(linesOf(found, 'durations')).toEqual([
       'durations pay||a|succeeded 2 in 0,2,0 of 10 s',
@@ -130,7 +130,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([]);
   });
 
-  it('has the runs of jobs beyond the cap together, without facts, and says which', () => {
+  it('counts jobs beyond the cap together, without facts, and reports which', () => {
     const found = measured([named('a', 1), named('b', 2), named('b', 3)], { ...ample, jobs: 1 });
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||a|succeeded 1',
@@ -140,7 +140,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([toJobKey('pay', '', 'b')]);
   });
 
-  it('counts the runs of a job that had to give its place back together with others, and keeps its facts right', () => {
+  it('counts the runs of a job that returned its slot in `__other__`, and keeps its facts correct', () => {
     const totals = someTotals({ ...ample, jobs: 1 });
     keep(totals, measure(totals, 'pay', [named('a', 1)], rules));
     const key = toJobKey('pay', '', 'a');
@@ -158,7 +158,7 @@ describe('executions/measure', () => {
     expect(again.jobs.get(key)?.leftOut).toBeUndefined();
   });
 
-  it('adds the nodes beyond the cap up', () => {
+  it('counts nodes beyond the cap together', () => {
     const found = measured([someRun({ failedNodes: ['web01', 'web02', 'web03'] })], { ...ample, nodes: 1 });
     expect(linesOf(found, 'node-failures')).toEqual(['node-failures pay|web01 1', 'node-failures pay|__other__ 2']);
   });
@@ -177,7 +177,7 @@ describe('executions/measure', () => {
     expect(factsOf(measured(runs))?.consecutiveFailures).toBe(failures);
   });
 
-  it('goes by the order of ends, whatever the order of rows', () => {
+  it('uses the order of ends, whatever the order of rows', () => {
     const runs = [
       someRun({ id: 3, status: 'failed', startedAtMs: 300_000, endedAtMs: 307_000 }),
       someRun({ id: 2, status: 'succeeded', startedAtMs: 200_000, endedAtMs: 203_000 }),
@@ -200,7 +200,7 @@ describe('executions/measure', () => {
     });
   });
 
-  it('lets an older end that turns up late change nothing of what was last', () => {
+  it('does not change last values by an older end that appears late', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
     const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);
@@ -208,7 +208,7 @@ describe('executions/measure', () => {
     expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
-  it('adds up two jobs of one group and name, lets the newest end win, and says so', () => {
+  it('adds up two jobs with the same group and name, keeps the newest end, and reports it', () => {
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: 9000 };
     const found = measured([someRun({ id: 1 }), someRun({ id: 2, job: twin, endedAtMs: 120_000 })]);
     expect(found.merged).toBe(1);
@@ -216,7 +216,7 @@ describe('executions/measure', () => {
     expect(factsOf(found)).toMatchObject({ jobId: 'b-2', lastId: 2, averageDurationMs: 9000 });
   });
 
-  it('keeps names that look like code apart', () => {
+  it('keeps names that look like code separate', () => {
     const found = measured([named('__proto__', 1), named('constructor', 2)]);
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||__proto__|succeeded 1',

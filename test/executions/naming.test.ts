@@ -13,7 +13,7 @@ describe('executions/naming', () => {
     ['other', 'other'],
     ['running', 'other'],
     ['queued', 'other'],
-  ] as const)('takes what has an end and says %s for %s', (status, ending) => {
+  ] as const)('reads a finished execution with status %s as %s', (status, ending) => {
     expect(toEnding(someRun({ status }))).toBe(ending);
   });
 
@@ -21,12 +21,9 @@ describe('executions/naming', () => {
     ['failed where a node failed', 3, ['web02'], 'failed'],
     ['succeeded where all nodes succeeded', 3, [], 'succeeded'],
     ['other where no node tells', 0, [], 'other'],
-  ] as const)(
-    'takes a finished one-time run that still says scheduled for %s',
-    (_name, succeededNodes, nodes, ending) => {
-      expect(toEnding(someRun({ status: 'scheduled', succeededNodes, failedNodes: nodes }))).toBe(ending);
-    },
-  );
+  ] as const)('reads a finished one-time run that is still scheduled as %s', (_name, succeededNodes, nodes, ending) => {
+    expect(toEnding(someRun({ status: 'scheduled', succeededNodes, failedNodes: nodes }))).toBe(ending);
+  });
 
   const id = 'a-1';
   const averageDurationMs = undefined;
@@ -55,7 +52,7 @@ describe('executions/naming', () => {
     expect(toJobName(someRun({ job, isJobDeleted }))).toEqual(expected);
   });
 
-  it('writes the path of a job with its group, and without where it has none', () => {
+  it('writes the path of a job with its group, if there is one', () => {
     expect(toJobPath('pay', { group: 'nightly/eu', name: 'settle' })).toBe('pay/nightly/eu/settle');
     expect(toJobPath('pay', { group: '', name: 'settle' })).toBe('pay/settle');
   });

@@ -17,31 +17,31 @@ describe('executions/narrowing', () => {
     expect(found.length).toBeLessThanOrEqual(9);
   });
 
-  it('asks no further once as much is found as is missing', async () => {
+  it('stops once all missing executions are located', async () => {
     const { find, asked } = createScene({ ends: { p0: 1 } });
     expect(await find()).toContain('p0');
     // One of a group of 75, and one for each half: 38, 19, 10, 5 and 3 projects.
     expect(asked).toHaveLength(6);
   });
 
-  it('leaves out what is known', async () => {
+  it('leaves out known executions', async () => {
     const { find } = createScene({ ends: { p3: 4, p90: 1 }, known: { p3: 4 } });
     const found = await find();
     expect(found).toContain('p90');
     expect(found).not.toContain('p3');
   });
 
-  it('finds nothing where a run belongs to no known job, so that all is searched', async () => {
+  it('finds nothing if a run belongs to no known job, so that all projects are searched', async () => {
     expect(await createScene({ ends: {} }).find()).toEqual([]);
   });
 
-  it('asks nothing where it would cost as much as to read the projects, which have twenty jobs each', async () => {
+  it('requests nothing if reading the projects, of twenty jobs each, costs as much', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
     expect(await find()).toEqual([]);
     expect(asked).toEqual([]);
   });
 
-  it('asks for at most 75 jobs at once, so that addresses stay short', async () => {
+  it('requests at most 75 jobs at once, so that addresses stay short', async () => {
     const { find, longest } = createScene({ ends: {}, jobsOfEach: 10 });
     await find();
     expect(longest()).toBe(70);
@@ -53,24 +53,21 @@ describe('executions/narrowing', () => {
     expect(asked).toEqual([]);
   });
 
-  it('does without for an hour after nothing was found in the projects that it named', async () => {
+  it('stops for an hour after the projects that it named had nothing', async () => {
     const { find, noteVain } = createScene({ ends: { p3: 1 } });
     noteVain();
     expect(await find({ afterMs: 3_599_999 })).toEqual([]);
     expect(await find({ afterMs: 3_600_000 })).toContain('p3');
   });
 
-  it.each(['rejected', 'forbidden', 'server'] as const)(
-    'does without for an hour where the answer is %s',
-    async (kind) => {
-      const { find, asked } = createScene({ ends: { p3: 1 }, refused: kind });
-      expect(await find()).toEqual([]);
-      expect(await find({ afterMs: 3_599_999 })).toEqual([]);
-      expect(asked).toHaveLength(1);
-    },
-  );
+  it.each(['rejected', 'forbidden', 'server'] as const)('stops for an hour after the error %s', async (kind) => {
+    const { find, asked } = createScene({ ends: { p3: 1 }, refused: kind });
+    expect(await find()).toEqual([]);
+    expect(await find({ afterMs: 3_599_999 })).toEqual([]);
+    expect(asked).toHaveLength(1);
+  });
 
-  it('reports a fault that is not its own', async () => {
+  it('passes on an error that is not its own', async () => {
     await expect(createScene({ ends: {}, refused: 'timeout' }).find()).rejects.toThrow('refused: timeout');
   });
 });

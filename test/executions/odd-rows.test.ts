@@ -12,7 +12,7 @@ describe('executions/odd-rows', () => {
     expect(fields).toEqual(['id', 'date-ended']);
   });
 
-  it('counts a row that no answer can hold as skipped', () => {
+  it('counts a row that is too large for any answer as skipped', () => {
     const { note, fields, skipped, complaints } = createScene();
     const row = { field: 'size', text: '1 after 6', isTooLarge: true } as const;
     note('pay', [row]);
@@ -21,7 +21,7 @@ describe('executions/odd-rows', () => {
     expect(complaints()).toEqual(['1 executions cannot be read and are not counted: `size` in pay']);
   });
 
-  it('reports a day, by project and field', () => {
+  it('reports the rows of a day, by project and field', () => {
     const { note, complaints, pass } = createScene();
     note('pay', [{ field: 'id', text: '1' }]);
     pass(86_399_999);

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
 
 describe('executions/overlap', () => {
-  it('is what is configured where nothing was seen', () => {
+  it('is the configured one by default', () => {
     expect(createOverlap(120_000).ms(0)).toBe(120_000);
   });
 
-  it('grows to twice the lateness that was seen, for a day', () => {
+  it('grows to twice the observed lateness, for a day', () => {
     const overlap = createOverlap(120_000);
     overlap.noteLateness(300_000, 1000);
     expect(overlap.ms(1000)).toBe(600_000);
@@ -14,7 +14,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_401_000)).toBe(120_000);
   });
 
-  it('takes the usual lateness for usual, and never grows beyond half an hour', () => {
+  it('ignores the usual lateness, and never grows beyond half an hour', () => {
     const overlap = createOverlap(120_000);
     overlap.noteLateness(60_000, 1000);
     expect(overlap.ms(1000)).toBe(120_000);
@@ -22,7 +22,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(1_800_000);
   });
 
-  it('doubles where a later pass finds what all rounds missed, once in a round', () => {
+  it('doubles if a later pass finds what all rounds missed, once in a round', () => {
     const overlap = createOverlap(120_000);
     overlap.noteMissed(1000);
     overlap.noteMissed(1000);
@@ -34,7 +34,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
-  it('reaches beyond now until a clock that was set back has come to where it was', () => {
+  it('reaches beyond now until a clock that was set back has caught up', () => {
     const overlap = createOverlap(120_000);
     expect(overlap.untilMs(1000)).toBe(1000);
     overlap.noteReached(600_000);
@@ -43,7 +43,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
-  it('reaches a day beyond now where nothing is known of the clock', () => {
+  it('reaches a day beyond now if nothing is known of the clock', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     expect(overlap.untilMs(1000)).toBe(86_401_000);
     expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
@@ -51,20 +51,20 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(90_000_000)).toBe(176_400_000);
   });
 
-  it('reaches as far as it has to after a clock that was days ahead, also where the clock was not seen for a while', () => {
+  it('reaches far enough after a clock that was days ahead, even if the clock was unknown for a while', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(30 * 86_400_000);
     overlap.noteUnseen();
     expect(overlap.untilMs(1000)).toBe(30 * 86_400_000);
   });
 
-  it('reaches a day beyond what was read before where the clock may have gone on ahead meanwhile', () => {
+  it('reaches a day beyond the last read if the clock may have gone further meanwhile', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(87_000_000);
   });
 
-  it('reaches after a restart as far as a clock had come that was more than a day ahead, and a day more', () => {
+  it('reaches after a restart a day beyond the time that a clock days ahead had reached', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(3 * 86_400_000);
     expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);
@@ -73,7 +73,7 @@ describe('executions/overlap', () => {
     expect(next.untilMs(600_000)).toBe(4 * 86_400_000);
   });
 
-  it('grows by how far clocks of members are apart', () => {
+  it('grows by the difference between clocks of members', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);
     expect(overlap.ms(1000)).toBe(120_000);
@@ -81,7 +81,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(720_000);
   });
 
-  it('reaches beyond now as far as the clock of a member is ahead, until the next round', () => {
+  it("reaches beyond now as far as a member's clock is ahead, until the next round", () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 5_000_000);
     expect(overlap.untilMs(5_000_000)).toBe(5_000_000);
@@ -89,7 +89,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(5_000_000)).toBe(5_720_000);
   });
 
-  it('keeps the wider of what was seen', () => {
+  it('keeps the widest observed value', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([0, 600_000], 1000);
     overlap.noteLateness(100_000, 2000);

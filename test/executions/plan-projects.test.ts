@@ -3,33 +3,33 @@ import { type ProjectState, toNewProject } from '../../src/executions/ledger/pro
 import { planProjects } from '../../src/executions/reading/plan-projects.ts';
 
 describe('executions/plan-projects', () => {
-  it('begins counting at the first list, or the backfill before it', () => {
+  it('starts counting at the first list, or the backfill before it', () => {
     expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
       facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs: 9000 },
       states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],
     });
   });
 
-  it('begins a new project at the last list that lacked it', () => {
+  it('starts a new project at the last list without it', () => {
     const { states } = list({ names: ['pay', 'new'], known: [toNewProject('pay', 0)], listedAtMs: 8000, nowMs: 9000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
   });
 
-  it('dates a list by when it was asked for', () => {
+  it('dates a list by its request', () => {
     expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
   });
 
-  it('begins a new project now where the clock was set back since', () => {
+  it('starts a new project now if the clock was set back since', () => {
     const { states } = list({ names: ['new'], listedAtMs: 8000, nowMs: 5000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
   });
 
-  it('begins a new project earlier where the list before may have been dated by a clock that is ahead', () => {
+  it('starts a new project earlier if a clock that is ahead may have dated the last list', () => {
     const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
     expect(states?.[0]?.countedFromMs).toBe(7500);
   });
 
-  it('holds what is gone from the list where it is, and why it was held before stays', () => {
+  it('puts a missing project on hold at its progress; an earlier hold stays', () => {
     const known: ProjectState[] = [
       toNewProject('pay', 0),
       { ...toNewProject('stock', 0), hold: 'disabled', heldSinceMs: 10 },
@@ -39,7 +39,7 @@ describe('executions/plan-projects', () => {
     ]);
   });
 
-  it('begins a project that appears where one that is gone was read to, less the time until ends are visible', () => {
+  it("starts a project that replaces a missing one at that one's progress, minus the overlap", () => {
     const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
       ...state,
       scannedThroughMs: 6000,
@@ -69,7 +69,7 @@ describe('executions/plan-projects', () => {
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });
 
-  it('begins again when configuration includes a project that it left out', () => {
+  it('starts again when configuration includes a project that it excluded', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
     const excluded = list({ names: ['pay'], known: [toNewProject('pay', 0)], nowMs: 9000, isWanted }).states ?? [];
     expect(excluded).toEqual([

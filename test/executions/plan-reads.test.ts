@@ -9,7 +9,7 @@ import {
 } from '../../src/executions/reading/plan-reads.ts';
 
 describe('executions/plan-reads', () => {
-  it('reads an active project in every round, an overlap before where it was read', () => {
+  it('reads an active project in every round, an overlap before its progress', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 
@@ -29,11 +29,11 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [state], activities: { pay: active } })).toEqual(['live pay -60 s … 0 s']);
   });
 
-  it('rewinds where the clock was set back', () => {
+  it('rewinds if the clock was set back', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
-  it('reads before times that the clock left out, as long as its overlap reaches them', () => {
+  it('reads before the span that the clock skipped, as long as its overlap reaches there', () => {
     const leap = { beginMs: nowMs - 700_000, endMs: nowMs - 100_000 };
     const activities = { pay: active };
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap })).toEqual(['live pay -735 s … 0 s']);
@@ -42,7 +42,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap: before })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('asks for no more than a day at once, and says from where on the rest is to be read', () => {
+  it('requests at most a day at once, and returns from where the rest is to be read', () => {
     const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
     expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
       'live pay -86400 s … 0 s since -259320 s',
@@ -50,14 +50,14 @@ describe('executions/plan-reads', () => {
     ]);
   });
 
-  it('reads on from how far it has read, whatever is still to be read before', () => {
+  it('continues from its progress, whatever backlog there is', () => {
     const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs - 15_000 };
     expect(plan({ states: [behind], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
     const wide = { pay: { ...idle, nextDayMs: nowMs } };
     expect(plan({ states: [behind], activities: wide })).toEqual(['rotation pay -135 s … 0 s']);
   });
 
-  it('catches up with what can be read and is shown', () => {
+  it('reads backlogs that can be read and are shown', () => {
     const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs };
     const activities = new Map([['pay', active]]);
     expect(isCaughtUpWith(behind, { activities, nowMs })).toBe(true);
@@ -67,7 +67,7 @@ describe('executions/plan-reads', () => {
     expect(isCaughtUpWith(behind, { activities: unshown, nowMs })).toBe(false);
   });
 
-  it('tries a held project when its turn comes, and an excluded one never', () => {
+  it('tries a held project in its turn, and never an excluded one', () => {
     const states: ProjectState[] = [
       { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - 90_000 },
       { ...scanned('gone', -90_000), hold: 'excluded' },
@@ -75,7 +75,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
   });
 
-  it('looks at once for a project that has gone from the list, and then when its turn comes', () => {
+  it('reads a project missing in the list at once, and then in its turn', () => {
     const gone: ProjectState = { ...scanned('gone', -60_000), hold: 'hidden', heldSinceMs: nowMs };
     const states = [gone, scanned('stock', -90_000)];
     expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
@@ -83,7 +83,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities })).toEqual(['rotation stock -210 s … 0 s']);
   });
 
-  it('asks a held project after as long as it has been held, and at least every five minutes', () => {
+  it('reads a held project again after as long as it has been on hold, at most five minutes', () => {
     const askedAgo = (heldMs: number, readMs: number): string[] => {
       const state: ProjectState = { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - heldMs };
       return plan({ states: [state], activities: { pay: { ...idle, readAtMs: nowMs - readMs } } });
@@ -94,7 +94,7 @@ describe('executions/plan-reads', () => {
     expect(askedAgo(86_400_000, 300_000)).toHaveLength(1);
   });
 
-  it('leaves a project that shows none of its rows to its turn', () => {
+  it('reads a project without shown rows only in its turn', () => {
     const states = [scanned('pay', -900_000), scanned('stock', -1_000_000)];
     const pay = { ...active, unshownSinceMs: nowMs - 600_001, readAtMs: nowMs - 1000 };
     const stock = { ...idle, readAtMs: nowMs - 2000 };
@@ -104,7 +104,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('reads idle projects that have waited for the whole delay, because rounds took long', () => {
+  it('reads idle projects that waited for the whole delay, because rounds took long', () => {
     const late = Array.from({ length: 10 }, (_, index) => scanned(`late${index}`, -900_001));
     const states = [...late, ...Array.from({ length: 110 }, (_, index) => scanned(`p${index}`, -60_000))];
     expect(plan({ states, sweepQuota: 40 })).toHaveLength(10);
@@ -112,14 +112,14 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, sweepQuota: 0 })).toHaveLength(2);
   });
 
-  it('reads idle projects as fast as it may after a copy was restored', () => {
+  it('reads idle projects as fast as it may after a restore', () => {
     const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
     const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });
     expect(reads).toHaveLength(40);
     expect(plan({ states, sweepBeforeMs: nowMs - 90_000, sweepQuota: 40 })).toHaveLength(9);
   });
 
-  it('searches the projects that are to run now by their rhythm, then those that ran last, and as many as it may', () => {
+  it('searches first the projects whose next run is due, then those that ran last, up to the limit', () => {
     const ran = (...agoMs: number[]) => ({ ...idle, lastRunsMs: agoMs.map((ms) => nowMs - ms) });
     const activities = {
       never: idle,

@@ -12,32 +12,35 @@ import { createFakeApi, type Question, refusal, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/project-reading', () => {
-  it('takes in what a window holds, and says that all of it was read', async () => {
+  it('stores the rows of a window, and reports that all of it was read', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, hidden: 0, isUnshown: false });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it.each([20, 2000])('counts all of %i but the one whose row no answer can hold, and continues', async (count) => {
-    const large = 7;
-    const scene = createScene({
-      answer: (asked) => {
-        const page = toPage(runs(count), asked);
-        if (page.items.some(({ id }) => id === large)) throw refusal('too_large');
-        return page;
-      },
-    });
-    const result = await scene.read('live');
-    await scene.readPast(100);
-    expect(result.hidden).toBe(0);
-    expect(scene.counted).toHaveLength(count - 1);
-    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-    expect(new Set(scene.odd)).toEqual(new Set(['pay size 1 after 6']));
-    expect(scene.asked.length).toBeLessThan(60);
-  });
+  it.each([20, 2000])(
+    'counts all of %i except the one that is too large for any answer, and continues',
+    async (count) => {
+      const large = 7;
+      const scene = createScene({
+        answer: (asked) => {
+          const page = toPage(runs(count), asked);
+          if (page.items.some(({ id }) => id === large)) throw refusal('too_large');
+          return page;
+        },
+      });
+      const result = await scene.read('live');
+      await scene.readPast(100);
+      expect(result.hidden).toBe(0);
+      expect(scene.counted).toHaveLength(count - 1);
+      expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+      expect(new Set(scene.odd)).toEqual(new Set(['pay size 1 after 6']));
+      expect(scene.asked.length).toBeLessThan(60);
+    },
+  );
 
-  it('reads the newest page at once and the rest later, and never a page twice: not after a fault, a stop, or a restart', async () => {
+  it('reads the newest page at once and the rest later, and no page twice, even after an error, a stop, or a restart', async () => {
     let fails = false;
     const answer = (asked: Question): unknown => {
       if (fails) throw refusal('timeout');
@@ -61,7 +64,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(12);
   });
 
-  it('is read up to where its oldest backlog begins, and up to now once that is done', async () => {
+  it('has progress up to its oldest backlog, and up to now once that is done', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');
     const reached: number[] = [];
@@ -74,7 +77,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('leaves to the backlog what lies between what was read and the window', async () => {
+  it('adds to the backlog what is between the last read and the window', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.read('live', { beginMs: 8_000_000 });
     expect(scene.counted).toHaveLength(1);
@@ -85,7 +88,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads no more of a wide window than has to be read, where one page does not hold it', async () => {
+  it('reads no more of a wide window than needed if one page does not hold it', async () => {
     const answer = (asked: Question): unknown => toPage(runs(5000), asked);
     const scene = createScene({ answer, scannedThroughMs: 9_900_000 });
     expect(await scene.read('rotation', { beginMs: 0 }, 9_800_000)).toMatchObject({ counted: 499, isCut: true });
@@ -93,7 +96,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('takes what was still to be read for nothing that became visible late', async () => {
+  it('does not count executions of the backlog as late', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(40), asked),
       scannedThroughMs: 9_500_000,
@@ -104,7 +107,7 @@ describe('executions/project-reading', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('goes through a flood of one second in one go', async () => {
+  it('reads a flood of one second at once', async () => {
     const flood = Array.from({ length: 2600 }, (_, index) =>
       someRun({ id: index + 1, startedAtMs: 1, endedAtMs: 5_000_100 }),
     );
@@ -116,7 +119,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('keeps a past that shows no row until the project shows something', async () => {
+  it('keeps a hidden past as unread until the project shows something', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);
@@ -132,7 +135,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('asks for the next page until a row is shown, and for five where none is', async () => {
+  it('requests the next page until a row is shown, and five pages if none is', async () => {
     const dark = createScene({ answer: (asked) => ({ ...toPage(runs(4000), asked), items: [] }) });
     expect(await dark.read('live')).toMatchObject({ counted: 0, isUnshown: true });
     expect(dark.asked).toHaveLength(5);
@@ -146,26 +149,26 @@ describe('executions/project-reading', () => {
     expect([partly.asked.length, partly.counted.length]).toEqual([2, 499]);
   });
 
-  it('shows how many rows of a window are not shown, and continues', async () => {
+  it('reports how many rows of a window are not shown, and continues', async () => {
     const scene = createScene({ answer: (asked) => ({ ...toPage(runs(3), asked), total: 7 }) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, total: 7, shown: 3, hidden: 4, isUnshown: false });
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it.each(['live', 'rotation'] as const)('holds where it is when not one row is shown: %s', async (purpose) => {
+  it.each(['live', 'rotation'] as const)('keeps its progress if no row is shown: %s', async (purpose) => {
     const scene = createScene({ answer: () => ({ total: 7, items: [], oddRows: [] }) });
     expect(await scene.read(purpose)).toMatchObject({ counted: 0, hidden: 7, isUnshown: true });
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 
-  it('asks for one page of what is out of visibility, however much it has become', async () => {
+  it('requests one page of hidden rows, however many there are', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
     expect(scene.state().hold).toBe('hidden');
   });
 
-  it('is back with the first row that is shown, and reads what it missed', async () => {
+  it('resumes with the first shown row, and reads what it missed', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ counted: 3 });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
@@ -178,7 +181,7 @@ describe('executions/project-reading', () => {
     ['forbidden', undefined, 'hidden'],
     // No path can hold its name.
     ['rejected', undefined, 'hidden'],
-  ] as const)('takes %s %s for %s', async (kind, errorCode, hold) => {
+  ] as const)('puts a project after %s %s on hold as %s', async (kind, errorCode, hold) => {
     const answer = (): never => {
       throw refusal(kind, errorCode);
     };
@@ -187,7 +190,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
   });
 
-  it('lets a fault of the server hold nothing', async () => {
+  it('puts nothing on hold after an error of the server', async () => {
     const answer = (): never => {
       throw refusal('server');
     };
@@ -212,7 +215,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads what a restored copy does not hold, however long ago it ended: it was counted before', async () => {
+  it('reads again what a restored copy lacks, however old: it was counted before', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,
@@ -223,7 +226,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('reads on in what is dated after now, until all of it was read once', async () => {
+  it('continues to read future-dated executions until all were read once', async () => {
     const count = 12_000;
     const ahead = runs(count).map((run) => ({ ...run, endedAtMs: nowMs + 1000 + 50 * run.id }));
     let fails = false;
@@ -249,13 +252,13 @@ describe('executions/project-reading', () => {
     expect(scene.asked.length - before).toBeGreaterThan(20);
   });
 
-  it('rewinds where the clock was set back', async () => {
+  it('rewinds if the clock was set back', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), scannedThroughMs: nowMs + 600_000 });
     await scene.read('live');
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it('says that a second look found what should have been found before', async () => {
+  it('reports that a second read found what should have been found before', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);

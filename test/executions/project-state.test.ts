@@ -8,7 +8,7 @@ import {
 } from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/project-state', () => {
-  it('begins with nothing read before counting begins', () => {
+  it('starts without progress at the begin of counting', () => {
     expect(toNewProject('pay', 5000)).toEqual({
       project: 'pay',
       countedFromMs: 5000,
@@ -17,7 +17,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('continues where it was held', () => {
+  it('continues from its progress after a hold', () => {
     expect(resume(held({ scannedThroughMs: 3 * dayMs }), 10 * dayMs, 7 * dayMs)).toEqual({
       project: 'pay',
       countedFromMs: dayMs,
@@ -26,7 +26,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips what is longer ago than the catch-up limit, and says what that is', () => {
+  it('skips what is older than the catch-up limit, and reports it', () => {
     expect(resume(held({ scannedThroughMs: 2 * dayMs }), 10 * dayMs, 7 * dayMs)).toEqual({
       project: 'pay',
       countedFromMs: 259_200_000,
@@ -37,7 +37,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips nothing of what it is still catching up with, however long that takes', () => {
+  it('skips nothing of its backlog, however long that takes', () => {
     const behind = held({
       scannedThroughMs: 2 * dayMs,
       aheadThroughMs: 9 * dayMs,
@@ -46,7 +46,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('reads and counts again from where the clock was set back to, and never what is forgotten', () => {
+  it('reads and counts again from the time to which the clock was set back, but nothing that was removed', () => {
     const ahead = held({
       hold: undefined,
       countedFromMs: 20 * dayMs,
@@ -70,7 +70,7 @@ describe('executions/project-state', () => {
     expect(rewind({ ...ahead, prunedThroughMs: 12 * dayMs }, 10 * dayMs).countedFromMs).toBe(12 * dayMs);
   });
 
-  it('began to count as much earlier as the clock was ahead at least, where that was seen too late', () => {
+  it('starts counting earlier by at least as much as the clock was ahead, if the step was noticed too late', () => {
     const ahead = { ...toNewProject('pay', 20 * dayMs), scannedThroughMs: 23 * dayMs };
     expect(rewindUnseen(ahead, 11 * dayMs)).toEqual({
       project: 'pay',
@@ -87,7 +87,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('leaves where it is what was read before the clock was set back', () => {
+  it('keeps its progress from before the clock was set back', () => {
     const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 9 * dayMs };
     expect(rewind(state, 10 * dayMs)).toEqual(state);
   });

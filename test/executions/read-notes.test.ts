@@ -15,7 +15,7 @@ const behind: ProjectState = {
 };
 
 describe('executions/read-notes', () => {
-  it('looks at the last day again in an hour, and as soon as possible where it could not be read at once', () => {
+  it('compares the last day again in an hour, and as soon as possible if it could not be read at once', () => {
     const scene = createScene();
     scene.read({}, 'wide');
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs + hourMs, isDayLong: false });
@@ -26,13 +26,13 @@ describe('executions/read-notes', () => {
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs, isDayLong: false });
   });
 
-  it('reads a project every round for a while after something of it was counted', () => {
+  it('reads a project every round for a while after one of its runs was counted', () => {
     const scene = createScene();
     scene.read({ counted: 1 });
     expect(scene.of()).toMatchObject({ activeUntilMs: nowMs + 240_000 });
   });
 
-  it('remembers since when nothing of a project is shown, and when that is for good', () => {
+  it('remembers since when a project shows nothing, and when that makes it hidden', () => {
     const scene = createScene();
     expect(scene.read({ isUnshown: true, total: 3 })).toBe(false);
     expect(scene.read({ isUnshown: true, total: 3 }, 'narrow', nowMs + 24 * hourMs)).toBe(false);
@@ -42,7 +42,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()?.unshownSinceMs).toBeUndefined();
   });
 
-  it('takes a quiet time for no sign that what is behind would be shown', () => {
+  it('does not conclude from an empty time that the backlog would be shown', () => {
     const scene = createScene();
     scene.past({ isUnshown: true, total: 3 });
     scene.read({}, 'narrow', nowMs + 15_000, behind);

@@ -9,7 +9,7 @@ import {
 import { someRun } from './some-execution.ts';
 
 describe('executions/recent-runs', () => {
-  it('fills one sheet after the other, the oldest end first, and writes only what changes', () => {
+  it('fills one document after the other, the oldest end first, and writes only changed ones', () => {
     const first = add(new Map(), runs(1, 60));
     expect(first.written).toEqual(['0', '1']);
     expect(sizes(first.sheets)).toEqual(['0: 50', '1: 10']);
@@ -19,7 +19,7 @@ describe('executions/recent-runs', () => {
     expect(toNewest(next.sheets).map(({ id }) => id)[0]).toBe(65);
   });
 
-  it('keeps the newest thousand, and forgets sheets that are empty', () => {
+  it('keeps the newest thousand, and removes empty documents', () => {
     const { sheets } = add(new Map(), runs(1, 1000));
     const next = add(sheets, runs(1001, 120));
     expect(toNewest(next.sheets)).toHaveLength(1000);
@@ -34,7 +34,7 @@ describe('executions/recent-runs', () => {
     [0, {}],
     [5, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'] }],
     [200, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'], failedNodeCount: 200 }],
-  ])('keeps the first few of %i nodes that an execution failed on, and how many there were', (count, kept) => {
+  ])('keeps the first few of %i failed nodes of an execution, and their number', (count, kept) => {
     const { failedNodes, failedNodeCount } = toRecent(
       'pay',
       someRun({ failedNodes: Array.from({ length: count }, (_, index) => `n${index}`) }),
@@ -42,12 +42,12 @@ describe('executions/recent-runs', () => {
     expect({ failedNodes, failedNodeCount }).toEqual(kept);
   });
 
-  it('takes in nothing that is older than a thousand others', () => {
+  it('does not add a run older than a thousand others', () => {
     const { sheets } = add(new Map(), runs(1001, 1000));
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
-  it('continues from runs that were kept one by one', () => {
+  it('continues from runs that were stored one by one', () => {
     const before: RecentSheets = new Map(runs(1, 3).map((run) => [`${run.startedAtMs} ${run.id}`, [run]]));
     const next = add(before, runs(4, 1));
     expect(next.written).toEqual(['0']);

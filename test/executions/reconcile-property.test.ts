@@ -5,7 +5,7 @@ import { type Entry, reconcile } from '../../src/executions/counting/reconcile.t
 import { fc } from '../support/property.ts';
 
 describe('executions/reconcile', () => {
-  it('counts the same, whatever the order, the repetition and the split of the rows', () => {
+  it('counts the same for any order, repetition and split of the rows', () => {
     fc.assert(
       fc.property(calls, run, fc.constantFrom(0, 1), (listed, one, laterMs) => {
         const countedFromMs = toRun(one).endedAtMs + laterMs;
@@ -17,7 +17,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('counts nothing that ended before counting began, and nothing twice, of any rows at all', () => {
+  it('counts nothing that ended before counting began, and nothing twice, for any rows', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(anyRow, few), few),
@@ -33,7 +33,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('takes starts less than two seconds apart for one run, and others for two', () => {
+  it('treats starts less than two seconds apart as one run, and others as two', () => {
     fc.assert(
       fc.property(apart, fc.boolean(), (apartMs, isOneCall) => {
         const one = toRow({ id: 7, startedAtMs: 100_000, endedAtMs: 200_000 });

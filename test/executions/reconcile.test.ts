@@ -10,7 +10,7 @@ import {
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
-  it('counts what has an end, whatever its status says, and nothing else', () => {
+  it('counts rows with an end, whatever their status, and no others', () => {
     const rows = [
       someRun({ id: 1, status: 'scheduled' }),
       someRunning({ id: 2 }),
@@ -28,7 +28,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows, known: knownAs([2, 200_999]) })).toEqual([1]);
   });
 
-  it('takes starts two seconds apart for two runs of one id', () => {
+  it('treats starts two seconds apart as two runs of one id', () => {
     const rows = [someRun({ id: 1, startedAtMs: 100_000 }), someRun({ id: 1, startedAtMs: 102_000 })];
     expect(counted({ rows })).toEqual([1, 1]);
   });
@@ -46,33 +46,33 @@ describe('executions/reconcile', () => {
     expect(found.newEpochAtMs).toBe(expected === 0 ? undefined : dayMs + hourMs);
   });
 
-  it('neither counts nor keeps what ended before counting begins', () => {
+  it('neither counts nor stores what ended before counting began', () => {
     const rows = [someRun({ id: 1, endedAtMs: 199_999 }), someRun({ id: 2, endedAtMs: 200_000 })];
     const found = reconcile(input({ rows, countedFromMs: 200_000 }));
     expect(found.counted.map(({ id }) => id)).toEqual([2]);
     expect(found.entries).toEqual([{ id: 2, startedAtMs: 100_000, endedAtMs: 200_000 }]);
   });
 
-  it('takes what has a new id for new, although it ended before counting began', () => {
+  it('counts a run with a new id, although it ended before counting began', () => {
     const rows = [6, 7, 8].map((id) => someRun({ id, endedAtMs: 199_999 }));
     const earlier = { untilMs: 200_000, throughId: 7 };
     expect(counted({ rows, countedFromMs: 100_000, earlier })).toEqual([8]);
     expect(counted({ rows, countedFromMs: 100_000, earlier: { ...earlier, untilMs: 199_999 } })).toEqual([6, 7, 8]);
   });
 
-  it('keeps the ids of excluded jobs, uncounted', () => {
+  it('stores the ids of excluded jobs without counting them', () => {
     const found = reconcile(input({ rows: [someRun({ id: 1 })], isWanted: (path) => path !== 'pay/nightly/settle' }));
     expect(found.counted).toEqual([]);
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
-  it('counts imported rows apart, and keeps their ids', () => {
+  it('counts imported rows separately, and stores their ids', () => {
     const found = reconcile(input({ rows: [at({ id: 70, hour: 10 })], ids: hours([100, 50, 60]) }));
     expect(found).toMatchObject({ imported: 1, counted: [], newEpochAtMs: undefined, idHours: [] });
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
-  it('counts what ran by a clock that is days behind, compares nothing with it, and leaves it in the present epoch', () => {
+  it('counts runs of a clock days behind, compares nothing with them, and keeps them in the present epoch', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
@@ -81,7 +81,7 @@ describe('executions/reconcile', () => {
     expect(found.ofEpochBefore.size).toBe(0);
   });
 
-  it('takes no one-time run for imported or for the first of new ids', () => {
+  it('treats no one-time run as imported or as the first of new ids', () => {
     const rows = [
       { ...at({ id: 70, hour: 10 }), type: 'user-scheduled' },
       { ...at({ id: 3, hour: 200 }), status: 'scheduled' as const },
@@ -91,7 +91,7 @@ describe('executions/reconcile', () => {
     expect(found.counted.map(({ id }) => id)).toEqual([70, 3]);
   });
 
-  it('sees a new epoch where a known id comes back with another start', () => {
+  it('starts a new epoch when a known id has another start', () => {
     const known = knownAs([55, 360_000_000]);
     const found = reconcile(
       input({ rows: [at({ id: 55, hour: 102 })], known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs }),
@@ -101,13 +101,13 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
-  it('sees none where an id comes back that was known before ids started again', () => {
+  it('starts none when an id known before ids started again is reused', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
-  it('knows the first id of an epoch again although a later one of another project was read before', () => {
+  it('recognizes the first id of an epoch although a later one of another project was read before', () => {
     const old = knownAs([1, 1000]);
     const first = reconcile(input({ rows: [at({ id: 1, hour: 101 })], known: old, epochStartedAtMs: 102 * hourMs }));
     expect(first).toMatchObject({ newEpochAtMs: undefined, epochStartedAtMs: 101 * hourMs });
@@ -120,7 +120,7 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('sees a new epoch where a new id is below one that started over a day before', () => {
+  it('starts a new epoch when a new id is below one that started over a day before', () => {
     const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 131 * hourMs }));
     expect(found.newEpochAtMs).toBe(468_000_000);
@@ -130,7 +130,7 @@ describe('executions/reconcile', () => {
     ]);
   });
 
-  it('takes an import of yesterday for no new epoch, nor what ran while it was brought in', () => {
+  it('starts no new epoch for an import of yesterday, nor for runs during it', () => {
     const seenAtMs = 130 * hourMs;
     const first = reconcile(input({ rows: [at({ id: 70, hour: 107 })], ids: hours([100, 50, 60]), seenAtMs }));
     expect(first).toMatchObject({ imported: 0, newEpochAtMs: undefined });
@@ -141,7 +141,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(155 * hourMs);
   });
 
-  it('knows a one-time run that was seen waiting, whatever its row says when it is over', () => {
+  it('recognizes a one-time run that once waited, whatever its row shows when it is finished', () => {
     const rows = [{ ...at({ id: 3, hour: 200 }), type: undefined }];
     const ids = hours([100, 50, 60]);
     expect(reconcile(input({ rows, ids })).newEpochAtMs).toBe(720_000_000);
@@ -150,7 +150,7 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(1);
   });
 
-  it('lets a run without a start take no part in comparing', () => {
+  it('does not compare a run without a start', () => {
     const rows = [{ ...at({ id: 3, hour: 200 }), lacksStart: true }];
     expect(reconcile(input({ rows, ids: hours([100, 50, 60]) }))).toMatchObject({
       newEpochAtMs: undefined,
@@ -158,14 +158,14 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('leaves what ran before ids started again in the epoch before', () => {
+  it('leaves runs from before ids started again in the previous epoch', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 950, 980]) }));
     expect(found.newEpochAtMs).toBe(130 * hourMs);
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
-  it('tells the epoch of a run that is found late by its id', () => {
+  it('finds the epoch of a late run by its id', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 2, hour: 129 }), at({ id: 1, hour: 100 })];
     const found = reconcile(input({ rows, ids: hours([130, 3, 4]), epochStartedAtMs: 130 * hourMs }));
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990, 1]);
@@ -196,7 +196,7 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(1);
   });
 
-  it('sees neither imports nor a new epoch where the clock of the server is days behind for a while', () => {
+  it('finds neither imports nor a new epoch while the server clock is days behind', () => {
     const ids = new Map(hours([171, 70, 75], [172, 76, 79]));
     const note = (rows: readonly Finished[], seenAtMs: number): Reconciled => {
       const found = reconcile(input({ rows, ids, seenAtMs, latestMs: 173 * hourMs }));
@@ -212,12 +212,12 @@ describe('executions/reconcile', () => {
     }
   });
 
-  it('begins an epoch no later than now', () => {
+  it('starts an epoch no later than now', () => {
     const given = { epochStartedAtMs: 900 * hourMs, seenAtMs: 100 * hourMs, latestMs: 101 * hourMs };
     expect(reconcile(input({ rows: [at({ id: 60, hour: 99 })], ...given })).epochStartedAtMs).toBe(101 * hourMs);
   });
 
-  it('lets what started before the epoch take no part in comparing', () => {
+  it('does not compare what started before the epoch', () => {
     const rows = [at({ id: 900, hour: 99 })];
     const found = reconcile(input({ rows, ids: hours([100, 1, 5]), epochStartedAtMs: 100 * hourMs }));
     expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });

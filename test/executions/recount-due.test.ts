@@ -22,19 +22,19 @@ describe('executions/recount-due', () => {
     expect(isDayDue(active, nowMs)).toBe(due);
   });
 
-  it('compares no day of a project that it does not know', () => {
+  it('compares no day of an unknown project', () => {
     expect(isDayDue(undefined, nowMs)).toBe(false);
     expect(isActive(undefined, nowMs)).toBe(false);
   });
 
-  it('compares the week a day after the last time, at once where that is still to come, and each project at its own time first', () => {
+  it('compares the week a day after the last time, at once if that is in the future, and each project at its own time first', () => {
     expect(toWeekDueMs(state({ comparedWeekAtMs: nowMs - hourMs }), nowMs)).toBe(nowMs + 23 * hourMs);
     expect(toWeekDueMs(state({ comparedWeekAtMs: nowMs }), nowMs)).toBe(nowMs + dayMs);
     expect(toWeekDueMs(state({ comparedWeekAtMs: nowMs + 1 }), nowMs)).toBe(nowMs);
     expect(toWeekDueMs(state({ countedFromMs: 5 }), nowMs)).toBe(5 + toOffsetMs('pay'));
   });
 
-  it('is late from the earlier of both times on, and with the day only where that is not left to the rotation', () => {
+  it('is late from the earlier of both due times, for the day only if the rotation does not read it', () => {
     const compared = state({ comparedWeekAtMs: nowMs - 30 * hourMs });
     const day = { nextDayMs: nowMs - 9 * hourMs };
     expect(toDueMs(activity({ ...day, activeUntilMs: nowMs + 1 }), compared, nowMs)).toBe(nowMs - 9 * hourMs);
@@ -47,7 +47,7 @@ describe('executions/recount-due', () => {
     ['three for a few projects', 10, 0, 3],
     ['as many as an hour takes for many that are active', 2000, 1000, 15],
     ['no more than a quarter of the requests', 9000, 9000, 37],
-  ])('looks at %s', (_name, projects, active, looks) => {
+  ])('compares %s', (_name, projects, active, looks) => {
     expect(toMostLooks({ everyMs: 15_000, requestsPerSecond: 10 }, projects, active)).toBe(looks);
   });
 });

@@ -14,7 +14,7 @@ const dayMs = 24 * hourMs;
 const nowMs = 100 * dayMs;
 
 describe('executions/recount', () => {
-  it('compares totals hour by hour, and reads again where they differ', async () => {
+  it('compares totals hour by hour, and reads hours that differ again', async () => {
     const scene = await createScene({ ended: [2.5, 7.5, 7.6], known: [2.5, 7.5] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual(['pay -8 h … -7 h']);
@@ -35,7 +35,7 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('leaves to the rounds what may yet become visible', async () => {
+  it('leaves to the rounds what may become visible later', async () => {
     const scene = await createScene({ ended: [0.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual([]);
@@ -44,7 +44,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('leaves the last day of an idle project to its turn, although its week has been compared', async () => {
+  it('leaves the last day of an idle project to the rotation, even after comparing its week', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -52,7 +52,7 @@ describe('executions/recount', () => {
     expect(scene.nextDayMs('pay')).toBe(nowMs);
   });
 
-  it('looks at a week once a day, at idle projects too, over restarts', async () => {
+  it('compares a week once a day, also for idle projects and across restarts', async () => {
     const scene = await createScene({ ended: [100.5], known: [] });
     await scene.setComparedWeek(nowMs - dayMs + 1);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -70,7 +70,7 @@ describe('executions/recount', () => {
     expect(scene.asked.length).toBeGreaterThan(asked);
   });
 
-  it('compares the week of a project within a day of its first one, although the process starts again each hour', async () => {
+  it('compares the week of a project within its first day, although the process restarts every hour', async () => {
     const scene = await createScene({ ended: [], known: [], countedFromMs: nowMs });
     await scene.setComparedWeek(undefined);
     for (let hour = 0; hour < 24; hour += 1) {
@@ -81,14 +81,14 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBeGreaterThan(nowMs);
   });
 
-  it('compares a week at once where the clock was set back since', async () => {
+  it('compares a week at once if the clock was set back since', async () => {
     const scene = await createScene({ ended: [], known: [] });
     await scene.setComparedWeek(nowMs + 10 * dayMs);
     await scene.look('pay', {});
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads rows that were never shown again within a day, in one piece, because they may have become readable', async () => {
+  it('reads hidden rows again within a day, in one piece, because they may have become readable', async () => {
     const scene = await createScene({ ended: [5.5, 6.5, 9.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(3);
@@ -101,7 +101,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(5);
   });
 
-  it('continues in the next round where this one has no time, and compares nothing twice', async () => {
+  it('continues in the next round if time is short, and compares nothing twice', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     scene.note('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     let rounds = 0;
@@ -113,7 +113,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads nothing where the history was deleted', async () => {
+  it('reads nothing if the history was deleted', async () => {
     const ended = Array.from({ length: 100 }, (_, index) => index + 24.5);
     const scene = await createScene({ ended: [130.5], known: [130.5, ...ended] });
     await scene.setComparedWeek(nowMs - dayMs);
@@ -126,14 +126,14 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(asked + 1);
   });
 
-  it('widens the overlap where it finds what all rounds missed', async () => {
+  it('widens the overlap if it finds what all rounds missed', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(2);
     expect(scene.overlapMs()).toBe(240_000);
   });
 
-  it('leaves the overlap as it is for what ended more than a day ago', async () => {
+  it('does not change the overlap for executions that ended more than a day ago', async () => {
     const scene = await createScene({ ended: [100.5], known: [] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', {});
@@ -141,7 +141,7 @@ describe('executions/recount', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('gets round a thousand busy projects within the hour, and says where the requests do not suffice', async () => {
+  it('compares a thousand busy projects within the hour, and reports if there are too few requests', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => `p${index}`);
     const scene = await createScene({ ended: [], known: [], projects: many });
     const round = async (): Promise<void> => {
@@ -165,7 +165,7 @@ describe('executions/recount', () => {
     expect(poor.complaints()).toEqual(['recounts are 2 h late: the request budget is too small']);
   });
 
-  it('takes rows that are counted and never shown for no news', async () => {
+  it('does not report known hidden rows again', async () => {
     const scene = await createScene({ ended: [5.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(1);
@@ -173,13 +173,13 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(1);
   });
 
-  it('reads every hour that had rows once more, a day later', async () => {
+  it('reads every hour with rows once more, a day later', async () => {
     const scene = await createScene({ ended: [25.5, 30.5], known: [25.5, 30.5] });
     for (let count = 0; count < 3; count += 1) await scene.look('pay', {});
     expect(scene.readAgain).toEqual(['pay -31 h … -30 h', 'pay -26 h … -25 h']);
   });
 
-  it('gives all their turn where there is more to do than a round has room for', async () => {
+  it('compares each project in turn if there is more to do than a round has time for', async () => {
     const scene = await createScene({ ended: [2.5], known: [], isHidden: true });
     for (let count = 0; count < 2; count += 1) {
       for (const project of usualProjects) scene.note(project, { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });

@@ -5,7 +5,7 @@ import { createScene, type Scene, type SceneOptions } from './scene.ts';
 const minuteMs = 60_000;
 
 describe('executions/requests', () => {
-  it('asks little of a thousand projects, and counts the active ones at once and the idle ones within a search', async () => {
+  it('sends few requests for a thousand projects, and counts active ones at once and idle ones within a search', async () => {
     const rounds = 160;
     const { perRound, searchRounds, activeRounds, idleMs, missing } = await watch({ rounds });
     process.stdout.write(
@@ -19,7 +19,7 @@ describe('executions/requests', () => {
     expect(idleMs).toBeLessThanOrEqual(2 * minuteMs);
   }, 60_000);
 
-  it('counts idle projects within the delay where nothing hints at them', async () => {
+  it('counts idle projects within the delay without any hint', async () => {
     const options = { apiVersion: 14, clientVersion: 14 };
     const { perRound, activeRounds, idleMs, missing } = await watch({ rounds: 85, ...options });
     process.stdout.write(`requests a round without a hint: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`);
@@ -60,7 +60,7 @@ describe('executions/requests', () => {
     }
   }, 60_000);
 
-  it('asks a disabled project less and less often, and at once for one that the list has again', async () => {
+  it('reads a disabled project less and less often, and at once if the list has it again', async () => {
     let asked = 0;
     const onRequest = ({ path }: { readonly path: string }): void => {
       if (path.includes('project/away/executions')) asked += 1;
@@ -91,7 +91,7 @@ describe('executions/requests', () => {
     }
   }, 60_000);
 
-  it('loses nothing of sixty a minute in one project and forty thousand an hour in another', async () => {
+  it('loses nothing of sixty runs a minute in one project and forty thousand an hour in another', async () => {
     const scene = await createScene();
     try {
       const { control, nowMs } = scene;

@@ -5,7 +5,7 @@ const hourMs = 3_600_000;
 const day = { beginMs: 0, endMs: 24 * hourMs - 1 };
 
 describe('executions/residues', () => {
-  it('adds up the hours of a window, of one project', () => {
+  it('sums the hours of a window for one project', () => {
     const residues = createResidues();
     for (const [hour, difference] of [
       [3, 2],
@@ -21,7 +21,7 @@ describe('executions/residues', () => {
     expect(residues.sum('none', day)).toBe(0);
   });
 
-  it('tells the hours that differ, those in a row as one, within the window', () => {
+  it('lists the hours that differ within the window, and joins consecutive ones', () => {
     const residues = createResidues();
     for (const hour of [2, 3, 4, 9]) residues.set('pay', hour, 1);
     expect(residues.windows('pay', { beginMs: 2.5 * hourMs, endMs: 9.5 * hourMs })).toEqual([
@@ -30,7 +30,7 @@ describe('executions/residues', () => {
     ]);
   });
 
-  it('keeps what is known of every hour of a week, of however many projects', () => {
+  it('keeps the differences of every hour of a week, for any number of projects', () => {
     const residues = createResidues();
     const projects = Array.from({ length: 400 }, (_, index) => `p${index}`);
     for (const project of projects) for (let hour = 0; hour < 168; hour += 1) residues.set(project, hour, 1);
@@ -38,7 +38,7 @@ describe('executions/residues', () => {
     expect(projects.filter((project) => residues.sum(project, week) !== 168)).toEqual([]);
   });
 
-  it('forgets what is no longer compared', () => {
+  it('removes what is no longer compared', () => {
     const residues = createResidues();
     for (const hour of [2, 3]) residues.set('pay', hour, 1);
     residues.set('gone', 3, 1);

@@ -20,7 +20,7 @@ async function setUp(isRestored: boolean) {
 }
 
 describe('executions/restore-gap', () => {
-  it('shows each project once it has been read up to the first round after a restored copy', async () => {
+  it('shows each project once it has been read up to the first round after a restore', async () => {
     const { gap, scan, shown } = await setUp(true);
     expect(shown()).toEqual([]);
     await gap.begin(1000);
@@ -32,7 +32,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop']);
   });
 
-  it('ends when what is held has come back too', async () => {
+  it('ends when projects on hold were read too', async () => {
     const { gap, scan, shown } = await setUp(true);
     await gap.begin(1000);
     for (const project of ['pay', 'shop']) await scan(project, 1000);
@@ -44,7 +44,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 
-  it('continues to show what was read when the clock is set back while another project is still to be read', async () => {
+  it('continues to show what was read if the clock is set back while another project is still to be read', async () => {
     const { cache, gap, shown } = await setUp(true);
     const rewind = (project: string, scannedThroughMs: number) =>
       cache.update(async () => {
@@ -58,7 +58,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay']);
   });
 
-  it('is open still where the process starts again before its first round, or in the middle', async () => {
+  it('is still open if the process restarts before its first round, or during the gap', async () => {
     const { gap, reopen } = await setUp(true);
     const beforeFirst = createRestoreGap(await reopen());
     await beforeFirst.open(false);
@@ -69,7 +69,7 @@ describe('executions/restore-gap', () => {
     expect(inTheMiddle.untilMs()).toBe(1000);
   });
 
-  it('is never open after a usual start', async () => {
+  it('is never open after a normal start', async () => {
     const { gap, shown } = await setUp(false);
     await gap.begin(1000);
     expect(gap.untilMs()).toBeUndefined();

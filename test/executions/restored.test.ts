@@ -11,7 +11,7 @@ describe('executions after a restored copy', () => {
     played = undefined;
   });
 
-  it('never shows a counter lower than before, wherever the copy was made and whatever came after it', async () => {
+  it('never shows a lower counter, wherever the copy was made and whatever came after it', async () => {
     const action = fc.oneof(
       { weight: 5, arbitrary: fc.tuple(fc.constant('finish' as const), fc.nat(2), fc.nat(3)) },
       { weight: 6, arbitrary: fc.tuple(fc.constant('rounds' as const), fc.integer({ min: 1, max: 3 }), fc.nat(1)) },
@@ -36,7 +36,7 @@ describe('executions after a restored copy', () => {
     );
   }, 120_000);
 
-  it('shows at once what was born after the copy was made, and what the copy held at 0', async () => {
+  it('shows at once what was new since the copy, and what is 0 in the copy', async () => {
     const ledger = createMemoryLedger();
     played = await startPlay({ keepBy: () => ledger, settings: { holdNewSeriesMs: 60_000 } });
     const { control, finish, counted, rounds, restart } = played;
@@ -55,7 +55,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(before);
   });
 
-  it('shows nothing of a project that is disabled until it was read again, and then no less than before', async () => {
+  it('shows nothing of a disabled project until it was read again, and then no lower counter', async () => {
     const ledger = createMemoryLedger();
     played = await startPlay({ keepBy: () => ledger });
     const { control, finish, counted, rounds, restart } = played;
@@ -77,7 +77,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds again at once what a second look had found, however long ago it ended', async () => {
+  it('finds again at once what a recount had found, however old', async () => {
     const ledger = createMemoryLedger();
     played = await startPlay({ keepBy: () => ledger });
     const { finish, counted, rounds, restart } = played;
@@ -94,7 +94,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts again what a clock that was set back dated before counting began, and nothing that ended before', async () => {
+  it('counts again what a clock that was set back dated before counting began, and nothing that really ended before', async () => {
     const ledger = createMemoryLedger();
     played = await startPlay({ keepBy: () => ledger });
     const { control, finish, counted, rounds, restart } = played;

@@ -10,7 +10,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 const nowMs = 100_000_000;
 
 describe('executions/rewind', () => {
-  it('changes nothing where nothing is ahead of the clock by more than answers take', async () => {
+  it('changes nothing if nothing is ahead of the clock by more than responses take', async () => {
     const states = [readThrough('pay', nowMs + 30_000), readThrough('stock', nowMs - 5000)];
     const { rewound, facts, through } = await rewind({ nowMs }, states, {
       gapUntilMs: nowMs + 30_000,
@@ -21,7 +21,7 @@ describe('executions/rewind', () => {
     expect(facts()).toMatchObject({ gapUntilMs: nowMs + 30_000, listedAtMs: nowMs });
   });
 
-  it('reads again from where the clock was set back to, and knows how far it had been ahead', async () => {
+  it('reads again from the time to which the clock was set back, and returns how far it had been ahead', async () => {
     const states = [readThrough('pay', nowMs + 500_000), readThrough('stock', nowMs + 400_000)];
     const set = { rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 };
     const { rewound, facts, through } = await rewind({ nowMs, ...set }, states, { listedAtMs: nowMs });
@@ -30,7 +30,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 10_000);
   });
 
-  it('knows from how far it had read how far the clock was ahead during an absence', async () => {
+  it('finds from the progress how far the clock was ahead during an absence', async () => {
     const { rewound, through } = await rewind({ nowMs }, [
       readThrough('pay', nowMs + 5_000_000),
       readThrough('stock', nowMs + 7_000_000),
@@ -40,29 +40,29 @@ describe('executions/rewind', () => {
     expect(through()).toEqual([`pay ${nowMs - 5_000_000}`, `stock ${nowMs - 7_000_000}`, `web ${nowMs}`]);
   });
 
-  it('takes a clock that was ahead and went on for one that was not set back', async () => {
+  it('does not treat a clock that stayed ahead as set back', async () => {
     const { rewound } = await rewind({ nowMs, reachedMs: nowMs + 600_000 }, [readThrough('pay', nowMs)]);
     expect(rewound).toBeUndefined();
   });
 
-  it('knows a clock that was set back although nothing has been read yet', async () => {
+  it('notices a clock that was set back although nothing was read yet', async () => {
     const { rewound } = await rewind({ nowMs, rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 }, []);
     expect(rewound).toBe(nowMs + 600_000);
   });
 
-  it('ends a gap after a restored copy now where it would end later than now', async () => {
+  it('ends a restore gap now if it would end in the future', async () => {
     const { facts, through } = await rewind({ nowMs }, [readThrough('pay', nowMs)], { gapUntilMs: nowMs + 5_000_000 });
     expect(facts().gapUntilMs).toBe(nowMs);
     expect(through()).toEqual([`pay ${nowMs}`]);
   });
 
-  it('leaves the end of a gap open that no round has seen yet', async () => {
+  it('keeps the end of a restore gap open before the first round', async () => {
     const unknown = Number.MAX_SAFE_INTEGER;
     const { facts } = await rewind({ nowMs }, [readThrough('pay', nowMs + 5_000_000)], { gapUntilMs: unknown });
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('does a rewind that a full disk did not take as soon as it takes one, although the clock is right by then', async () => {
+  it('makes a rewind that a full disk refused as soon as there is space, although the clock is right by then', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {
@@ -85,7 +85,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
   });
 
-  it('counts what a new project ended in the minute before the step was seen, of a project from the start nothing', async () => {
+  it('counts what a new project ran in the minute before the step was noticed; for others, nothing', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const first = toNewProject('pay', nowMs - 100_000);
     const later = toNewProject('new', nowMs - 50_000);
@@ -97,7 +97,7 @@ describe('executions/rewind', () => {
     ]);
   });
 
-  it('knows from our own clock how far the clock was set back during an absence', async () => {
+  it("finds from the exporter's clock how far the clock was set back during an absence", async () => {
     const { through, facts } = await rewind({ nowMs }, [readThrough('pay', nowMs - 5000)], {
       listedAtMs: nowMs - 10_000,
       skewMs: 600_000,
@@ -106,7 +106,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 610_000);
   });
 
-  it('counts from before the step what a new project ended, of a project from the start only where it read times to come', async () => {
+  it('counts from before the step for a new project; for others, only if times in the future were read', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
     const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };
@@ -129,14 +129,14 @@ describe('executions/rewind', () => {
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);
   });
 
-  it('takes a difference of a few seconds for none, and one of days for a clock that was wrong', async () => {
+  it('ignores a difference of a few seconds, and one of days as a wrong clock', async () => {
     const near = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 30_000 });
     expect(near.through()).toEqual([`pay ${nowMs}`]);
     const far = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 40 * 86_400_000 });
     expect(far.through()).toEqual([`pay ${nowMs - 86_400_000}`]);
   });
 
-  it('shows on what was read of a gap after a restored copy, wherever a clock that is set back puts its end', async () => {
+  it('keeps showing what was read of a restore gap, wherever a clock that is set back puts its end', async () => {
     const gapUntilMs = nowMs + 500_000;
     const marked = { ...readThrough('marked', nowMs - 10_000), gapReadMs: gapUntilMs };
     const states = [marked, readThrough('through', gapUntilMs), readThrough('unread', nowMs + 400_000)];
@@ -148,7 +148,7 @@ describe('executions/rewind', () => {
     expect(stillShown.map(({ project }) => project)).toEqual(['marked', 'through']);
   });
 
-  it('takes the list of projects for read now where it was read later than now', async () => {
+  it('dates a list of projects now if it was read in the future', async () => {
     const { rewound, facts } = await rewind({ nowMs }, [], { listedAtMs: nowMs + 5_000_000 });
     expect(rewound).toBeUndefined();
     expect(facts().listedAtMs).toBe(nowMs);

@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorDetails, type ErrorKind } from '../../src/api/er
 import { createRoundFaults, type RoundFaults } from '../../src/executions/reading/round-faults.ts';
 
 describe('executions/round-faults', () => {
-  it('lets a fault cost only its part of the round', async () => {
+  it('lets an error affect only its part of the round', async () => {
     const { faults } = setUp();
     await faults.ask(async () => undefined);
     for (let count = 0; count < 3; count += 1) await faults.ask(failing('timeout'));
@@ -11,7 +11,7 @@ describe('executions/round-faults', () => {
     expect(faults.silence()).toBeUndefined();
   });
 
-  it('takes our own limits for no fault of anybody', async () => {
+  it("does not count the exporter's own limits as errors", async () => {
     const { faults } = setUp();
     await faults.attempt(failing('timeout', { unsent: true, isOwnLimit: true }));
     expect([faults.all.length, faults.unasked()]).toEqual([0, 1]);
@@ -28,7 +28,7 @@ describe('executions/round-faults', () => {
     await expect(faults.attempt(failing(kind, details))).rejects.toMatchObject({ kind });
   });
 
-  it('continues where a question could not be put', async () => {
+  it('continues after a request that could not be sent', async () => {
     const { faults } = setUp();
     await faults.attempt(failing('rejected', { unsent: true }));
     expect(faults.all).toHaveLength(1);
@@ -42,22 +42,19 @@ describe('executions/round-faults', () => {
     ['server', 500, false],
     ['decode', 200, false],
     ['forbidden', 403, false],
-  ])(
-    'waits for no third answer where two questions end in %s %s and nothing was answered',
-    async (kind, status, ends) => {
-      const { faults } = setUp();
-      const fault = failing(kind, status === undefined ? {} : { status });
-      await faults.ask(fault);
-      const ended = await faults.ask(fault).then(
-        () => false,
-        () => true,
-      );
-      expect(ended).toBe(ends);
-      expect(faults.silence()).toMatchObject({ kind });
-    },
-  );
+  ])('sends no third request if two end in %s %s without any answer before', async (kind, status, ends) => {
+    const { faults } = setUp();
+    const fault = failing(kind, status === undefined ? {} : { status });
+    await faults.ask(fault);
+    const ended = await faults.ask(fault).then(
+      () => false,
+      () => true,
+    );
+    expect(ended).toBe(ends);
+    expect(faults.silence()).toMatchObject({ kind });
+  });
 
-  it('says of an ended round whether the server was there', async () => {
+  it('reports for an ended round whether the server was there', async () => {
     const { faults } = setUp();
     const timeout = new ApiError('no answer', { kind: 'timeout', apiEndpoint: 'any' });
     expect(faults.isOfRound(timeout)).toBe(false);
@@ -67,14 +64,14 @@ describe('executions/round-faults', () => {
     expect(faults.isOfRound(new Error('a mistake of ours'))).toBe(false);
   });
 
-  it('takes what may have asked nothing for no sign of the server', async () => {
+  it('does not conclude that the server is there from a part that may have sent nothing', async () => {
     const { faults } = setUp();
     await faults.attempt(async () => undefined);
     await faults.ask(failing('network'));
     expect(faults.silence()).toMatchObject({ kind: 'network' });
   });
 
-  it('hands on what ends with the poll', async () => {
+  it('passes on what ends with the poll', async () => {
     const { faults, ending } = setUp();
     await faults.ask(async () => undefined);
     ending.abort();

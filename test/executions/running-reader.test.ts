@@ -10,7 +10,7 @@ const missing =
   '{"errorCode":"api.error.project.missing","apiversion":45,"error":true,"message":"Project does not exist: *"}';
 
 describe('executions/running-reader', () => {
-  it('asks project by project where a server takes the star for a name', async () => {
+  it('reads project by project if a server takes the star for a name', async () => {
     const scene = await createScene({ apiVersion: 45, clientVersion: 45 });
     try {
       const { control } = scene;
@@ -38,7 +38,7 @@ describe('executions/running-reader', () => {
     }
   });
 
-  it('asks for a few of many in each round, and for those that run something each time', async () => {
+  it('reads a few of many projects in each round, and those with running executions each time', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, asked, pass } = setUp((project) => (project === 'p12' ? [someRunning({ id: 7, project })] : []));
 
@@ -54,7 +54,7 @@ describe('executions/running-reader', () => {
     expect(asked[0]).toBe('*');
   });
 
-  it('tells when it read each project, which may be several rounds ago', async () => {
+  it('returns when it read each project, which may be several rounds ago', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, pass } = setUp((project) => {
       if (project === 'p7') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -102,7 +102,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: [], denied: new Set(['pay']) });
   });
 
-  it('says where none of the projects may be read', async () => {
+  it('reports that none of the projects may be read', async () => {
     const { read } = setUp(
       () => [],
       () => refusal('forbidden'),
@@ -110,7 +110,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('takes a failing server for what it is, but in the releases that fail over the star', async () => {
+  it('reports a failing server as such, except in the releases that fail over the star', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 

@@ -10,7 +10,7 @@ const none = 'project="pay",job_group="",job_name=""';
 const of = 'project="pay",job_group="nightly",job_name="settle"';
 
 describe('executions/running-rows', () => {
-  it('reports that nothing runs and nothing waits', () => {
+  it('shows that nothing runs and nothing waits', () => {
     expect(show([])).toEqual([
       `executions_running{${none}} 0`,
       `executions_running_overdue{${none}} 0`,
@@ -19,7 +19,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('counts what runs by job, with the start of the oldest, and what waits by project', () => {
+  it('counts running executions by job, with the start of the oldest, and waiting ones by project', () => {
     const lines = show([
       someRunning({ id: 1, startedAtMs: 200_000 }),
       someRunning({ id: 2, startedAtMs: 100_000 }),
@@ -37,7 +37,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it("shows what runs and waits under OpenTelemetry's names as well where that is asked for", () => {
+  it("also shows running and waiting executions under OpenTelemetry's names if configured", () => {
     const executions = [
       someRunning({ id: 1 }),
       someRunning({ id: 2 }),
@@ -58,13 +58,13 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('counts neither what is over nor what configuration leaves out', () => {
+  it('counts neither finished nor excluded executions', () => {
     const left = [someRun(), someRunning({ project: 'stock' }), someRunning({ project: undefined })];
     const excluded = someRunning({ job: { id: 'b', name: 'out', group: '', averageDurationMs: undefined } });
     expect(show([...left, excluded]).filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
-  it('adds the jobs beyond the cap up', () => {
+  it('counts jobs beyond the cap together', () => {
     const named = (name: string) => someRunning({ job: { id: name, name, group: 'g', averageDurationMs: undefined } });
     const slots = createSeriesSlots([]);
     slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
@@ -76,7 +76,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('takes no place for a job that has never ended, and keeps the one that runs longest apart', () => {
+  it('takes no slot for a job that has never finished, and keeps the longest running one separate', () => {
     const slots = createSeriesSlots([]);
     slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
     const named = (name: string, startedAtMs: number) =>

@@ -22,14 +22,14 @@ describe('executions/series-plan', () => {
     expect(planRoom(defaults, use)).toEqual({ jobs: 5000, durations: 200, nodes: 5000 });
   });
 
-  it('sets aside for a job all that it may ever have but its durations', () => {
+  it('reserves for a job all its possible series except durations', () => {
     expect(seriesOfJob(defaults)).toBe(28);
     expect(seriesOfJob(rulesOf('automation_job_last_status', { off: true }))).toBe(21);
     expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['status'] }))).toBe(22);
     expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['job_name'] }))).toBe(21);
   });
 
-  it('never plans more series than it may give', () => {
+  it('never plans more series than the limit', () => {
     for (const maxSeries of [1, 10, 100, 1000, 10_000, 100_000])
       for (const detail of [0, 200, 5000])
         for (const projects of [1, 10, 100]) {
@@ -39,18 +39,18 @@ describe('executions/series-plan', () => {
         }
   });
 
-  it('shares out what is too little: two thirds for jobs, the rest for their durations', () => {
+  it('divides a limit that is too small: two thirds for jobs, the rest for their durations', () => {
     expect(planRoom({ ...defaults, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 223, durations: 28, nodes: 494 });
     expect(planRoom({ ...defaults, detail: 5000 }, onePlain)).toEqual({ jobs: 5000, durations: 1382, nodes: 5000 });
   });
 
-  it('leaves to jobs what durations do not need', () => {
+  it('gives jobs what durations do not need', () => {
     expect(planRoom({ ...defaults, maxSeries: 10_000, detail: 0 }, onePlain).jobs).toBe(335);
     const off = rulesOf('automation_execution_duration_seconds', { off: true });
     expect(planRoom({ ...off, maxSeries: 10_000 }, onePlain).jobs).toBe(336);
   });
 
-  it("sets aside what OpenTelemetry's names take where they are on", () => {
+  it("reserves the series under OpenTelemetry's names if they are on", () => {
     const cicd = { ...defaults, cicd: true };
     expect(seriesOfJob(cicd)).toBe(32);
     // 56 more of a project than without, and 96 of a job with durations.
@@ -62,7 +62,7 @@ describe('executions/series-plan', () => {
     });
   });
 
-  it('gives durations of their own only to jobs that have series of their own', () => {
+  it('gives durations only to jobs with their own series', () => {
     expect(planRoom({ ...defaults, cap: 10 }, onePlain).durations).toBe(10);
   });
 });

@@ -3,12 +3,12 @@ import { createSeriesSlots, type SeriesSlots, type SlotKind } from '../../src/ex
 import { type Cell, type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
 
 describe('executions/series-slots', () => {
-  it('gives slots in order of coming, as long as there are any, and for good', () => {
+  it('gives slots first come, first served, permanently', () => {
     const slots = withRoom(2);
     expect(['a', 'b', 'c', 'a'].map((name) => take(slots, name))).toEqual([true, true, false, true]);
   });
 
-  it('gives a long name as many slots as its length is worth, and takes all of them back', () => {
+  it('gives a long name more slots, and takes all of them back', () => {
     const long = toJobKey('pay', '', 'x'.repeat(1000));
     const slots = withRoom(12);
     const claims = slots.claim();
@@ -21,7 +21,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b')).toBe(true);
   });
 
-  it('gives nothing to who merely asks, nor to a change that is never committed', () => {
+  it('takes no slot for a query, nor for a change that is never committed', () => {
     const slots = withRoom(1);
     expect(slots.has('jobs', job('a'))).toBe(false);
     expect(slots.claim().has('jobs', job('a'))).toBe(true);
@@ -29,14 +29,14 @@ describe('executions/series-slots', () => {
     expect(slots.claim().has('jobs', job('b'))).toBe(true);
   });
 
-  it('gives no place twice within one change', () => {
+  it('takes no slot twice within one change', () => {
     const claims = withRoom(1).claim();
     expect(claims.has('jobs', job('a'))).toBe(true);
     expect(claims.has('jobs', job('b'))).toBe(false);
     expect(claims.has('jobs', job('a'))).toBe(true);
   });
 
-  it('knows the slots that were taken before a restart, and those that were given back', () => {
+  it('restores the slots that were taken and given back before a restart', () => {
     const facts = (leftOut: JobFacts['leftOut']): JobFacts => ({
       project: 'pay',
       group: '',
@@ -71,7 +71,7 @@ describe('executions/series-slots', () => {
     expect(slots.refused()).toEqual({ jobs: 1, durations: 2, nodes: 0 });
   });
 
-  it('keeps no place for what stands for no job in particular', () => {
+  it('takes no slot for names that stand for several jobs', () => {
     const slots = createSeriesSlots([
       cell('runs', ['pay', '', '', 'succeeded']),
       cell('runs', ['pay', '', '__deleted__', 'succeeded']),
@@ -82,7 +82,7 @@ describe('executions/series-slots', () => {
     expect(slots.taken()).toEqual({ jobs: 0, durations: 0, nodes: 0 });
   });
 
-  it('gives the slots of a project that is gone for good to others', () => {
+  it('gives the slots of a deleted project to others', () => {
     const slots = createSeriesSlots([
       cell('runs', ['pay', '', 'a', 'succeeded']),
       cell('runs', ['pay2', '', 'a', 'failed']),
@@ -94,7 +94,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b', 'stock')).toBe(false);
   });
 
-  it('says how many ask in vain, each once, until they get a place', () => {
+  it('counts the refused owners, each once, until they get a slot', () => {
     const slots = withRoom(1);
     for (const name of ['a', 'b', 'c', 'b']) take(slots, name);
     expect(slots.refused().jobs).toBe(2);

@@ -4,13 +4,13 @@ import { createServerClock, type ServerTime } from '../../src/executions/reading
 import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {
-  it('takes the time of the answer', async () => {
+  it('uses the time of the answer', async () => {
     const { read, asked } = createScene(() => 0);
     expect(await read(7000)).toBe(7000);
     expect(asked()).toBe(0);
   });
 
-  it('asks for it where answers have no date, and computes it for five minutes', async () => {
+  it('requests the time if answers have no date, and computes it for five minutes', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs + 90_000);
     expect(await read(undefined)).toBe(1_090_000);
     pass(299_999);
@@ -21,7 +21,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(2);
   });
 
-  it('tells whole milliseconds, although ticks and the middle of a request are none', async () => {
+  it('returns whole milliseconds, although ticks have fractions', async () => {
     const { read, pass } = createScene((nowMs) => nowMs + 90_000.25);
     pass(0.9004);
     expect(await read(undefined)).toBe(1_090_001);
@@ -31,7 +31,7 @@ describe('executions/server-clock', () => {
   });
 
   it.each(['server', 'timeout', 'not_found', 'decode'] as const)(
-    'goes by what was known last, or by our own clock, where the question ends in %s',
+    "uses the last known difference, or the exporter's clock, if the request ends in %s",
     async (kind) => {
       const refuse = (): never => {
         throw refusal(kind);
@@ -44,7 +44,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('goes by what was known last where nobody may ask', async () => {
+  it('uses the last known difference if the request is denied', async () => {
     const { read, pass } = createScene(refuse);
     expect(await read(undefined)).toBe(1_000_000);
     await read(1_060_000);
@@ -52,7 +52,7 @@ describe('executions/server-clock', () => {
     expect(await read(undefined)).toBe(1_075_000);
   });
 
-  it('believes a jump ahead only after five minutes, and continues as before until then', async () => {
+  it('accepts a jump ahead only after five minutes, and continues as before until then', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
@@ -74,7 +74,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_000_000)).toBe(1_310_000);
   });
 
-  it('takes less than an hour ahead as it comes', async () => {
+  it('accepts less than an hour ahead at once', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -85,7 +85,7 @@ describe('executions/server-clock', () => {
     expect(await read(11_830_001)).toBe(8_230_000);
   });
 
-  it('says how far back a step takes what was read: to where the clock had gone ahead', async () => {
+  it('returns how far to rewind after a step back: to where the clock had gone ahead', async () => {
     const { read, pass, rewindTo, reached } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -105,7 +105,7 @@ describe('executions/server-clock', () => {
     expect(rewindTo()).toBeUndefined();
   });
 
-  it('goes back to when the server told its time last, although we have computed it since', async () => {
+  it('rewinds to the last time from the server, although later times were computed', async () => {
     let isBack = false;
     const { read, pass, rewindTo } = createScene((nowMs) => (isBack ? nowMs - 660_000 : nowMs));
     await read(undefined);
@@ -118,7 +118,7 @@ describe('executions/server-clock', () => {
     expect(rewindTo()).toBe(340_000);
   });
 
-  it('knows that it has not seen the clock for more than a minute', async () => {
+  it('notices that the clock was unknown for more than a minute', async () => {
     const { read, pass, wasUnseen } = createScene(refuse);
     await read(1_000_000);
     pass(60_000);
@@ -132,7 +132,7 @@ describe('executions/server-clock', () => {
     expect(wasUnseen()).toBe(false);
   });
 
-  it('asks for the time where dates surprise, once a minute at most, and goes by the answer', async () => {
+  it('requests the time if dates are surprising, once a minute at most, and uses the answer', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     await read(1_000_000);
     pass(60_000);
@@ -143,7 +143,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(1);
   });
 
-  it('asks for the time every quarter of an hour although dates tell it', async () => {
+  it('requests the time every quarter of an hour although answers have dates', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     for (let passedMs = 0; passedMs < 1_800_000; passedMs += 15_000) {
       await read(1_000_000 + passedMs);

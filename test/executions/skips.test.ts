@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const firstMs = Date.UTC(2024, 4, 1);
 
 describe('executions/skips', () => {
-  it('counts what was skipped a week at a time, the oldest first, and says once how many they were', async () => {
+  it('counts skipped executions a week at a time, the oldest first, and logs their number once', async () => {
     const scene = await createScene([toSkip(0, 15), toSkip(20, 21, 'outage')], () => 4);
     await scene.look();
     expect(scene.asked).toEqual(['0 … 7', '7 … 14', '14 … 15', '20 … 21']);
@@ -23,7 +23,7 @@ describe('executions/skips', () => {
     expect(scene.asked).toHaveLength(4);
   });
 
-  it('asks five times at once at most, and no longer than it may', async () => {
+  it('sends five requests at once at most, within its time', async () => {
     const scene = await createScene([toSkip(0, 70)], () => 1);
     await scene.look();
     expect(scene.asked).toHaveLength(5);
@@ -35,13 +35,13 @@ describe('executions/skips', () => {
     expect(scene.told).toEqual(['pay: 10 executions were skipped because they ended before the catch-up limit']);
   });
 
-  it('says nothing of a time in which nothing ended', async () => {
+  it('reports nothing for a time without executions', async () => {
     const scene = await createScene([toSkip(0, 3)], () => 0);
     await scene.look();
     expect([scene.skipped, scene.told, scene.left()]).toEqual([[], [], undefined]);
   });
 
-  it('tries three times to count a week that the server does not count, and says what it lacks', async () => {
+  it('tries three times to count a week, and then reports it as incomplete', async () => {
     const scene = await createScene([toSkip(0, 10)], (fromDay) => {
       if (fromDay === 0) throw refusal('server');
       return 3;
@@ -58,7 +58,7 @@ describe('executions/skips', () => {
     ]);
   });
 
-  it('begins again to count tries with each week', async () => {
+  it('starts counting tries again with each week', async () => {
     let asked = 0;
     const scene = await createScene([toSkip(0, 14)], () => {
       asked += 1;
@@ -71,7 +71,7 @@ describe('executions/skips', () => {
     expect(scene.told).toEqual(['pay: 2 executions were skipped because they ended before the catch-up limit']);
   });
 
-  it('ends where the credentials are refused, and tries the same again', async () => {
+  it('stops if the credentials are refused, and tries the same again', async () => {
     const scene = await createScene([toSkip(0, 3)], () => {
       throw refusal('unauthorized');
     });

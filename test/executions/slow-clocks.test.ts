@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 const nowMs = 1000 * hourMs;
 
 describe('executions/slow-clocks', () => {
-  it('keeps over a restart a clock that answers show to be more than a day behind, once, for eight days', async () => {
+  it('keeps across a restart a clock that answers show to be more than a day behind, once, for eight days', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await noteSlowClocks(cache, { serverTimes: [nowMs, nowMs - 24 * hourMs], nowMs });
@@ -22,7 +22,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
-  it('sees a clock that is behind in a run with a new id and an old start, and in no other', async () => {
+  it('recognizes a clock that is behind by a running execution with a new id and an old start, and by no other', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), oneTimeIds: [73] },
@@ -44,7 +44,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('learns nothing from a run that it first sees hours after its start, and keeps the clocks that it knows', async () => {
+  it('learns nothing from a run that it first sees hours after its start, and keeps the known clocks', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), slowClocks: [{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }] },
@@ -61,7 +61,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
   });
 
-  it('remembers a clock for as long as runs that began lately, or answers, show it, and writes this once a day', async () => {
+  it('remembers a clock as long as recent runs or answers show it, and stores this once a day', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({

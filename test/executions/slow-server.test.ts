@@ -18,7 +18,7 @@ describe('executions on a slow server', () => {
     scene = undefined;
   });
 
-  it('catches up with a dense hour where every answer takes 1.5 s: with little more requests than pages, and the server up', async () => {
+  it('reads a dense hour with answers of 1.5 s: in few more requests than pages, with the server up', async () => {
     const rows = 20_000;
     const past = Array.from({ length: rows }, (_, index) => startMs - (index + 1) * 180);
     const coming = Array.from({ length: 400 }, (_, index) => startMs + index * 3000);
@@ -41,7 +41,7 @@ describe('executions on a slow server', () => {
     expect(await known('pay')).toBe(20_146);
   }, 60_000);
 
-  it('gets through a dense hour although the overlap is longer than what a round has time for', async () => {
+  it('reads a dense hour although the overlap is too long for one round', async () => {
     const times = Array.from({ length: 10_000 }, (_, index) => startMs - index * 180);
     const { rounds, known } = play({
       answerMs: () => 1500,
@@ -54,7 +54,7 @@ describe('executions on a slow server', () => {
     expect(all.at(-1)?.lagSeconds).toBeLessThan(300);
   }, 60_000);
 
-  it('takes a round that runs out of the budget for no outage: three projects with 30,000 rows each', async () => {
+  it('reports no outage for a round that uses up the budget: three projects with 30,000 rows each', async () => {
     const projects = ['pay', 'stock', 'ship'];
     const ends = projects.map((name, place): [string, number[]] => [
       name,
@@ -75,7 +75,7 @@ describe('executions on a slow server', () => {
     expect(await Promise.all(projects.map(known))).toEqual([30_000, 30_000, 30_000]);
   }, 60_000);
 
-  it('counts new ends of an idle project whose last day holds more than can be read at its turn', async () => {
+  it('counts new executions of an idle project whose last day is too long to read at once', async () => {
     const past = Array.from({ length: 10_000 }, (_, index) => startMs - (index + 1) * 8000);
     const { rounds, known, change, takeFrom } = play({
       answerMs: () => 5,
@@ -99,7 +99,7 @@ describe('executions on a slow server', () => {
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);
 
-  it('spreads a comparison that finds much of four days deleted over rounds, while the server is up and new ends count', async () => {
+  it('spreads a comparison that finds four days mostly deleted over rounds, while the server is up and new executions count', async () => {
     const past = Array.from({ length: 7 * 24 * 6 }, (_, index) => startMs - (index + 1) * 600_000);
     const { rounds, known, change, restart, pass, asked } = play({
       answerMs: () => 700,
@@ -123,7 +123,7 @@ describe('executions on a slow server', () => {
     expect(await known('pay')).toBe(1007 + 55);
   }, 60_000);
 
-  it('shows everything all the time although a round takes longer than a minute', async () => {
+  it('always shows everything although a round takes longer than a minute', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
     const ends = names.map((name, index): [string, number[]] => [name, [startMs + index * 1000]]);
     const { rounds, publishes } = play({ answerMs: () => 800, ends: new Map(ends), active: names });
@@ -139,20 +139,20 @@ describe('executions on a slow server', () => {
     expect(Math.max(...gapsMs)).toBeLessThan(32_000);
   }, 60_000);
 
-  it('lets what is shown go away three intervals after the server does not answer any longer', async () => {
+  it('removes series three intervals after the server stopped answering', async () => {
     const { rounds, publishes } = play({ answerMs: () => 5, ends: new Map([['pay', [startMs]]]) });
     await rounds(4);
     expect(publishes.map(({ validForMs }) => validForMs)).toEqual([60_000, 60_000, 60_000, 60_000]);
   });
 
-  it('lets what is shown live for three times as long as the next time may take', async () => {
+  it('keeps series three times as long as the next update may take', async () => {
     const { rounds, publishes } = play({ answerMs: () => 8000, ends: new Map([['pay', [startMs]]]), active: ['pay'] });
     await rounds(4);
     // What runs, the list, and one project: the last two after the time of the round is known.
     expect(new Set(publishes.map(({ validForMs }) => Math.round(validForMs / 1000)))).toEqual(new Set([93]));
   });
 
-  it('continues at the catch-up limit although the server never tells how much is skipped, and says that', async () => {
+  it('continues at the catch-up limit although the server never reports how much is skipped, and logs that', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = play({
       answerMs: () => 5,
@@ -172,7 +172,7 @@ describe('executions on a slow server', () => {
     ]);
   });
 
-  it('counts what is skipped bit by bit, and loses none of it over a restart', async () => {
+  it('counts skipped executions in small steps, and loses none across a restart', async () => {
     const coming = Array.from({ length: 30 * 24 }, (_, index) => startMs + index * hourMs);
     const { rounds, told, pass, restart } = play({
       answerMs: () => 5,

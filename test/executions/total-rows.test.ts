@@ -10,7 +10,7 @@ const of = 'project="pay",job_group="nightly",job_name="settle"';
 const labels = ['pay', 'nightly', 'settle'];
 
 describe('executions/total-rows', () => {
-  it('shows what adds up', () => {
+  it('shows counters', () => {
     const cells: Cell[] = [
       { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
       { kind: 'nodes', labels: [...labels, 'failed'], count: 4, isReleased: true },
@@ -50,7 +50,7 @@ describe('executions/total-rows', () => {
     expect(defaultBuckets).toEqual([1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200]);
   });
 
-  it('shows how many executions are counted and hidden, and nothing where that is unknown', () => {
+  it('shows how many executions are hidden, and nothing if that is unknown', () => {
     const history = [
       { project: 'pay', counted: 5, readable: 2 },
       { project: 'stock', counted: undefined, readable: 0 },
@@ -60,7 +60,7 @@ describe('executions/total-rows', () => {
     ]);
   });
 
-  it("shows what was counted under OpenTelemetry's names as well where that is asked for", () => {
+  it("also shows totals under OpenTelemetry's names if configured", () => {
     const cell = (kind: Cell['kind'], ending: string, count: number, isReleased = true): Cell => ({
       kind,
       labels: [...labels, ending],
@@ -111,7 +111,7 @@ describe('executions/total-rows', () => {
     expect(show({ cells }).filter((line) => line.startsWith('cicd'))).toEqual([]);
   });
 
-  it('shows what was never shown as 0 first', () => {
+  it('shows new series as 0 first', () => {
     const cells: Cell[] = [
       { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: false },
       {
@@ -126,7 +126,7 @@ describe('executions/total-rows', () => {
     expect(show({ cells }).filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
-  it('shows nothing of a job that had to give its place back, and all that adds up over others', () => {
+  it('shows nothing of a job without its slot, and all totals over jobs', () => {
     const left: JobFacts = {
       project: 'pay',
       group: 'nightly',
@@ -156,12 +156,12 @@ describe('executions/total-rows', () => {
     ['hidden', 1],
     ['missing', 0],
     ['excluded', 0],
-  ] as const)('has of a project that is %s so many series: %i', (hold, series) => {
+  ] as const)('has for a project that is %s this many series: %i', (hold, series) => {
     const cells: Cell[] = [{ kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true }];
     expect(show({ cells, hold })).toHaveLength(series);
   });
 
-  it('shows what is known of a job, and nothing of what is not', () => {
+  it('shows the known facts of a job, and no unknown ones', () => {
     const job: JobFacts = {
       project: 'pay',
       group: 'nightly',

@@ -20,7 +20,7 @@ const totals: Totals = {
 const run = { ...someRun({ id: 7, status: 'succeeded', startedAtMs: endedAtMs - 5000, endedAtMs }), project: 'pay' };
 
 describe('executions/trace-port', () => {
-  it('gives tracing the time of the server that the last round read, and none before the first', () => {
+  it('gives tracing the server time of the last round, and none before the first', () => {
     const port = createTracePort([1]);
     expect(port.serverNowMs()).toBeUndefined();
     port.noteServerNow(endedAtMs);
@@ -38,7 +38,7 @@ describe('executions/trace-port', () => {
     ]);
   });
 
-  it('has no exemplar of a trace that was made before the totals were known', () => {
+  it('has no exemplar for a trace from before the totals were known', () => {
     const port = createTracePort([1]);
     port.onTraced({ run, traceId: 't7', spanId: 's7' });
     port.noteTotals(totals);

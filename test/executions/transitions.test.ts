@@ -10,7 +10,7 @@ describe('executions/transitions', () => {
     played = undefined;
   });
 
-  it('begins counting with its first start, and a backfill before it', async () => {
+  it('starts counting at its first start, and a backfill before it', async () => {
     const { finish, counted, rounds } = await play({ settings: { backfillMs: hourMs } });
     finish('pay', { agoMs: 1.5 * hourMs });
     finish('pay', { agoMs: 0.5 * hourMs });
@@ -27,7 +27,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('counts what a new project ran between a list that another poll asked for and the round that shared it', async () => {
+  it("counts what a new project ran between another poll's list request and the round that shared it", async () => {
     const { control, finish, counted, rounds, round, pass, listProjects } = await play();
     await rounds(1);
     pass(50_000);
@@ -40,7 +40,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('keeps the last ends of a renamed project, under its new name', async () => {
+  it('keeps the last executions of a renamed project, under its new name', async () => {
     // Nothing hints at runs of idle projects there.
     const old = { apiVersion: 14, clientVersion: 14 };
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 }, ...old });
@@ -58,7 +58,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['payments settle succeeded 1']);
   });
 
-  it('reads the list at once where something runs in a project that it lacks', async () => {
+  it('reads the list at once if something runs in an unlisted project', async () => {
     const { control, counted, rounds } = await play();
     await rounds(5);
     control.createProject('new');
@@ -68,7 +68,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('holds a disabled project where it is and resumes there', async () => {
+  it('keeps the progress of a disabled project and resumes there', async () => {
     const { control, finish, counted, rounds, shown, lag } = await play();
     await rounds(2);
     control.changeProject('pay', { disabled: true });
@@ -83,7 +83,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('holds a hidden project where it is and resumes there, without complaint', async () => {
+  it('keeps the progress of a hidden project and resumes there, without complaint', async () => {
     const { control, finish, counted, rounds, simulator } = await play();
     await rounds(2);
     finish('pay');
@@ -98,7 +98,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('holds a project that shows no row, says how many there are, and counts them once they are shown', async () => {
+  it('keeps the progress of a project without shown rows, reports their number, and counts them once they are shown', async () => {
     const { control, finish, counted, rounds, shown, simulator, job, lag } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { hiddenJobs: [job] } });
@@ -115,7 +115,7 @@ describe('executions/transitions', () => {
     expect(shown('automation_exporter_executions_hidden')).toEqual([]);
   });
 
-  it('counts an end in an idle project within minutes, where their turns take a quarter of an hour', async () => {
+  it('counts an execution in an idle project within minutes, although the rotation takes a quarter of an hour', async () => {
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 900_000 } });
     const projects = Array.from({ length: 60 }, (_, index) => `p${index}`);
     for (const project of projects) control.createProject(project);
@@ -126,7 +126,7 @@ describe('executions/transitions', () => {
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
 
-  it('ends the series of a deleted project at once, and forgets it after thirty days', async () => {
+  it('ends the series of a deleted project at once, and removes it after thirty days', async () => {
     const { control, finish, counted, rounds, shown, ledger } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -148,7 +148,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts in a project that comes back after that only from then on, and skips nothing', async () => {
+  it('counts in a project that returns after that only from then on, and skips nothing', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');
@@ -163,7 +163,7 @@ describe('executions/transitions', () => {
     expect([counted(), told]).toEqual([['pay  succeeded 1'], []]);
   });
 
-  it('forgets what it knows of a deleted project bit by bit, and counts none of it again', async () => {
+  it('removes a deleted project in small steps, and counts none of it again', async () => {
     const { control, finish, rounds, round, ledger } = await play({ settings: { backfillMs: dayMs } });
     for (const hours of [1, 3, 5]) finish('pay', { agoMs: hours * hourMs });
     await rounds(10);
@@ -179,7 +179,7 @@ describe('executions/transitions', () => {
     expect(prunedThroughMs).toBe(countedFromMs);
   });
 
-  it('reads the last day of an idle project once an hour, and else what is new', async () => {
+  it('reads the last day of an idle project once an hour, and otherwise only new executions', async () => {
     const { rounds, simulator } = await play();
     await rounds(120, 60_000);
     const lengths = simulator.requests().flatMap(({ path, query }) => {
@@ -191,7 +191,7 @@ describe('executions/transitions', () => {
     expect(lengths.filter((length) => length > 0.1).map(Math.round)).toEqual([1, 2]);
   });
 
-  it('knows ids for nine days, which is longer than the deepest pass', async () => {
+  it('keeps ids for nine days, longer than any recount reaches', async () => {
     const { finish, rounds, ledger } = await play({ settings: { catchUpLimitMs: dayMs } });
     await rounds(2);
     finish('pay');
@@ -202,7 +202,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('continues with a deleted project that comes back within thirty days', async () => {
+  it('continues with a deleted project that returns within thirty days', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     finish('pay');
@@ -215,7 +215,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'pay  succeeded 1']);
   });
 
-  it('counts what is skipped after more than the catch-up limit, by its reason, and says so', async () => {
+  it('counts what is skipped beyond the catch-up limit, by reason, and logs it', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     control.changeProject('pay', { disabled: true });
@@ -233,7 +233,7 @@ describe('executions/transitions', () => {
     ]);
   });
 
-  it('continues at the catch-up limit after the daemon itself was down for longer', async () => {
+  it('continues at the catch-up limit after the exporter itself was down for longer', async () => {
     const { finish, counted, rounds, told, pass, lag } = await play();
     await rounds(3);
     finish('pay', { agoMs: -1000 });
@@ -249,7 +249,7 @@ describe('executions/transitions', () => {
     expect(lag()).toBeLessThan(300);
   });
 
-  it('begins the interval of a project when configuration includes it', async () => {
+  it('starts the interval of a project when configuration includes it', async () => {
     const { finish, counted, rounds, restart } = await play();
     await rounds(2);
     restart({ isWantedProject: () => false });
@@ -266,7 +266,7 @@ describe('executions/transitions', () => {
   it.each([
     ['the first start', undefined],
     ['a configuration that includes a project', 'pay'],
-  ])('begins with %s, also where the projects can be listed only later', async (_since, excluded) => {
+  ])('starts with %s, even if the projects can be listed only later', async (_since, excluded) => {
     const { control, finish, counted, rounds, round, restart } = await play();
     if (excluded !== undefined) {
       await rounds(2);
@@ -302,7 +302,7 @@ describe('executions/transitions', () => {
         to: ({ restart }: Played) => restart(),
       },
     ],
-  ])('shows a new series as 0 again where its project %s before its value is shown', async (_what, { from, to }) => {
+  ])('shows a new series as 0 again if its project %s before its value is shown', async (_what, { from, to }) => {
     const world = await play({ settings: { holdNewSeriesMs: 60_000 } });
     const { finish, rounds, shown } = world;
     const values = (): string[] =>
@@ -321,7 +321,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('counts a job that was excluded from when it is included on', async () => {
+  it('counts an excluded job from when it is included', async () => {
     const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
     await rounds(2);
     finish('pay');

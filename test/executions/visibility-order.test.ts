@@ -12,7 +12,7 @@ const nowMs = 100 * dayMs;
 const hourMs = 3_600_000;
 
 describe('executions/visibility, one question after the other', () => {
-  it('asks what runs in one project a round, first where something is hidden, and all again in six hours', async () => {
+  it('reads running executions of one project a round, first of those with hidden ones, and all again in six hours', async () => {
     const scene = createScene(['a', 'b', 'c']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });
@@ -23,7 +23,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(await scene.looks(5)).toEqual(['running a', 'running b', 'running c']);
   });
 
-  it('asks a project sooner again that may not be read, and none whose execution was in the list', async () => {
+  it('reads a denied project again sooner, and none whose execution was in the list', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [someRunning({ project: 'b' })], serverMs: undefined });
     scene.deny('a');
@@ -36,7 +36,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.visibility.all().runningDenied).toEqual([]);
   });
 
-  it('asks for no project where none may be read, and shows what runs in none', async () => {
+  it('reads no project if none may be read, and shows running executions in none', async () => {
     const scene = createScene(['a']);
     scene.visibility.noteRunning({ executions: undefined, serverMs: undefined, denied: 'all' });
     expect(await scene.looks(2)).toEqual([]);
@@ -44,7 +44,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.visibility.all().running).toBe('denied');
   });
 
-  it('compares a day where a read showed a part of what it counted, and reads it again once all is shown', async () => {
+  it('compares the day of a partly hidden project, and reads it again once all is shown', async () => {
     const scene = createScene(['a'], { total: 3 });
     scene.visibility.noteRead('a', { ...nothingRead, total: 2, shown: 1, hidden: 1 });
     expect(await scene.looks(2)).toEqual([`day a ${nowMs - dayMs}…${nowMs}`]);
@@ -57,7 +57,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.readAgain).toEqual([`a ${nowMs - dayMs}…${nowMs}`]);
   });
 
-  it('forgets what is hidden of a project that is no longer read', async () => {
+  it('forgets the hidden executions of a project that is no longer read', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.deny('a');

@@ -14,7 +14,7 @@ const nothingRuns = (project: string): string =>
   `automation_executions_running{project="${project}",job_group="",job_name=""} 0`;
 
 describe('executions/visibility', () => {
-  it('hides nothing from credentials that may read everything', async () => {
+  it('reports nothing hidden for credentials that may read everything', async () => {
     const { rounds, finish, visibility } = await play();
     await rounds(2);
     finish('pay');
@@ -22,7 +22,7 @@ describe('executions/visibility', () => {
     expect(visibility()).toEqual({ running: 'known', runningDenied: [], history: [] });
   });
 
-  it('says what is counted and not shown, and that nothing that runs may be read', async () => {
+  it('reports hidden executions, and that no running ones may be read', async () => {
     const { control, simulator, rounds, finish, visibility, shown } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { events: [] } });
@@ -39,7 +39,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
-  it('continues to say that a part is not shown, and counts it once it is', async () => {
+  it('continues to report a partly hidden project, and counts its rest once it is shown', async () => {
     const { control, simulator, rounds, finish, visibility, shown, counted } = await play();
     const hidden = control.createJob('pay', { name: 'secret' });
     await rounds(2);
@@ -64,7 +64,7 @@ describe('executions/visibility', () => {
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
   });
 
-  it('finds out which projects the list of all that runs leaves out, and shows no 0 for them', async () => {
+  it('finds out which projects the list of running executions omits, and shows no 0 for them', async () => {
     const { control, simulator, rounds, visibility, shown } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -81,7 +81,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
-  it('asks little to find that out: once in six hours of each project, one in a round', async () => {
+  it('needs few requests for that: one every six hours for each project, one in a round', async () => {
     const { control, simulator, rounds } = await play();
     for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
     const named = /\/project\/([^*]+)\/executions\/running$/;
@@ -94,7 +94,7 @@ describe('executions/visibility', () => {
     expect(asked()).toBe(10);
   });
 
-  it('says that a project is denied that could be read before', async () => {
+  it('reports that a project is denied that could be read before', async () => {
     const { control, simulator, rounds, visibility } = await play();
     control.createProject('stock');
     await rounds(2);

@@ -22,7 +22,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toEqual(['any time', 'any time']);
   });
 
-  it('reads it at once where something runs in a project that it lacks, and only once where it stays away', async () => {
+  it('reads it at once if something runs in an unlisted project, and only once if that stays unlisted', async () => {
     const { refresh, pass, asked, names } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -40,7 +40,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('takes for the begin of a new project that the list before was dated by a member whose clock was ahead', async () => {
+  it('starts a new project early enough if a member with a fast clock dated the last list', async () => {
     const { refresh, pass, names, countedFromMs } = await createScene(['pay']);
     await refresh();
     pass(600_000);
@@ -51,7 +51,7 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([0, 595_000]);
   });
 
-  it('reads it again at once for the same project where what it brought could not be kept', async () => {
+  it('reads it again at once for the same project if the last one could not be stored', async () => {
     const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -63,7 +63,7 @@ describe('executions/watched-projects', () => {
     expect(countedFromMs('new')).toBeDefined();
   });
 
-  it('does not read it for a project that configuration leaves out', async () => {
+  it('does not read it for an excluded project', async () => {
     const { refresh, asked } = await createScene(['pay'], (project) => project !== 'secret');
     await refresh();
     await refresh('secret');

@@ -10,7 +10,7 @@ describe('executions/whole-numbers', () => {
     played = undefined;
   });
 
-  it('asks with whole milliseconds where the time has to be reckoned, and counts from the first round on', async () => {
+  it('sends whole milliseconds even for a computed time, and counts from the first round on', async () => {
     const { control, finish, counted, round, simulator, kept } = await play({ tickMs: 0.3001 });
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
     await round();
@@ -21,7 +21,7 @@ describe('executions/whole-numbers', () => {
     expect(toFractions(await kept())).toEqual([]);
   });
 
-  it('heals a ledger that holds fractions, and counts on', async () => {
+  it('repairs a ledger with fractions, and continues to count', async () => {
     const damage = (body: string): string => body.replace(/("\w+Ms":1\d{12})\b/g, '$1.9004');
     const { finish, counted, rounds, simulator, kept, restart, ledger } = await play({
       settings: { holdNewSeriesMs: 0 },
@@ -54,7 +54,7 @@ describe('executions/whole-numbers', () => {
     ['running-executions', '/executions/running'],
     ['projects', '/api/\\d+/projects$'],
     ['system-info', '/(executions/running|system/info)'],
-  ])('counts on while %s fails, and says so', async (_endpoint, path) => {
+  ])('continues to count while %s fails, and logs it', async (_endpoint, path) => {
     const { control, finish, counted, rounds, round } = await play();
     await rounds(2);
     control.addFault({ kind: 'status', path, status: 500 });

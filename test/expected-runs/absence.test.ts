@@ -31,7 +31,7 @@ function createBusy(options: Parameters<typeof createScene>[0] = {}) {
 const timesUntil = (minute: number): number =>
   10 * (minute - 750 + (Math.floor(minute / 5) - 150) + (Math.floor(minute / 60) - 12));
 
-describe('expected-runs, six hours in which nobody watches', () => {
+describe('expected-runs, six hours without an exporter', () => {
   it('finds every run with its delay, and no miss', { timeout: 60_000 }, async () => {
     const { minutes, away, total, starts } = createBusy();
     await minutes(30);
@@ -53,7 +53,7 @@ describe('expected-runs, six hours in which nobody watches', () => {
     expect(total('schedule_delay_seconds', '_sum') - sumBefore).toBeCloseTo(sumMs / 1000, 3);
   });
 
-  it('counts what a passive server did not start meanwhile, although nobody knows why', {
+  it('counts what a passive server did not start meanwhile, with an unknown cause', {
     timeout: 60_000,
   }, async () => {
     const { control, minutes, away, total } = createBusy();
@@ -69,7 +69,7 @@ describe('expected-runs, six hours in which nobody watches', () => {
     expect(total('schedule_undecided_total')).toBe(0);
   });
 
-  it('counts as undecided what ended before the catch-up limit', { timeout: 60_000 }, async () => {
+  it('counts times before the catch-up limit as undecided', { timeout: 60_000 }, async () => {
     const { minutes, away, total } = createBusy({ catchUpLimitMs: 120 * minuteMs });
     await minutes(30);
     const before = total('schedule_delay_seconds', '_count');
@@ -106,10 +106,10 @@ function createOne(schedule: Schedule, options: Parameters<typeof createScene>[0
 
 type Schedule = NonNullable<Parameters<ReturnType<typeof createScene>['control']['createJob']>[1]>['schedule'] & object;
 
-describe('expected-runs, an absence longer than the times that are known', () => {
+describe('expected-runs, an absence longer than the known times', () => {
   const everyMinute = { everyMs: minuteMs, offsetMs: 7000 };
 
-  it('asks nothing of the past at a first contact', async () => {
+  it('requests no past times at a first contact', async () => {
     const { minutes, pasts, ends } = createOne(everyMinute);
     await minutes(60);
     expect(pasts()).toEqual([]);
@@ -136,7 +136,7 @@ describe('expected-runs, an absence longer than the times that are known', () =>
   it.each([
     ['tells no edits', { apiVersion: 47 }, everyMinute, 0],
     ['would have to list 72,000 times', {}, { everyMs: 1000, offsetMs: 0 }, 0],
-  ])('counts them as undecided where the server %s', { timeout: 60_000 }, async (_why, options, schedule, asked) => {
+  ])('counts them as undecided if the server %s', { timeout: 60_000 }, async (_why, options, schedule, asked) => {
     const { control, minutes, away, ends, pasts, jobs } = createOne(schedule, options);
     control.setExecutionMode('passive');
     await minutes(30);
@@ -154,7 +154,7 @@ describe('expected-runs, an absence longer than the times that are known', () =>
     expect(jobs()[0]?.verdicts.some((verdict) => verdict.is === 'undecided')).toBe(false);
   });
 
-  it('does not judge by a schedule that was edited meanwhile', { timeout: 60_000 }, async () => {
+  it('does not use a schedule that was edited meanwhile', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts, id } = createOne(everyMinute);
     await minutes(30);
     away(16 * 60);
@@ -166,7 +166,7 @@ describe('expected-runs, an absence longer than the times that are known', () =>
     expect(pasts()).toEqual([]);
   });
 
-  it.each([18, 31])('reports no miss of it by what API %d tells', { timeout: 60_000 }, async (apiVersion) => {
+  it.each([18, 31])('reports no miss of it from the answers of API %d', { timeout: 60_000 }, async (apiVersion) => {
     const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });
     await minutes(30);
     const { ran } = ends();
@@ -194,7 +194,7 @@ describe('expected-runs, an absence longer than the times that are known', () =>
     expect(ends()).toEqual({ ran: 0, missed, undecided: 0 });
   });
 
-  it('says that the server started again after the last hours of it', { timeout: 60_000 }, async () => {
+  it('reports that the server restarted after its last hours', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, shown } = createOne(everyMinute);
     await minutes(30);
     away(16 * 60);
@@ -211,7 +211,7 @@ describe('expected-runs, an absence longer than the times that are known', () =>
     expect(Math.abs(ends().missed - 240)).toBeLessThanOrEqual(1);
   });
 
-  it('counts its times as undecided where the server fails to list them', { timeout: 60_000 }, async () => {
+  it('counts its times as undecided if the server fails to list them', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts } = createOne(everyMinute);
     await minutes(30);
     const { ran } = ends();

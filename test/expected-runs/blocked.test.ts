@@ -3,7 +3,7 @@ import { createHourly, stopScenes } from './hourly.ts';
 
 afterEach(stopScenes);
 
-describe('expected-runs, of a job that is blocked since before the exporter started', () => {
+describe('expected-runs, a job that was blocked before the exporter started', () => {
   it.each([
     ['The server is passive', 'set the execution mode of the server to active', { isPassive: true }],
     [
@@ -31,19 +31,22 @@ describe('expected-runs, of a job that is blocked since before the exporter star
       'enable the schedule of the job',
       { job: { scheduleEnabled: false } },
     ],
-  ])('says so before any time is decided: %s', async (fact, fix, { isPassive = false, pay = {}, job = {} }: Off) => {
-    const { control, minutes, find, id } = createHourly();
-    if (isPassive) control.setExecutionMode('passive');
-    control.changeProject('pay', pay);
-    control.changeJob(id, job);
-    await minutes(3);
-    const { sentence, facts } = find('pay/nightly/settle')?.why ?? {};
-    expect(sentence).toContain(`${fact} (seen 12:01 UTC). No run has been seen.`);
-    expect(sentence).toContain(`Fix: ${fix}.`);
-    expect(facts?.map(({ at }) => at)).toContain('2026-01-15T12:01:00.000Z');
-  });
+  ])(
+    'explains it before any time is decided: %s',
+    async (fact, fix, { isPassive = false, pay = {}, job = {} }: Off) => {
+      const { control, minutes, find, id } = createHourly();
+      if (isPassive) control.setExecutionMode('passive');
+      control.changeProject('pay', pay);
+      control.changeJob(id, job);
+      await minutes(3);
+      const { sentence, facts } = find('pay/nightly/settle')?.why ?? {};
+      expect(sentence).toContain(`${fact} (seen 12:01 UTC). No run has been seen.`);
+      expect(sentence).toContain(`Fix: ${fix}.`);
+      expect(facts?.map(({ at }) => at)).toContain('2026-01-15T12:01:00.000Z');
+    },
+  );
 
-  it('offers no fix for what is over', async () => {
+  it('offers no fix for a past cause', async () => {
     const { control, minutes, find } = createHourly();
     control.setExecutionMode('passive');
     await minutes(80);

@@ -16,7 +16,7 @@ function toPort(scannedThroughMs: number) {
 }
 
 describe('expected-runs/clear-times', () => {
-  it('takes what started in a project for known up to when its own list of running executions was read', () => {
+  it('knows all starts in a project up to when its own list of running executions was read', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(1_059_999));
@@ -25,7 +25,7 @@ describe('expected-runs/clear-times', () => {
     expect(['busy', 'idle'].map(clear.of)).toEqual([1_000_000, 400_000]);
   });
 
-  it('knows nothing of a project whose running executions may not be read', () => {
+  it('knows no starts of a project whose running executions may not be read', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(2_000_000));

@@ -38,7 +38,7 @@ describe('expected-runs, clocks that are set', () => {
     ['three minutes behind', -3],
     ['ten minutes behind', -10],
     ['fifty minutes ahead', 50],
-  ])('finds no miss while the clock of a server is %s for an hour', { timeout: 60_000 }, async (_name, byMinutes) => {
+  ])('finds no miss while a server clock is %s for an hour', { timeout: 60_000 }, async (_name, byMinutes) => {
     const { control, minutes, misses, count } = createJobs();
     await minutes(30);
     control.setClockSkew(byMinutes * minuteMs);
@@ -85,7 +85,7 @@ describe('expected-runs, clocks that are set', () => {
     },
   );
 
-  it.each([10, -10])('notices nothing where our own clock is set by %s minutes', async (byMinutes) => {
+  it.each([10, -10])("ignores that the exporter's clock is set by %s minutes", async (byMinutes) => {
     const { setOwnClock, minutes, misses, count } = createJobs();
     await minutes(30);
     setOwnClock(byMinutes * minuteMs);

@@ -40,8 +40,8 @@ function createAsked(
   return { ...scene, listed, forecasts, sum };
 }
 
-describe('expected-runs, what our questions cost a server', () => {
-  it('has a server list few times at a first contact, however dense its schedules are', async () => {
+describe('expected-runs, the cost of requests for a server', () => {
+  it('makes a server list few times at a first contact, however dense its schedules are', async () => {
     const { minutes, listed, sum, shown, requests } = createAsked(kinds, 55);
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(496);
@@ -52,7 +52,9 @@ describe('expected-runs, what our questions cost a server', () => {
     expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(2000);
   });
 
-  it('asks little of a schedule that has been known for long, also after a restart', { timeout: 60_000 }, async () => {
+  it('requests little about a schedule that has been known for long, also after a restart', {
+    timeout: 60_000,
+  }, async () => {
     const { yearly, weekly, daily, 'in working hours': working, 'every second of next year': late } = kinds;
     const { minutes, away, listed, sum, requests, control } = createAsked({ yearly, weekly, daily, working, late }, 40);
     control.setExecutionMode('active');
@@ -66,13 +68,13 @@ describe('expected-runs, what our questions cost a server', () => {
     expect(sum(listed()) - before[1]).toBeLessThan(20_000);
   });
 
-  it('confirms each minute that a run was missed without listing a day each time', { timeout: 60_000 }, async () => {
+  it('confirms a miss every minute without listing a whole day each time', { timeout: 60_000 }, async () => {
     const { minutes, listed, sum } = createAsked({ 'every minute': kinds['every minute'] }, 1);
     await minutes(180);
     expect(sum(listed())).toBeLessThan(180 * 61);
   });
 
-  it('lists a dense time that begins late only piece by piece', { timeout: 60_000 }, async () => {
+  it('lists a dense time that begins late in small pieces', { timeout: 60_000 }, async () => {
     const { control, away, minutes, listed, nowMs, jobs } = createAsked({}, 0);
     control.createJob('pay', { name: 'next year', schedule: kinds['every second of next year'] });
     await minutes(2);
@@ -114,7 +116,7 @@ describe('expected-runs, what our questions cost a server', () => {
 describe('expected-runs, the processor of a server with 250 scheduled jobs', () => {
   const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
 
-  it('works for us for at most 2 % of the time at a first contact, and after it', async () => {
+  it('works for the exporter at most 2 % of the time at a first contact, and later', async () => {
     const { minutes, spentMs, requests, jobs, find } = createAsked({ minute, dense, late, daily, yearly }, 50, {
       takesTime: true,
     });
@@ -152,7 +154,7 @@ describe('expected-runs, the processor of a server with ten projects of 400 jobs
 });
 
 describe('expected-runs, a server that cannot list the times of a job', () => {
-  it('asks for less after a timeout, never for the same again, and names the job', {
+  it('requests less after a timeout, never the same again, and names the job', {
     timeout: 60_000,
   }, async () => {
     const { minutes, polls, away, control, forecasts, outcome, shown } = createAsked(
@@ -178,7 +180,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(2);
   });
 
-  it('asks rarely for the next time of a job whose times it may not ask for', async () => {
+  it('seldom requests the next time of a job whose times it may not request', async () => {
     const { minutes, polls, control, requests } = createAsked({ weekly: kinds.weekly }, 1);
     control.addFault({ kind: 'hang', path: 'forecast' });
     await minutes(5);

@@ -20,7 +20,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
   });
 
-  it('tells which jobs are critical', async () => {
+  it('shows which jobs are critical', async () => {
     const { control, minutes, shown } = createHourly();
     control.createJob('pay', { name: 'critical', schedule: hour });
     await minutes(2);
@@ -45,7 +45,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('knows after a restart what became of the last hours, and what comes', async () => {
+  it('keeps across a restart the decisions of the last hours, and the future times', async () => {
     const { control, minutes, away, schedule } = createHourly();
     await minutes(70);
     control.setExecutionMode('passive');
@@ -63,7 +63,7 @@ describe('expected-runs', () => {
     expect(ahead?.hours.slice(0, 3).map(({ starts }) => starts)).toEqual([0, 1, 1]);
   });
 
-  it('decides after a restart what was open, although a job that is left out ran last', async () => {
+  it('decides open times after a restart, although an excluded job ran last', async () => {
     const { control, minutes, shown, away } = createHourly();
     const often = { everyMs: 300_000, offsetMs: 0 };
     control.createJob('pay', { name: 'unwanted', group: '', schedule: often });
@@ -78,7 +78,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds the runs of its own absence, and no miss in it', async () => {
+  it('finds the runs during its own absence, and no miss in it', async () => {
     const { minutes, shown, away } = createHourly();
     await minutes(30);
     away(360);
@@ -90,7 +90,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts times that nobody can judge because the watch was switched off', async () => {
+  it('counts times as undecided during which the watch was switched off', async () => {
     const { minutes, shown, restart } = createHourly();
     await minutes(50);
     restart(false);
@@ -106,7 +106,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds no miss where it ended between counting a run and writing that its jobs begin again', async () => {
+  it('finds no miss if it ended between counting a run and storing that its jobs start again', async () => {
     let isDue = true;
     const { control, minutes, shown, restart } = createHourly({ around: async (read) => (isDue ? read() : undefined) });
     control.createJob('pay', { name: 'half', group: '', schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 } });
@@ -134,7 +134,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no miss of a job that was switched off while nobody was watching', async () => {
+  it('counts no miss of a job that was switched off in an absence', async () => {
     const { control, minutes, shown, away, id } = createHourly();
     await minutes(30);
     away(60);
@@ -149,7 +149,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no miss where the schedule was moved, which older servers announce nowhere', async () => {
+  it('counts no miss if the schedule was moved, which older servers do not report', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
@@ -158,7 +158,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('knows the cause of a project that is switched off', async () => {
+  it('finds the cause of a project that is switched off', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(30);
     control.changeProject('pay', { scheduleEnabled: false });
@@ -171,7 +171,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no miss where a schedule was moved while its project was switched off', async () => {
+  it('counts no miss if a schedule was moved while its project was switched off', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeProject('pay', { scheduleEnabled: false });
@@ -184,7 +184,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts what a server itself calls missed once, and not at all where no schedule has such a time', async () => {
+  it('counts a miss that the server itself recorded once, and not at all if no schedule has that time', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.setExecutionMode('passive');
@@ -204,7 +204,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('expects nothing of a run that somebody ordered for later', async () => {
+  it('expects nothing for a one-time run', async () => {
     const { control, minutes, shown, id } = createHourly({ apiVersion: 58 });
     await minutes(10);
     control.runJob(id, { type: 'user-scheduled', atMs: Date.UTC(2026, 0, 15, 12, 40) });
@@ -239,7 +239,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('follows a job that starts once a month, through a change of the clocks', { timeout: 60_000 }, async () => {
+  it('follows a job that starts once a month across a change of the clocks', { timeout: 60_000 }, async () => {
     const { control, polls, minutes, shown, requests, id } = createHourly();
     control.changeJob(id, { schedule: { cron: '0 3 1 * *', zone: 'Europe/Berlin' } });
     await minutes(2);
@@ -261,7 +261,7 @@ describe('expected-runs', () => {
     expect(asked.length).toBeLessThanOrEqual(100 * 4);
   });
 
-  it('keeps up with a server that tells only the next run', async () => {
+  it('works with a server that reports only the next run', async () => {
     const { control, minutes, shown } = createHourly({ apiVersion: 30 });
     await minutes(150);
     control.setExecutionMode('passive');
@@ -281,7 +281,7 @@ describe('expected-runs', () => {
     ['America/New_York', '30 1 * * *', Date.UTC(2026, 9, 30, 12), 3],
     ['America/New_York', '30 2 * * *', Date.UTC(2026, 9, 30, 12), 3],
   ])(
-    'finds no miss and no delay where the clocks of %s change',
+    'finds no miss and no delay when the clocks of %s change',
     { timeout: 60_000 },
     async (zone, cron, fromMs, runs) => {
       const { control, quickly, shown, away, nowMs, id } = createHourly();
@@ -297,7 +297,7 @@ describe('expected-runs', () => {
     },
   );
 
-  it('asks for the list once a minute, and for each schedule every six hours', { timeout: 60_000 }, async () => {
+  it('requests the list once a minute, and each schedule every six hours', { timeout: 60_000 }, async () => {
     const { control, minutes, requests } = createHourly();
     for (let index = 1; index < 400; index++)
       control.createJob('pay', { name: `job ${index}`, schedule: { everyMs: 86_400_000, offsetMs: index * 1000 } });
@@ -310,7 +310,7 @@ describe('expected-runs', () => {
     expect(asked.length).toBeLessThanOrEqual(60 + Math.ceil(400 / 6));
   });
 
-  it('decides about many jobs in pieces, so that others have the event loop between two of them', async () => {
+  it('decides many jobs in pieces, and leaves the event loop to others between two of them', async () => {
     let commits = 0;
     const { control, minutes, jobs } = createStoppable({ ticksPerRead: 1, onCommit: () => void (commits += 1) });
     control.createProject('pay');

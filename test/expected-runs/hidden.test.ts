@@ -16,8 +16,8 @@ function createShort() {
   return { ...scene, id };
 }
 
-describe('expected-runs, of a job that may be viewed and not read', () => {
-  it('reports no miss, and says why it is not watched', async () => {
+describe('expected-runs, a job that may be viewed and not read', () => {
+  it('reports no miss, and explains why it is not watched', async () => {
     const { control, minutes, shown, find, id, token, outcome } = createShort();
     await minutes(70);
     control.addToken({ token, policy: { viewedJobs: [id] } });
@@ -38,7 +38,7 @@ describe('expected-runs, of a job that may be viewed and not read', () => {
     expect(outcome()).not.toHaveProperty('note');
   });
 
-  it('reports no miss where they were hidden from the beginning, and asks once', async () => {
+  it('reports no miss if its runs were always hidden, and asks once', async () => {
     const { control, minutes, shown, id, token, requests } = createShort();
     control.addToken({ token, policy: { viewedJobs: [id] } });
     await minutes(310);

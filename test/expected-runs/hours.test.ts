@@ -22,7 +22,7 @@ function judged(...verdicts: readonly Verdict[]): Judged {
 const empty: HourOfTimes = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
 describe('expected-runs/deciding/hours', () => {
-  it('counts what became of the times of each hour, over all jobs, misses by cause', () => {
+  it('counts the decisions of each hour over all jobs, misses by cause', () => {
     const first = addToHours(
       [],
       [
@@ -48,7 +48,7 @@ describe('expected-runs/deciding/hours', () => {
     ]);
   });
 
-  it('keeps a day, and tells an hour in which nothing was expected from one before it was watched', () => {
+  it('keeps a day, and distinguishes an hour without times from one before it was watched', () => {
     const ran: Verdict = { is: 'ran', expectedMs: at(1), delayMs: 0, runId: 1 };
     const hours = addToHours(addToHours([], [judged(ran)]), [judged({ ...ran, expectedMs: at(3) })]);
     expect(lastHours(hours, at(4, 30), 5)).toEqual([
@@ -76,7 +76,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
       startsWithin: (fromMs, toMs) => starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs),
     });
 
-  it('counts a run that is overdue as one that still runs, until the hour is over', async () => {
+  it('counts an overdue run as still running until the end of the hour', async () => {
     const job = { project: 'pay', group: '', name: 'overdue' };
     const underWay = [{ endMs: at(8), job }];
     const { hours, hour } = await plan([toStart('a', at(10), 1)], { underWay, fromMs: at(9, 10), threads: 0 });
@@ -98,7 +98,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     });
   });
 
-  it('asks for the starts of one hour at a time, and lets others have their turn after each', async () => {
+  it('reads the starts of one hour at a time, and leaves the event loop to others after each', async () => {
     const asked: number[] = [];
     let pauses = 0;
     await planHoursAhead({
@@ -118,7 +118,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(pauses).toBe(25);
   });
 
-  it('finds the most runs at once of each hour, those that last into it included, and what collides', async () => {
+  it('finds the maximum of simultaneous runs of each hour, including earlier ones that last, and what collides', async () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
     const hours = (await plan(starts, { underWay, fromMs: at(9, 10), threads: 2 })).hours;
@@ -144,18 +144,18 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours).toHaveLength(24);
   });
 
-  it('names at most twenty of the jobs that collide, and says how many there are', async () => {
+  it('names at most twenty colliding jobs, and reports their number', async () => {
     const starts = Array.from({ length: 30 }, (_, index) => toStart(`job ${index}`, at(2), 1));
     const [, , hour] = (await plan(starts, { underWay: [], fromMs: at(0), threads: 10 })).hours;
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
   });
 
-  it('exceeds nothing where the number of threads is not known', async () => {
+  it('exceeds nothing if the number of threads is unknown', async () => {
     const { hours } = await plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('says that too much runs from the hour on, where it runs already when the hour begins', async () => {
+  it('reports too many runs from the start of the hour if they run already then', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);
@@ -163,7 +163,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
 });
 
 describe('expected-runs/showing/server-schedule', () => {
-  it('counts the times of each hour that are not decided yet', async () => {
+  it('counts the undecided times of each hour', async () => {
     const times = {
       askedAtMs: at(6),
       untilMs: at(18),
@@ -176,7 +176,7 @@ describe('expected-runs/showing/server-schedule', () => {
     expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 1]);
   });
 
-  it('shows what is not a run in time, the newest first, what is open, and what starts next', async () => {
+  it('shows decisions that are not runs in time, newest first, undecided times, and the next starts', async () => {
     const nowMs = at(12, 30);
     const timetable = {
       source: 'forecast',

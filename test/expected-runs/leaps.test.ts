@@ -68,7 +68,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     },
   );
 
-  it('finds the runs missed where it was ten minutes ahead for a minute', async () => {
+  it('finds the runs missed after it was ten minutes ahead for a minute', async () => {
     const { ahead, minutes, missed, undecided, ran, starts } = createJobs([minuteMs]);
     await minutes(30);
     await ahead(10 * minuteMs, 1);
@@ -79,7 +79,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(ran()).toBeGreaterThanOrEqual(starts().length - maxOpen);
   });
 
-  it('finds nothing missed where it was 26 hours behind for a minute', async () => {
+  it('finds nothing missed after it was 26 hours behind for a minute', async () => {
     const { ahead, minutes, missed, undecided } = createJobs();
     await minutes(90);
     await ahead(-dayAndMoreMs, 1);
@@ -92,7 +92,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     ['both', [0, 3]],
     ['back', [2, 3]],
     ['ahead', [3, 2]],
-  ])('finds the runs missed where it was set %s during an absence', async (name, [before = 0, away = 0]) => {
+  ])('finds the runs missed after it was set %s during an absence', async (name, [before = 0, away = 0]) => {
     const scene = createJobs();
     const { control, minutes, missed, undecided } = scene;
     await minutes(90);
@@ -137,7 +137,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(missed()).toBe(47);
   });
 
-  it('finds a run missed for its own cause first', async () => {
+  it('reports a miss with its own cause first', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);

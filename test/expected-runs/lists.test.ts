@@ -4,7 +4,7 @@ import { createHourly, hour, stopScenes } from './hourly.ts';
 afterEach(stopScenes);
 
 describe('expected-runs/lists', () => {
-  it('asks for the list of a project once, although executions learn from it, too', async () => {
+  it('requests the list of a project once, although executions use it too', async () => {
     const { minutes, requests } = createHourly();
     await minutes(70);
     const before = requests().length;
@@ -15,7 +15,7 @@ describe('expected-runs/lists', () => {
     expect(lists).toHaveLength(60);
   });
 
-  it('ends the series of a project that was deleted, and asks about its jobs no longer', async () => {
+  it('ends the series of a deleted project, and sends no request about its jobs', async () => {
     const { control, minutes, shown, requests, id } = createHourly();
     control.createProject('other');
     control.createJob('other', { name: 'copy', schedule: hour });
@@ -66,7 +66,7 @@ describe('expected-runs/lists', () => {
     ]);
   });
 
-  it('explains a job that is hidden as one that is not listed any longer', async () => {
+  it('explains a hidden job as one that is no longer listed', async () => {
     const { control, minutes, find, token } = createHourly();
     await minutes(70);
     control.addToken({ token, policy: { jobs: ['other'] } });
@@ -77,7 +77,7 @@ describe('expected-runs/lists', () => {
     );
   });
 
-  it('ends the series of a project at once that configuration leaves out', async () => {
+  it('ends the series of an excluded project at once', async () => {
     const leftOut = new Set<string>();
     const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });
     await minutes(2);
@@ -87,7 +87,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
   });
 
-  it('watches a new job in the place of one that is gone', async () => {
+  it('watches a new job in the place of a deleted one', async () => {
     const { control, minutes, shown, jobs, id } = createHourly({ settings: { maxJobs: 1 } });
     await minutes(2);
     control.deleteJob(id);

@@ -21,21 +21,21 @@ const missed = (shown: (family: string) => string[]): string[] =>
   shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'));
 
 describe('expected-runs, while the previous run is under way', () => {
-  it('finds the overlap of a job that does not allow several runs, and asks for its definition once', async () => {
+  it('finds the overlap of a job that does not allow several runs, and requests its definition once', async () => {
     const { minutes, shown, asked } = createSlow();
     await minutes(130);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(1);
   });
 
-  it('finds it without asking where definitions cannot be read as JSON', async () => {
+  it('finds it without a request if definitions cannot be read as JSON', async () => {
     const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
     await minutes(40);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(0);
   });
 
-  it('decides about other jobs although one definition cannot be read in time', async () => {
+  it('decides other jobs although one definition cannot be read in time', async () => {
     const { minutes, shown, outcome, id, control } = createSlow();
     control.createJob('pay', { name: 'other', schedule: { everyMs: 600_000, offsetMs: 0, fromMs: 4e12 } });
     control.addFault({ kind: 'hang', path: `/job/${id}$` });

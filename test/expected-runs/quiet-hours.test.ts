@@ -116,8 +116,8 @@ describe('expected-runs, schedules with quiet hours', () => {
   });
 });
 
-describe('expected-runs, a schedule that was edited and lists nothing soon', () => {
-  it('knows its next run as soon as it is asked about', { timeout: 60_000 }, async () => {
+describe('expected-runs, an edited schedule without times soon', () => {
+  it('knows its next run as soon as it is requested', { timeout: 60_000 }, async () => {
     const { control, minutes, polls, nextRun, id } = createQuiet('0 * * * *');
     await minutes(2);
     control.changeJob(id, { schedule: { cron: '0 2 1 * *', zone: 'UTC' } });
@@ -126,13 +126,13 @@ describe('expected-runs, a schedule that was edited and lists nothing soon', () 
   });
 });
 
-describe('expected-runs, servers that tell only the next run', () => {
+describe('expected-runs, servers that report only the next run', () => {
   it.each([
     ['0 * * * *', 23],
     ['*/20 8-17 * * *', 28],
     ['30 13,15,20 * * *', 3],
   ])(
-    'count each run of %s, although the next run is asked for before it is seen',
+    'count each run of %s, although the next run is requested before it is seen',
     { timeout: 60_000 },
     async (cron, least) => {
       const { minutes, ends } = createQuiet(cron, { apiVersion: 30 });
@@ -142,7 +142,7 @@ describe('expected-runs, servers that tell only the next run', () => {
     },
   );
 
-  it('count a run that starts late, after the next one was asked for', async () => {
+  it('count a run that starts late, after the next one was requested', async () => {
     const { control, minutes, ends } = createQuiet('0 * * * *', { apiVersion: 30, threadPoolSize: 1 });
     const long = work(['web01'], [command('sleep 480', 480, 0)]);
     control.createJob('pay', { name: 'longer', schedule: { cron: '58 * * * *', zone: 'UTC' }, work: long });

@@ -8,8 +8,8 @@ afterEach(async () => {
 
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
 
-describe('expected-runs, jobs whose schedule may not be asked for', () => {
-  it('learns the schedule of a new job at once, although hundreds are refused, and asks about those ever less', {
+describe('expected-runs, jobs whose schedule may not be requested', () => {
+  it('reads the schedule of a new job at once, although hundreds are refused, and those less and less often', {
     timeout: 60_000,
   }, async () => {
     const scene = createScene({});

@@ -30,7 +30,7 @@ describe('expected-runs, in the scenarios of the demo', () => {
     expect(count).toBeGreaterThan(10);
   });
 
-  it('finds in overlap that a job takes longer than its times are apart', { timeout: 120_000 }, async () => {
+  it('finds in overlap that a job takes longer than the distance of its times', { timeout: 120_000 }, async () => {
     const { reasons, count } = await playScenario('overlap', 20);
     expect(reasons).toEqual(['overlap']);
     expect(count).toBeGreaterThan(3);

@@ -9,13 +9,13 @@ describe('expected-runs/seen-runs', () => {
     ['it repeats one that the schedule started', { type: 'scheduled', attempt: 1 }, 'other'],
     ['a person started it', { type: 'user' }, 'other'],
     ['the server missed it', { type: 'scheduled', status: 'missed' }, 'missed'],
-  ] as const)('judges a run where %s', (_what, fields, kind) => {
+  ] as const)('classifies a run if %s', (_what, fields, kind) => {
     expect(toSeenRuns([someRun(fields)])).toEqual(
       new Map([['a-1', [{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000, kind }]]]),
     );
   });
 
-  it('sees no run in what waits, has no start, or is of no job', () => {
+  it('ignores what waits, has no start, or has no job', () => {
     const none = [someRunning({ status: 'scheduled' }), someRun({ lacksStart: true }), someRun({ job: undefined })];
     expect(toSeenRuns(none)).toEqual(new Map());
   });

@@ -26,7 +26,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
-  it('remembers after a restart when a member answered last, however it is asked now', () => {
+  it('remembers across a restart when a member last answered, however it is reached now', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);

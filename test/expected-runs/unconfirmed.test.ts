@@ -24,8 +24,8 @@ async function comeBack(options: Parameters<typeof createScene>[0]) {
 const missed = (reason: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="settle",reason="${reason}"} ${count}`;
 
-describe('expected-runs, what is switched off before it is confirmed', () => {
-  it('decides what a project that is switched off misses, although nothing confirms an earlier miss yet', async () => {
+describe('expected-runs, a switch turned off before a miss is confirmed', () => {
+  it('decides what a disabled project misses, although nothing confirms an earlier miss yet', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -36,7 +36,7 @@ describe('expected-runs, what is switched off before it is confirmed', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('counts no miss where the schedule is another one when it is switched on again', async () => {
+  it('counts no miss if the schedule is another one when it is enabled again', async () => {
     const { control, minutes, shown, id } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -47,7 +47,7 @@ describe('expected-runs, what is switched off before it is confirmed', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts no miss where the schedule was edited unseen, and its project was switched off just after the time', async () => {
+  it('counts no miss if the schedule was edited unseen, and its project was disabled just after the time', async () => {
     const scene = createScene({ apiVersion: 47 });
     stops.push(scene.stop);
     const { control, minutes, shown } = scene;
@@ -68,7 +68,7 @@ describe('expected-runs, what is switched off before it is confirmed', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('does not decide it where the project stays off', async () => {
+  it('does not decide it if the project stays disabled', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47, catchUpLimitMs: 3 * 3_600_000 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(160);
@@ -76,7 +76,7 @@ describe('expected-runs, what is switched off before it is confirmed', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts the earlier miss at once where the list of jobs tells that no schedule was edited', async () => {
+  it('counts the earlier miss at once if the job list shows that no schedule was edited', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 58 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -84,7 +84,7 @@ describe('expected-runs, what is switched off before it is confirmed', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('decides that a job which was switched off is off, and counts the earlier miss when it is on again', async () => {
+  it('decides that a disabled job is off, and counts the earlier miss when it is on again', async () => {
     const { control, minutes, shown, jobs, id } = await comeBack({ apiVersion: 47 });
     await minutes(28);
     control.setExecutionMode('passive');

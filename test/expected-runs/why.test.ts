@@ -33,7 +33,7 @@ function sentence(
 const seen = Date.UTC(2026, 10, 21, 14, 2);
 
 describe('expected-runs/deciding/why', () => {
-  it('says what was off, when that was seen, and what to do', () => {
+  it('explains what was off, when that was seen, and what to do', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
@@ -51,7 +51,7 @@ describe('expected-runs/deciding/why', () => {
       'unknown',
       { goneAtMs: two, timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [] } },
     ],
-  ] as const)('says that the next run is %s where no answer has one', (expected, fields) => {
+  ] as const)('reports the next run as %s if no answer has one', (expected, fields) => {
     expect(sentence({ is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 }, fields)).toContain(
       `Next run: ${expected}.`,
     );
@@ -74,11 +74,11 @@ describe('expected-runs/deciding/why', () => {
       undefined,
       'Whether it ran at 02:00 UTC is still being checked. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
-  ] as const)('says what became of a time: %j', (verdict, expected) => {
+  ] as const)('explains the decision about a time: %j', (verdict, expected) => {
     expect(sentence(verdict)).toBe(expected);
   });
 
-  it('says why a schedule cannot be read', () => {
+  it('explains why a schedule cannot be read', () => {
     const unread = { atMs: two, count: 1, why: 'the server names a next run that is over' };
     expect(sentence(undefined, { unread })).toContain(
       'Its schedule cannot be read: the server names a next run that is over.',

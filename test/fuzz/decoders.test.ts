@@ -25,7 +25,7 @@ const cases = fc.oneof(
 
 describe('fuzz/decoders', () => {
   it(
-    'reads an answer, or says by a known kind why not, whatever becomes of it',
+    'reads an answer, or fails with a known kind, whatever is changed in it',
     async () => {
       await forAsLong((parameters) =>
         fc.assert(

@@ -16,7 +16,7 @@ const bytes = fc.oneof(
 
 describe('fuzz/otlp-answers', () => {
   it(
-    'judges every answer of a trace backend',
+    'has a verdict on every answer of a trace backend',
     async () => {
       const answer = fc.record({
         status: fc.integer({ min: 100, max: 599 }),

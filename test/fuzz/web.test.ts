@@ -31,7 +31,7 @@ const inserts = [
 
 describe('fuzz/web', () => {
   it(
-    'answers scrapes whatever others send, and has no fault of its own',
+    'answers scrapes whatever other clients send, without an internal error',
     async () => {
       const yaml =
         "servers: [{ name: prod, url: 'http://127.0.0.1:1', token_file: TOKEN }]\nweb: { enable_lifecycle: true }\n";

@@ -17,7 +17,7 @@ async function start(more: Partial<AlertRoutes> = {}) {
 }
 
 describe('http/routes/alerts', () => {
-  it('links to the address under which the rules were asked for, and says so', async () => {
+  it('links to the requested address of the rules, and says so', async () => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter.monitoring.svc:9720' } });
     expect(body.split('\n').slice(0, 2)).toEqual([
@@ -28,7 +28,7 @@ describe('http/routes/alerts', () => {
     expect(body).not.toMatch(/localhost|dashboard_url: /);
   });
 
-  it('warns at the top where the exporter would refuse browsers that follow the links', async () => {
+  it('warns at the top if the exporter would refuse browsers that follow the links', async () => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'monitor01.corp.example:9720' } });
     expect(body.split('\n').slice(0, 4)).toEqual([
@@ -47,7 +47,7 @@ describe('http/routes/alerts', () => {
     expect(body).toContain('runbook_url: http://exporter:9720/here/runbooks/AutomationServiceDown\n');
   });
 
-  it('prefers what is configured, for itself and for Grafana', async () => {
+  it('prefers the configured addresses of itself and Grafana', async () => {
     const { ask } = await start({
       externalUrl: () => 'https://exporter.example.org/x',
       grafanaUrl: () => 'https://grafana.example.org/',
@@ -60,7 +60,7 @@ describe('http/routes/alerts', () => {
     expect(body).not.toContain('localhost');
   });
 
-  it.each(['a b', 'x"y', 'exporter/evil'])('takes no part of the Host "%s" into the rules', async (host) => {
+  it.each(['a b', 'x"y', 'exporter/evil'])('writes no part of the Host "%s" into the rules', async (host) => {
     const { ask } = await start();
     const { body } = await ask('/alerts/rules.yaml', { headers: { host } });
     expect(body).toMatch(
@@ -68,7 +68,7 @@ describe('http/routes/alerts', () => {
     );
   });
 
-  it('serves what silences the consequences of one cause', async () => {
+  it('serves the inhibition rules', async () => {
     const { ask } = await start();
     const { status, body } = await ask('/alerts/alertmanager-inhibitions.yaml');
     expect({ status, first: body.includes('inhibit_rules:\n') }).toEqual({ status: 200, first: true });

@@ -4,7 +4,7 @@ import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces } from './some-status.ts';
 
 describe('http/api-status', () => {
-  it('tells programs what the page tells people, every key always there', async () => {
+  it('has the content of the page for programs, with every key always present', async () => {
     const broken = collector('log-storage', {
       result: 'failed',
       reason: 'timeout',
@@ -206,33 +206,41 @@ describe('http/api-status', () => {
     });
   });
 
-  it.each(['unknown', 'denied'] as const)('knows no number of what runs while that is %s', async (runningSight) => {
-    const prod = server('prod', { executions: executions({ runningSight }) });
-    const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
-    expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({
-      servers: [
-        {
-          executions: { running_readable: runningSight, running_count: null, overdue_count: null, waiting_count: null },
-        },
-      ],
-    });
-  });
+  it.each(['unknown', 'denied'] as const)(
+    'has no number of running executions while that is %s',
+    async (runningSight) => {
+      const prod = server('prod', { executions: executions({ runningSight }) });
+      const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
+      expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({
+        servers: [
+          {
+            executions: {
+              running_readable: runningSight,
+              running_count: null,
+              overdue_count: null,
+              waiting_count: null,
+            },
+          },
+        ],
+      });
+    },
+  );
 
-  it('says that all is well', async () => {
+  it('reports that all is well', async () => {
     const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
     const { body } = await ask('/api/status');
 
     expect(JSON.parse(body)).toMatchObject({ well: true, problems: [], servers: [{ executions: null }] });
   });
 
-  it('says that no traces are made, and what is still kept', async () => {
+  it('reports that no traces are made, and which are still in the state', async () => {
     const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
     expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({
       traces: { enabled: false, collector: null, pending_count: null, waiting_count: 0, failing: false },
     });
   });
 
-  it('answers where the state does not', async () => {
+  it('answers if the state cannot be read', async () => {
     const { ask } = await serve([apiStatusRoute(async () => ({ ...status(server('prod')), traces: undefined }))]);
     expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({ well: true, traces: null });
   });

@@ -4,7 +4,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/config-page', () => {
-  it('gives tools the configuration in force as text that no browser takes for a page', async () => {
+  it('returns to tools the present configuration as text that no browser treats as a page', async () => {
     let text = 'servers: []\n';
     const { ask } = await serve([configPageRoute(async () => text)]);
     expect((await ask('/config')).body).toBe('servers: []\n');
@@ -19,7 +19,7 @@ describe('http/config-page', () => {
     });
   });
 
-  it('gives browsers a page of it, in which nothing opens a tag', async () => {
+  it('returns to browsers a page of it, in which no text opens a tag', async () => {
     const { ask } = await serve([configPageRoute(async () => 'name: <script>\n')]);
     const { headers, body } = await ask('/config', { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });

@@ -39,7 +39,7 @@ async function listIds(path: string): Promise<readonly string[]> {
 }
 
 describe('http/execution-list', () => {
-  it('lists what ended last, each row a link to its page', async () => {
+  it('lists the last finished executions, each linked to its page', async () => {
     const page = await read('/executions');
     expect(toText(page).split('\n').slice(-6)).toEqual([
       '4 executions, newest first. The last 1,000 of each server are kept.',
@@ -63,11 +63,11 @@ describe('http/execution-list', () => {
     ['/executions?result=nonsense', []],
     ['/executions?page=99', ['#12', '#11', '#10', '#9']],
     ['/executions?page=-1', ['#12', '#11', '#10', '#9']],
-  ])('chooses by what stands in the address: %s', async (path, ids) => {
+  ])('filters by the query: %s', async (path, ids) => {
     expect(await listIds(path)).toEqual(ids);
   });
 
-  it('shows a hundred at a time, and keeps the choice on the way through them', async () => {
+  it('shows a hundred at a time, and keeps the filter across pages', async () => {
     const many = Array.from({ length: 250 }, (_, index) => ({ ...ended({ id: 1000 - index }), server: 'prod' }));
     const page = await read('/executions?project=pay&page=2', many);
     expect(page.match(/<span class="id">/g)).toHaveLength(100);
@@ -76,13 +76,13 @@ describe('http/execution-list', () => {
     );
   });
 
-  it('says that nothing matches, and that nothing has ended', async () => {
+  it('reports that nothing matches, or that nothing has ended', async () => {
     expect(toText(await read('/executions?text=nowhere'))).toContain('\n0 of 4 executions, newest first.');
     expect(toText(await read('/executions?text=nowhere'))).toContain('\nNo execution matches. Show all');
     expect(toText(await read('/executions', []))).toContain('\nNone has ended since this exporter counts them.');
   });
 
-  it('lets nothing of the address or of a name open a tag', async () => {
+  it('lets no text of the query or of a name open a tag', async () => {
     const countTags = async (text: string): Promise<number> => {
       const all = [{ ...ended({ project: text, job: text, ending: text }), server: text }];
       const query = new URLSearchParams({ result: text, project: text, text, server: text });

@@ -56,7 +56,7 @@ async function readPage(given: Given): Promise<string> {
 }
 
 describe('http/execution-page', () => {
-  it('reports how an execution went, span by span, and why', async () => {
+  it('shows an execution span by span, and why it ended as it did', async () => {
     const page = await readPage({ execution: pastExecution() });
     expect(toText(page)).toBe(`✗nightly/settle #4711: failed
 Step 2 (Settle) failed on db02: NonZeroResultCode.
@@ -84,7 +84,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toContain('<tr class="failed" id="failed"><th scope="row" style="--depth:2"><bdi>db02</bdi>');
   });
 
-  it('places each bar by its start and its length, within the whole', async () => {
+  it('places each bar by its start and its length', async () => {
     const at = (from: number, to: number) => ({ startMs: startMs + from, endMs: startMs + to });
     const spans = [
       span('a', { depth: 0, ...at(0, 8000) }),
@@ -101,7 +101,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     ]);
   });
 
-  it('shows how an execution ended whose steps are not kept, and what keeps them', async () => {
+  it('shows the end of an execution whose steps are not kept, and how to keep them', async () => {
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const text = toText(await readPage({ ended: kept, isOn: false }));
     expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
@@ -109,7 +109,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
   });
 
-  it('shows the kept cause of an execution whose steps are not kept, and leads to its trace and to the server', async () => {
+  it('shows the stored cause of an execution whose steps are not kept, with links to its trace and the server', async () => {
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const cause = {
       why: 'Step 2 (Settle) failed on db02: NonZeroResultCode.',
@@ -126,7 +126,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(page).toContain(`<a href="${cause.permalink}"`);
   });
 
-  it('leads to the server where nothing but the end of an execution is known', async () => {
+  it('links to the server if only the end of an execution is known', async () => {
     const url = 'https://automation.example.org/rundeck/';
     const page = await readPage({ ended: [ended({ id: 4711, project: 'pay/a b' })], url });
     expect(page).toContain(
@@ -134,7 +134,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     );
   });
 
-  it('draws an execution next to the other runs of its job', async () => {
+  it('draws an execution with the other runs of its job', async () => {
     const kept = Array.from({ length: 5 }, (_, index) =>
       ended({ id: 4713 - index, startedAtMs: startMs, endedAtMs: startMs + (index + 1) * 10_000 }),
     );
@@ -163,7 +163,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(await readPage({ execution: pastExecution({ spans: [root] }) })).toContain('--from:0.00%;--for:0.00%');
   });
 
-  it('marks what was made to fit, and says what the trace lacks', async () => {
+  it('marks adjusted times, and reports what the trace lacks', async () => {
     const root = span('RUN', { depth: 0 });
     const execution = pastExecution({
       spans: [root, span('a', { isFitted: true })],
@@ -175,7 +175,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(text).toContain('\n! Its steps were not read.\n');
   });
 
-  it('shows the first of many spans, and all that failed', async () => {
+  it('shows the first of many spans, and all failed ones', async () => {
     const text = toText(await readPage({ execution: largeExecution(1000) }));
     expect(text).toContain('\nShown are the first 250 of 1000 spans and all that failed; 743 more are not shown.\n');
     expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ succeeded
@@ -197,7 +197,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 98 more that did not fail`);
   });
 
-  it('stays bounded where thousands failed', async () => {
+  it('stays small if thousands of spans failed', async () => {
     const bad = Array.from({ length: 5000 }, (_, index) => span(`web${index}`, failure));
     const page = await readPage({
       execution: pastExecution({ spans: [span('RUN', { depth: 0, ...failure }), ...bad] }),
@@ -209,7 +209,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     expect(toText(page)).toContain('\n… 2751 more, 2751 of them failed');
   });
 
-  it('links to the trace, and to the service by addresses that are safe to follow', async () => {
+  it('links to the trace, and to the service by safe addresses', async () => {
     const link = 'https://traces.example.org/trace/{trace_id}?again={trace_id}';
     const page = await readPage({ execution: pastExecution({ traceId: '$&ab' }), link });
     expect(page).toContain('<a href="https://traces.example.org/trace/$&#38;ab?again=$&#38;ab" rel="noreferrer">');
@@ -224,7 +224,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     }
   });
 
-  it('leads to the attempts before and after it, and says which have no page', async () => {
+  it('links to the attempts before and after it, and marks those without a page', async () => {
     const execution = pastExecution({
       server: 'a/b',
       attempts: [
@@ -237,7 +237,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     expect(page.match(/<a href="[^"]*executions[^"]*">/g)).toEqual(['<a href="../../executions/a%2Fb/4710">']);
   });
 
-  it('leads back to the front page below a prefix', async () => {
+  it('links to the front page below a prefix', async () => {
     const given = { execution: pastExecution(), routePrefix: '/here/too' };
     expect(await readPage({ ...given, path: '/here/too/executions/prod/4711' })).toContain(
       'class="brand" href="../../"',
@@ -256,7 +256,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
       'Execution x&#60;i&#62; of prod not found',
       'This is not an execution id: ids are whole numbers.',
     ],
-  ])('says of %s what is kept and why it may not be', async (path, title, reason) => {
+  ])('explains for %s what is kept and why it may not be', async (path, title, reason) => {
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });
@@ -274,7 +274,7 @@ Its project or job is not watched, or the server has no such execution.
 Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. Over a restart, the causes of the last 500 of each server that did not succeed are kept.`);
   });
 
-  it('says of an execution that still runs that it does, instead of guessing', async () => {
+  it('shows that an execution still runs, instead of guessing its end', async () => {
     const running = {
       server: 'prod',
       id: 4711,
@@ -312,20 +312,20 @@ Overdue: ✗ yes`);
         span('web01', { path: '1@web01', depth: 2, ...failure }),
       ],
     ],
-  ])('says which step failed first, and why: %s', async (said, below) => {
+  ])('names the first failed step, and why: %s', async (said, below) => {
     const root = span('RUN', { ...failure, depth: 0, why: 'the execution failed; nothing gives a reason' });
     const page = await readPage({ execution: pastExecution({ spans: [root, ...below] }) });
     expect(toText(page)).toContain(`\n${said}.\n`);
   });
 
-  it('says of an execution that was stopped by whom, whatever failed in it', async () => {
+  it('names who stopped an execution, whatever failed in it', async () => {
     const root = span('RUN', { depth: 0, result: 'cancellation', why: 'ana aborted it' });
     const step = span('Build', { path: '1', ...failure });
     const page = toText(await readPage({ execution: pastExecution({ spans: [root, step] }) }));
     expect(page).toContain('#4711: aborted\nWhy: ana aborted it.\n');
   });
 
-  it('takes no id for another one', async () => {
+  it('does not take one id for another', async () => {
     const execution = pastExecution();
     for (const id of ['4711x', '-1', '1e3', '0x10', '9007199254740993', '4711.0', '%204711']) {
       expect({ id, status: (await read({ execution, path: `/executions/prod/${id}` })).status }).toEqual({

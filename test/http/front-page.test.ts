@@ -42,7 +42,7 @@ const waiting = collector('tokens', {
 const off = { lastRunAtMs: undefined, tookMs: undefined, series: undefined, result: 'off' } as const;
 
 describe('http/front-page', () => {
-  it('leads from a server that another exporter watches to that exporter', async () => {
+  it('links from a server that another exporter watches to that exporter', async () => {
     const lease = { isOwned: false, owner: 'http://b.example.org:9720', epoch: 4, expiresInMs: 8200 };
     const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     const page = await readPage([
@@ -55,7 +55,7 @@ describe('http/front-page', () => {
     );
   });
 
-  it('tells a person what is wrong, then everything else', async () => {
+  it('shows problems first, then everything else', async () => {
     const collectors = [
       collector('ping'),
       failing,
@@ -140,7 +140,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });
 
-  it('reports what runs against its average, and what ended last', async () => {
+  it('shows running executions with their average, and the last finished ones', async () => {
     const told = executions({
       running: [
         running({ id: 4700, startedAtMs: atMs - 7_200_000, isOverdue: true }),
@@ -172,7 +172,7 @@ All 4 that are kept, failures only
 `);
   });
 
-  it('leads to the page of what runs and of what has ended, and to all that are kept', async () => {
+  it('links to the pages of running and finished executions, and to the list of all', async () => {
     const told = executions({ running: [running({ id: 4711 })], ended: [ended({ id: 4709, job: 'a<b' })] });
     const page = await readPage([server('prod', { executions: told })]);
     expect(page.match(/<a [^>]*executions\/[^>]*>.*?<\/a>/g)).toEqual([
@@ -182,7 +182,7 @@ All 4 that are kept, failures only
     expect(page).toContain('<a href="./executions?server=prod&amp;result=failures">failures only</a>');
   });
 
-  it('draws runs and failures by the hour, and nothing of the time before the oldest that is kept', async () => {
+  it('draws runs and failures by hour, and nothing before the oldest kept one', async () => {
     const over = [
       ended(),
       ended({ ending: 'failed', endedAtMs: atMs - 3_600_000 }),
@@ -199,7 +199,7 @@ All 4 that are kept, failures only
     expect(await readPage([server('prod', { executions: executions() })])).not.toContain('<svg');
   });
 
-  it('says where nothing runs, and where that is old', async () => {
+  it('shows that nothing runs, and that values are old', async () => {
     const quiet = toText(await readPage([server('prod', { executions: executions() })]));
     expect(quiet).toContain('\nRuns now: nothing\nCollectors: 2 up to date\n');
 
@@ -208,7 +208,7 @@ All 4 that are kept, failures only
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
   });
 
-  it('reports what a server complains of, and what is left out, in the row of its collector', async () => {
+  it('shows what a server complains about, and what is left out, in the row of its collector', async () => {
     const sick = collector('healthcheck', { complaints: ['health check db fails'], message: '1 entry was left out' });
     const text = toText(await readPage([server('prod', { collectors: [collector('ping'), sick] })]));
 
@@ -221,7 +221,7 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
-  it('says what to do where several members answer', async () => {
+  it('says what to do if several members answer', async () => {
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`
 Several members answer under this address
@@ -235,7 +235,7 @@ Counters would jump between members and are therefore dropped. List the members,
 `);
   });
 
-  it('suggests no policy for what takes an administrator', async () => {
+  it('suggests no policy for what needs an administrator', async () => {
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
 Missing permissions
@@ -244,7 +244,7 @@ Collectors: 2 up to date
 `);
   });
 
-  it('tells nobody who is down that something else is unknown', async () => {
+  it('reports nothing else as unknown for a server that is down', async () => {
     const down = server('prod', {
       state: 'down',
       message: 'GET system-info: no answer within 10 s',
@@ -266,7 +266,7 @@ Started: 2024-05-17 03:19 UTC (3 d ago)
 Where to go`);
   });
 
-  it('says what the whole server suffers from once, not in every row', async () => {
+  it('reports a problem of the whole server once, not in every row', async () => {
     const message = 'GET system-info: no answer within 10 s';
     const fault = { result: 'failed', reason: 'timeout', message, series: undefined } as const;
     const collectors = [collector('ping', fault), collector('users', fault), failing];
@@ -284,7 +284,7 @@ users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
     expect(text.split(message)).toHaveLength(2);
   });
 
-  it('says why a vital collector is denied, although its server is up', async () => {
+  it('explains why a vital collector is denied, although its server is up', async () => {
     const message = 'GET system-info: HTTP 403';
     const collectors = [collector('system-info', { ...off, reason: 'denied', message })];
 
@@ -293,7 +293,7 @@ users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
     );
   });
 
-  it('says that traces are stuck, and leads to where more is said', async () => {
+  it('reports that traces are stuck, and links to details', async () => {
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toContain(`✗Traces cannot be delivered
 Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED). Traces Runbook
@@ -310,13 +310,13 @@ Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was ref
     ['All delivered', traces()],
     ['1 trace to deliver, the first finished 5 s ago', traces({ waiting: 1, oldestMs: atMs - 5000 })],
     ['The state cannot be read', undefined],
-  ])('finds no problem where it says of traces: %s', async (text, shown) => {
+  ])('finds no problem if the traces are: %s', async (text, shown) => {
     const page = toText(await readTraces(shown));
     expect(page).toMatch(/^✓No problem seen/);
     expect(page).toContain(`\nTraces${text}\n`);
   });
 
-  it('says what many servers suffer from once, and folds away those that are well', async () => {
+  it('reports a problem of many servers once, and folds servers that are fine', async () => {
     const message = 'GET system-info: no answer within 10 s';
     const down = ['a', 'b'].map((name) => server(name, { state: 'down', message, collectors: [] }));
     const page = await readPage([...down, server('c')]);
@@ -332,7 +332,7 @@ As of `);
     ]);
   });
 
-  it('stays green over notes, and shows the servers with the worst problem first', async () => {
+  it('stays green for notes, and shows the servers with the worst problem first', async () => {
     const note = { kind: 'off_long', text: '1 scheduled job has been off for a week', detail: 'pay/a' } as const;
     const green = await readPage([server('prod', { troubles: [note] })]);
     expect(toText(green)).toMatch(
@@ -347,7 +347,7 @@ As of `);
     expect(page).toContain('<div class="headline bad">');
   });
 
-  it('says first that there is no problem', async () => {
+  it('starts with that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
@@ -366,7 +366,7 @@ As of `);
     expect(folded).toContain('<li>and 87 more problems, below</li>');
   });
 
-  it('shows what a whole server suffers from before what only a member does, where not all fits', async () => {
+  it('shows problems of a whole server before those of a member, if there is not room for all', async () => {
     const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
     const text = '9 scheduled runs of a cluster member that does not respond were missed';
     const cluster = server('cluster', {
@@ -399,7 +399,7 @@ As of `);
     expect(servers.map(({ name }) => name).filter((name) => !top.includes(`&#34;${name}&#34;: one fails`))).toEqual([]);
   });
 
-  it('comes again by itself for none but who asks for that', async () => {
+  it('reloads itself only on request', async () => {
     expect(await readPage([server('prod')])).not.toContain('http-equiv');
     expect(await readPage([server('prod')], '/?refresh')).toContain('<meta http-equiv="refresh" content="30">');
   });

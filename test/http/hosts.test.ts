@@ -32,12 +32,12 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: { ...browser, host } })).status).toBe(status);
   });
 
-  it.each(['exporter.example.org:9720', 'rebound.example.com'])('lets scrapers and tools come to %s', async (host) => {
+  it.each(['exporter.example.org:9720', 'rebound.example.com'])('admits scrapers and tools at %s', async (host) => {
     const { ask } = await serve([config()], { externalUrl });
     expect((await ask('/config', { headers: { host } })).status).toBe(200);
   });
 
-  it('lets programs come that ask by the fetch of Node, as our own commands do', async () => {
+  it("admits programs that use Node's fetch, such as the exporter's commands", async () => {
     let sent: IncomingHttpHeaders = {};
     const echo = createRoutes();
     echo.get('/echo', ({ headers }, response) => {
@@ -55,7 +55,7 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: asBrowser })).status).toBe(403);
   });
 
-  it('shows the line to write to whoever opens a page under a name that is not configured', async () => {
+  it('shows the configuration to add if a page is opened under an unknown name', async () => {
     const { ask } = await serve([config()], { externalUrl: () => 'http://localhost:9720/here/' });
     const { headers, body } = await ask('/here/config', {
       headers: { ...browser, host: 'monitor01.corp.example:9720' },
@@ -72,7 +72,7 @@ describe('http/hosts', () => {
     expect(body).toContain('external_url: http://exporter.example.org:9720\n');
   });
 
-  it('takes no request with two hosts', async () => {
+  it('refuses a request with two hosts', async () => {
     const { port } = await serve([config()]);
     const socket = connect({ host: '127.0.0.1', port });
     socket.write('GET /config HTTP/1.1\r\nHost: localhost\r\nHost: other\r\nConnection: close\r\n\r\n');
@@ -80,7 +80,7 @@ describe('http/hosts', () => {
   });
 
   it.each(['printer.local', 'a.b.internal', 'x.localhost', 'nas.home.arpa'])(
-    'takes %s for a name of this network',
+    'accepts %s as a name of this network',
     (name) => {
       expect(isSafeHost(name)).toBe(true);
     },

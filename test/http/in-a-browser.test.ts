@@ -241,14 +241,14 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
-  it('shows eight servers, seven of them well, on less than 2,500 pixels', async () => {
+  it('shows eight servers, seven of them fine, on less than 2,500 pixels', async () => {
     current = status(...eight);
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
     expect(contentHeight).toBeLessThan(2500);
     expect(contentHeight).toBeGreaterThan(900);
   });
 
-  it('shows a thousand projects that may not be read on a page that a person can scroll', async () => {
+  it('shows a thousand unreadable projects on a page that a person can scroll', async () => {
     current = statuses['a thousand projects'] ?? status();
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
     expect(contentHeight).toBeLessThan(4000);
@@ -274,7 +274,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/reference',
     '/config',
     '/nowhere',
-  ])('leaves nothing at %s that keeps anybody out, light or dark', { timeout: 90_000 }, async (path) => {
+  ])('has no accessibility problem at %s, light or dark', { timeout: 90_000 }, async (path) => {
     current = status(
       ...eight,
       ...(statuses['much that runs']?.servers ?? []),
@@ -285,7 +285,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     }
   });
 
-  it('leads with the keyboard past the navigation to the content', async () => {
+  it('moves with the keyboard past the navigation to the content', async () => {
     current = status(server('prod'));
     expect(await browser.listStops(`${url}/`, 4)).toEqual([
       'Skip to content',
@@ -295,7 +295,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     ]);
   });
 
-  it('fits what is said of an execution that is not kept on a phone', async () => {
+  it('fits the text about an execution that is not kept on a phone', async () => {
     const { contentWidth, text } = await browser.open(`${url}/executions/prod/1`, { width: 390 });
     expect({ contentWidth, isTold: text.includes('No watched server has this name') }).toEqual({
       contentWidth: 390,
@@ -303,7 +303,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   });
 
-  it('leads from every page to pages that are there', { timeout: 30_000 }, async () => {
+  it('links from every page only to existing pages', { timeout: 30_000 }, async () => {
     const { missingPolicy } = statuses['one server denied']?.servers[0] ?? {};
     current = status(server('prod', { missingPolicy, executions: busy }));
     const toVisit = [`${url}/`, url];

@@ -53,7 +53,7 @@ function rowsOf(page: string): string[] {
 }
 
 describe('http/jobs', () => {
-  it('lists what missed a run first, with its last times as signs that need no colour', async () => {
+  it('lists jobs with a missed run first, with their last times as signs that need no colour', async () => {
     const page = await read('/jobs');
     expect([...page.replaceAll('<wbr>', '').matchAll(/<bdi>([^<]*\/[^<]*)<\/bdi>/g)].map(([, path]) => path)).toEqual([
       'pay/&#60;b&#62;index',
@@ -73,7 +73,7 @@ describe('http/jobs', () => {
     ['unknown', { nextMs: undefined }],
     ['not before 10:00 UTC', { nextMs: undefined, quietUntilMs: nowMs + 2 * hourMs }],
     ['– the schedule of the job is switched off', { nextMs: undefined, blockers: [off] }],
-  ] as const)('says %s of the next run, by the clock of the server', async (expected, fields) => {
+  ] as const)('shows %s for the next run, by the server clock', async (expected, fields) => {
     expect(rowsOf(await read('/jobs', [job(fields)])).join()).toContain(expected);
   });
 
@@ -86,7 +86,7 @@ describe('http/jobs', () => {
     ['/jobs?text=test%2F', 1],
     ['/jobs?state=nonsense', 0],
     ['/jobs?page=99', 4],
-  ])('chooses by what stands in the address: %s', async (path, count) => {
+  ])('filters by the query: %s', async (path, count) => {
     expect(rowsOf(await read(path))).toHaveLength(count);
   });
 
@@ -100,7 +100,7 @@ describe('http/jobs', () => {
     expect(page.length).toBeLessThan(300_000);
   });
 
-  it('says on the page of a job why it ran or not, and what became of its last times', async () => {
+  it('explains on the page of a job why it ran or not, with the decisions about its last times', async () => {
     const why: Why = {
       server: 'prod',
       id: 'j1',
@@ -154,7 +154,7 @@ describe('http/jobs', () => {
     ]);
   });
 
-  it('shows the last runs of a job next to its average and the time from which a run is overdue', async () => {
+  it('shows the last runs of a job with its average and the duration from which a run is overdue', async () => {
     const { ask } = await serve(someJobPages('index'));
     const { body } = await ask('/jobs/prod/pay/nightly/settle');
     expect(toText(body).split('\n')).toEqual(
@@ -169,7 +169,7 @@ describe('http/jobs', () => {
     expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">60 runs kept</a>');
   });
 
-  it('draws the durations of a job in its row, and lists what failed before what ran', async () => {
+  it('draws the durations of a job in its row, and lists failed jobs before others', async () => {
     const failed = { id: 4710, ending: 'failed', endedAtMs: nowMs - hourMs };
     const late: Verdict = { ...ran, delayMs: 600_000 };
     const shown = [job({ name: 'a' }), job({ name: 'b', verdicts: [late] }), job({ name: 'c', lastRun: failed })];

@@ -35,7 +35,7 @@ function scrape(port: number, format: keyof typeof types, encoding: string): Pro
 }
 
 describe('http/metrics, at once', () => {
-  it('mixes no formats while two hundred scrapes of each run and snapshots change', async () => {
+  it('mixes no formats during two hundred scrapes of each and changing snapshots', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const { registry } = createSelf({ version: 'test', nodeVersion: 'test' });
     const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => performance.now() });

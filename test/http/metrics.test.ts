@@ -26,7 +26,7 @@ async function serveMetrics(given: Partial<MetricsOptions> = {}) {
 }
 
 describe('http/metrics', () => {
-  it('says how long the answer is and what it depends on', async () => {
+  it('sends the length of the response and the headers it depends on', async () => {
     const { ask } = await serveMetrics();
 
     const { status, headers, body } = await ask('/metrics');
@@ -41,7 +41,7 @@ describe('http/metrics', () => {
     expect(headers).not.toHaveProperty('transfer-encoding');
   });
 
-  it('answers HEAD with the headers of GET, and makes the answer once', async () => {
+  it('answers HEAD with the headers of GET, without rendering twice', async () => {
     const { ask, wishes } = await serveMetrics();
 
     const { status, headers, body } = await ask('/metrics', { method: 'HEAD' });
@@ -79,7 +79,7 @@ describe('http/metrics', () => {
     ['?exclude[]=jobs&exclude[]=projects&exclude[]=exporter', { collectors: [] }],
     ['?server[]=prod&server[]=prod', { servers: ['prod'] }],
     ['?server[]=test&collect[]=projects', { servers: ['test'], collectors: ['projects'] }],
-  ])('understands %j', async (query, filters) => {
+  ])('accepts %j', async (query, filters) => {
     const { ask, wishes } = await serveMetrics();
 
     await ask(`/metrics${query}`);
@@ -97,7 +97,7 @@ describe('http/metrics', () => {
     ['?server[]=__proto__&collect[]=x', 'There is no server "__proto__".\nThere is no collector "x".\n'],
     ['?collect[]=a%0ab', 'There is no collector "a\\nb".\n'],
     ['?collect[]=jobs&exclude[]=jobs', 'A scrape takes either collect[] or exclude[], not both.\n'],
-  ])('refuses %j and lists what there is', async (query, complaint) => {
+  ])('refuses %j and lists the known names', async (query, complaint) => {
     const { ask, wishes } = await serveMetrics();
 
     const { status, headers, body } = await ask(`/metrics${query}`);
@@ -115,7 +115,7 @@ describe('http/metrics', () => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('lets in no more scrapes than it may, says so once, and lets in others when one is done', async () => {
+  it('limits the number of simultaneous scrapes, reports it once, and admits others when one is done', async () => {
     const waiting: (() => void)[] = [];
     let entered = (): void => {};
     const isFull = new Promise<void>((resolve) => {
@@ -149,7 +149,7 @@ describe('http/metrics', () => {
     expect((await third).status).toBe(200);
   });
 
-  it('gives the place back when an answer fails', async () => {
+  it('returns the place if a response fails', async () => {
     let fails = true;
     const { ask } = await serveMetrics({
       maxRequests: 1,
@@ -164,7 +164,7 @@ describe('http/metrics', () => {
     expect((await ask('/metrics')).body).toBe('one 1\n');
   });
 
-  it('refuses the view of all servers, whose values would be those of one replica', async () => {
+  it('refuses the view of all servers, which would have the values of one replica', async () => {
     const { ask } = await serveMetrics();
     expect(await ask('/metrics?view=all')).toMatchObject({
       status: 400,

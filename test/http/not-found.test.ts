@@ -4,7 +4,7 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/not-found', () => {
-  it('leads a person back from an address that nothing has', async () => {
+  it('links to the front page from an unknown address', async () => {
     const { ask } = await serve([notFoundRoute()], { routePrefix: '/here' });
     const { status, body } = await ask('/here/no/<such>', { headers: { accept: 'text/html' } });
     expect(status).toBe(404);
@@ -13,7 +13,7 @@ describe('http/not-found', () => {
     expect(body).not.toContain('aria-current="page"');
   });
 
-  it('tells tools in a line', async () => {
+  it('answers tools in a line', async () => {
     const { ask } = await serve([notFoundRoute()]);
     const { status, headers, body } = await ask('/nothing', { headers: { accept: '*/*' } });
     expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: 'text/plain; charset=utf-8' });

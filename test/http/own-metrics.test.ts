@@ -17,7 +17,7 @@ async function read(prod: ServerStatus): Promise<string> {
 }
 
 describe('http/own-metrics', () => {
-  it('says where release 6 tells what is absent, as a scrape configuration to copy', async () => {
+  it('shows where release 6 serves the missing metrics, as a scrape configuration to copy', async () => {
     const page = await read(server('prod', { ...facts, url: 'https://jobs.example.org:4443/rundeck/' }));
     expect(toText(page)).toContain(
       'Metrics that this release serves itself\nRundeck 6 and newer no longer serve app-metrics, healthcheck, ping over this API',
@@ -33,11 +33,11 @@ describe('http/own-metrics', () => {
 </code></pre>`);
   });
 
-  it('finds nothing wrong with it', () => {
+  it('reports no problem for it', () => {
     expect(findProblems(status(server('prod', facts)))).toEqual([]);
   });
 
-  it('names every member of a cluster, and nothing of an address but its host', async () => {
+  it('names every member of a cluster, and only the host of an address', async () => {
     const members = [
       server('a', { ...facts, url: 'https://user:secret@a.example.org' }),
       server('b', { ...facts, url: 'https://b.example.org' }),
@@ -57,7 +57,7 @@ describe('http/own-metrics', () => {
       'collectors that configuration switches off',
       { ...facts, collectors: [collector('ping', { ...off, reason: 'config' })] },
     ],
-  ])('says nothing of %s', async (_, given) => {
+  ])('shows nothing about %s', async (_, given) => {
     expect(await read(server('prod', given))).not.toContain('monitoring/prometheus');
   });
 });

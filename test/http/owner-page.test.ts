@@ -25,13 +25,13 @@ const ofProd = [
 ];
 
 describe('http/owner-page', () => {
-  it.each(ofProd)('leads from %s to the exporter that watches the server', async (path) => {
+  it.each(ofProd)('redirects from %s to the exporter that watches the server', async (path) => {
     const { ask } = await start(other);
     const { status, headers } = await ask(`/here${path}`);
     expect({ status, location: headers.location }).toEqual({ status: 307, location: `http://b:9720${path}` });
   });
 
-  it.each(ofProd)('answers %s here where this exporter watches the server', async (path) => {
+  it.each(ofProd)('answers %s here if this exporter watches the server', async (path) => {
     const { ask } = await start({ is: 'us' });
     expect(await ask(`/here${path}`)).toMatchObject({ status: 200, body: 'here' });
   });
@@ -47,30 +47,30 @@ describe('http/owner-page', () => {
     '/executions/none/1',
     '/api/status',
     '/metrics',
-  ])('leaves %s to this exporter', async (path) => {
+  ])('answers %s here in any case', async (path) => {
     const { ask } = await start(other);
     expect((await ask(`/here${path}`)).body).toBe('here');
   });
 
-  it.each(['/executions', '/jobs', '/schedule'])('leads from %s where that is about the only server', async (path) => {
+  it.each(['/executions', '/jobs', '/schedule'])('redirects from %s if that is about the only server', async (path) => {
     const { ask } = await start(other, ['prod']);
     expect((await ask(`/here${path}`)).headers.location).toBe(`http://b:9720${path}`);
   });
 
-  it('leaves the front page here, also where it is about the only server', async () => {
+  it('shows the front page here, even if it is about the only server', async () => {
     const { ask } = await start(other, ['prod']);
     expect((await ask('/here/')).body).toBe('here');
   });
 
   it.each<Watcher>([{ is: 'nobody' }, { is: 'other', address: 'http://localhost:9720', page: undefined }])(
-    'shows the front page here, which says who watches the server, where a browser cannot be led there (%s)',
+    'shows the front page here with the name of the other exporter if a browser cannot be redirected (%s)',
     async (watcher) => {
       const { ask } = await start(watcher);
       expect(await ask('/here/?server=prod')).toMatchObject({ status: 200, body: 'here' });
     },
   );
 
-  it('says who watches the server where a browser cannot be led there', async () => {
+  it('names the other exporter if a browser cannot be redirected', async () => {
     const { ask } = await start({ is: 'other', address: 'http://localhost:9720', page: undefined });
     const page = await ask('/here/jobs/prod/pay/settle');
     expect(page.status).toBe(404);
@@ -81,7 +81,7 @@ describe('http/owner-page', () => {
     expect(body).toContain('set web.external_url of each exporter');
   });
 
-  it('says that nobody watches the server, and looks again', async () => {
+  it('reports that no exporter watches the server, and reloads', async () => {
     const { ask } = await start({ is: 'nobody' });
     const { status, headers, body } = await ask('/here/schedule/prod');
     expect({ status, wait: headers['retry-after'] }).toEqual({ status: 503, wait: '5' });

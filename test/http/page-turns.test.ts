@@ -46,7 +46,7 @@ function createTurns() {
 }
 
 describe('http/page-turns', () => {
-  it('makes at most 100 pages at once, and refuses more until one is made', async () => {
+  it('makes at most 100 pages at once, and refuses more until one is done', async () => {
     const { gate, crowded } = createTurns();
     const made = Promise.withResolvers<void>();
     const slow = createRoutes().get('/slow', async (_request, response) => {
@@ -74,7 +74,7 @@ describe('http/page-turns', () => {
     expect((await ask('/slow')).status).toBe(200);
   });
 
-  it('keeps no place for clients that do not read their pages, nor for those that are gone', async () => {
+  it('holds no place for clients that do not read their pages or are gone', async () => {
     const { gate, turns } = createTurns();
     // More than every buffer between two sockets of this machine holds.
     const body = Buffer.alloc(20_000_000);
@@ -98,7 +98,7 @@ describe('http/page-turns', () => {
     expect(turns()).toBe(203);
   });
 
-  it('keeps no place for clients that left before their page began, nor for those that send a body slowly', async () => {
+  it('holds no place for clients that left before their page began, or send a body slowly', async () => {
     const { gate } = createTurns();
     const checking = createRoutes().get('/checked', async (_request, response, next) => {
       await once(response, 'close');
@@ -128,7 +128,7 @@ describe('http/page-turns', () => {
     expect((await ask('/page')).status).toBe(200);
   });
 
-  it('makes a dear list once for everybody, then again when twenty times as long has passed', async () => {
+  it('makes an expensive list once for all, and again after twenty times as long', async () => {
     const { share, pass } = createTurns();
     let made = 0;
     let costMs = 30;
@@ -151,7 +151,7 @@ describe('http/page-turns', () => {
     expect(await read()).toBe(4);
   });
 
-  it('lets others have the event loop after each piece of work, and before each reader continues', async () => {
+  it('leaves the event loop to others after each piece of work, and before each caller continues', async () => {
     const { share, pass, turns } = createTurns();
     const read = share(async (pause: Pause) => {
       for (let piece = 0; piece < 10; piece += 1) {
@@ -164,7 +164,7 @@ describe('http/page-turns', () => {
     expect(turns()).toBe(5 + 3);
   });
 
-  it('tries again where making a list failed', async () => {
+  it('tries again after making a list failed', async () => {
     const { share } = createTurns();
     let tries = 0;
     const read = share(async () => {

@@ -39,7 +39,7 @@ async function start({ isOn = true, isEnabled = true, unknown = [], elsewhere = 
 }
 
 describe('http/quarantine', () => {
-  it('lists what is quarantined', async () => {
+  it('lists quarantined traces', async () => {
     const { url } = await start();
     const response = await fetch(`${url}/api/quarantine`);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -59,7 +59,7 @@ describe('http/quarantine', () => {
     });
   });
 
-  it('names the servers whose traces other exporters have', async () => {
+  it('names the servers whose traces are on other exporters', async () => {
     const watcher = { is: 'other', address: 'http://mon-b:9720', page: undefined } as const;
     const elsewhere = [
       { server: 'a/b', watcher },
@@ -78,14 +78,14 @@ describe('http/quarantine', () => {
     );
   });
 
-  it('sends again or drops those that are named, or all', async () => {
+  it('retries or drops named traces, or all', async () => {
     const { done, post } = await start();
     expect(await post('retry', { keys: ['prod/4711'] })).toEqual({ status: 200, body: '{"traces":1}' });
     expect(await post('drop', { all: true })).toEqual({ status: 200, body: '{"traces":7,"elsewhere":[]}' });
     expect(done).toEqual(['retry ["prod/4711"]', 'drop "all"']);
   });
 
-  it('takes forms too, and leads back to the page', async () => {
+  it('accepts forms too, and returns to the page', async () => {
     const { done, post } = await start();
     const back = { status: 303, location: '../../traces' };
     expect(await post('retry', 'key=a%2F1')).toMatchObject(back);
@@ -106,7 +106,7 @@ describe('http/quarantine', () => {
     '',
     'all=true&key=prod%2F1',
     'all=yes',
-  ])('does nothing where it is not clear which: %j', async (body) => {
+  ])('changes nothing if the selection is unclear: %j', async (body) => {
     const { done, post } = await start();
     const answer = await post('drop', body);
     expect(answer.status).toBe(400);
@@ -114,7 +114,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual([]);
   });
 
-  it('does nothing with what is neither JSON nor a form, broken, or endless', async () => {
+  it('changes nothing for a body that is neither JSON nor a form, broken, or endless', async () => {
     const { done, post } = await start();
     const statuses = [
       await post('drop', { all: true }, { 'content-type': 'text/plain' }),
@@ -124,7 +124,7 @@ describe('http/quarantine', () => {
     expect({ statuses, done }).toEqual({ statuses: [400, 400, 413], done: [] });
   });
 
-  it('names what is not quarantined, and not a thousand of them', async () => {
+  it('names traces that are not quarantined, but not a thousand', async () => {
     const unknown = Array.from({ length: 1000 }, (_, index) => `prod/${index}`);
     const { post } = await start({ unknown });
     expect(await post('retry', { keys: unknown })).toEqual({
@@ -133,7 +133,7 @@ describe('http/quarantine', () => {
     });
   });
 
-  it('says where no traces are made', async () => {
+  it('reports that no traces are made', async () => {
     const { url, post } = await start({ isOn: false });
     const off = 'Traces are off: the page /traces shows how to switch them on.\n';
     expect(await post('retry', { all: true })).toEqual({ status: 409, body: off });
@@ -141,7 +141,7 @@ describe('http/quarantine', () => {
     expect({ status: listed.status, body: await listed.text() }).toEqual({ status: 409, body: off });
   });
 
-  it('changes nothing unless configuration lets requests do that', async () => {
+  it('changes nothing unless configuration allows it', async () => {
     const { done, post } = await start({ isEnabled: false });
     const off = { status: 403, body: 'Off: enable it with --web.enable-lifecycle.\n' };
     expect(await post('retry', { all: true })).toEqual(off);
@@ -149,7 +149,7 @@ describe('http/quarantine', () => {
     expect(done).toEqual([]);
   });
 
-  it('changes nothing for a page of another site, and reads nothing of what it sends', async () => {
+  it('changes nothing for a page of another site, and does not read its body', async () => {
     const { done, post } = await start();
     const answer = await post('drop', '{"all":', {
       'sec-fetch-site': 'cross-site',

@@ -24,7 +24,7 @@ function post({ ask }: Pick<Served, 'ask'>, headers: Readonly<Record<string, str
 }
 
 describe('http/reload', () => {
-  it('reloads, and tells what only a restart changes', async () => {
+  it('reloads, and reports what needs a restart', async () => {
     const warnings = ['web.listen_address: takes effect only after a restart'];
     const served = await start({ outcome: { ok: true, warnings } });
 
@@ -35,14 +35,14 @@ describe('http/reload', () => {
     expect(served.reloads()).toBe(1);
   });
 
-  it('says from which address it was asked for', async () => {
+  it('logs the address of the request', async () => {
     const served = await start();
     await post(served);
     await post(served, { origin: 'https://evil.example.com' });
     expect(served.asked).toEqual([{ path: '/-/reload', from: '127.0.0.1' }]);
   });
 
-  it('reports every complaint about a configuration that is none', async () => {
+  it('reports every complaint about an invalid configuration', async () => {
     const served = await start({ outcome: { ok: false, complaints: ['config.yaml:3: no such key', 'another'] } });
 
     expect(await post(served)).toMatchObject({
@@ -51,7 +51,7 @@ describe('http/reload', () => {
     });
   });
 
-  it('is off unless configuration says otherwise, and says how', async () => {
+  it('is off by default, and says how to enable it', async () => {
     const served = await start({ isEnabled: false });
 
     expect(await post(served)).toMatchObject({
@@ -92,7 +92,7 @@ describe('http/reload', () => {
     expect(served.reloads()).toBe(0);
   });
 
-  it('lets in who says nothing, a person, and pages of its own', async () => {
+  it("admits tools without a header, a person, and the exporter's own pages", async () => {
     const served = await start();
     const own = [
       {},

@@ -30,11 +30,11 @@ const tree = `!run
     g`;
 
 describe('http/row-choice', () => {
-  it('shows all where there is room', () => {
+  it('shows all rows if there is room', () => {
     expect(choose(tree, { first: 12, failed: 0 })).toEqual({ text: tree, left: { skipped: 0, failed: 0 } });
   });
 
-  it('shows the first, and what failed below what it belongs to', () => {
+  it('shows the first rows, and failed ones below their ancestors', () => {
     const { text, left } = choose(tree, { first: 2, failed: 10 });
     expect(text).toBe(`!run
   one
@@ -49,7 +49,7 @@ describe('http/row-choice', () => {
     expect(left).toEqual({ skipped: 6, failed: 0 });
   });
 
-  it('counts what failed and had no room', () => {
+  it('counts failed rows that are omitted', () => {
     const { text, left } = choose(tree, { first: 1, failed: 1 });
     expect(text).toBe(`!run
 ... 3, 0 failed

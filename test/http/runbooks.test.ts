@@ -21,7 +21,7 @@ describe('http/routes/runbooks', () => {
     );
   });
 
-  it('calls critical what the rules call so', async () => {
+  it('uses the severities of the rules', async () => {
     const { ask } = await serve([
       runbookRoutes({
         runbooks: new Map([

@@ -17,7 +17,7 @@ async function read(path: string, schedules: Schedules): Promise<{ status: numbe
 }
 
 describe('http/schedule', () => {
-  it('shows what was expected and what happened, and which jobs collide', async () => {
+  it('shows expected and actual runs, and which jobs collide', async () => {
     const { body } = await read('/schedule', { prod: someSchedule() });
     const lines = toText(body).split('\n');
     expect(lines.slice(0, 32)).toEqual([
@@ -63,7 +63,7 @@ describe('http/schedule', () => {
     ]);
   });
 
-  it('leads from several servers to the timetable of each', async () => {
+  it('links from several servers to the timetable of each', async () => {
     const schedules = { prod: someSchedule(), 'a/b': undefined };
     const { body } = await read('/schedule', schedules);
     expect(toText(body).split('\n').slice(2)).toEqual([
@@ -75,7 +75,7 @@ describe('http/schedule', () => {
     expect((await read('/schedule/other', schedules)).status).toBe(404);
   });
 
-  it('says that a passive server starts nothing, wherever it names starts', async () => {
+  it('reports that a passive server starts nothing, wherever it names starts', async () => {
     const fact = { fact: 'the server is passive', atMs: atMs - 3_600_000, source: 'execution-mode' };
     const blockers = [{ reason: 'passive', fact, fix: 'set the execution mode of the server to active' }] as const;
     const { next, ...rest } = someSchedule();
@@ -90,7 +90,7 @@ describe('http/schedule', () => {
     expect(all).toContain('prod | 3 | ✗ 10 | – the server is passive | ! 07:00 UTC');
   });
 
-  it('renders 5,000 jobs on less than 300 kB', async () => {
+  it('renders 5,000 jobs in less than 300 kB', async () => {
     const missed: Verdict = { is: 'missed', expectedMs: atMs - 60_000, reason: 'passive', facts: [] };
     const timesMs = Array.from({ length: 500 }, (_, index) => atMs + index * 60_000);
     const jobs = Array.from(

@@ -46,7 +46,7 @@ function say(port: number, text: string): Socket {
 const head = 'Host: exporter\r\n\r\n';
 
 describe('http/server', () => {
-  it('serves everything below a prefix, and nothing beside it', async () => {
+  it('serves everything below a prefix, and nothing outside it', async () => {
     const { ask } = await serve(routes(), { routePrefix: '/automation/exporter' });
 
     expect(await ask('/automation/exporter/metrics')).toMatchObject({ status: 200, body: 'up 1\n' });
@@ -56,7 +56,7 @@ describe('http/server', () => {
     });
   });
 
-  it('leads to the front page below the prefix', async () => {
+  it('redirects to the front page below the prefix', async () => {
     const { ask } = await serve(routes(), { routePrefix: '/automation/exporter' });
 
     for (const [path, location] of [
@@ -68,7 +68,7 @@ describe('http/server', () => {
     }
   });
 
-  it('tells nobody what went wrong inside', async () => {
+  it('reveals nothing about internal errors', async () => {
     const errors: unknown[] = [];
     const { ask } = await serve(routes(), { onError: (error) => errors.push(error) });
 
@@ -76,7 +76,7 @@ describe('http/server', () => {
     expect(errors).toEqual([new Error('a secret place')]);
   });
 
-  it('faults/row-35: lets fifty scrapers that stop reading cost nothing but themselves', async () => {
+  it('faults/row-35: is not affected by fifty scrapers that stop reading', async () => {
     const { port, ask } = await serve([toMetrics(() => [much]), ...routes()]);
     const before = process.memoryUsage().arrayBuffers;
     const readers = Array.from({ length: 50 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`.repeat(8)));
@@ -88,7 +88,7 @@ describe('http/server', () => {
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 
-  it('keeps no place of a scrape for who does not read it', async () => {
+  it('holds no place for a scrape that is not read', async () => {
     let answer: readonly Buffer[] = [much];
     const { port, ask } = await serve([toMetrics(() => answer)]);
     const readers = Array.from({ length: 10 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`));
@@ -101,7 +101,7 @@ describe('http/server', () => {
   it.each([
     ['nothing', 0],
     ['a byte now and then', 1],
-  ])('cuts off a reader that takes %s', async (_, bytes) => {
+  ])('closes the connection of a client that takes %s', async (_, bytes) => {
     const answer = Router();
     const cut = new Promise((resolve) => {
       answer.get('/much', (_request, response) => {
@@ -117,7 +117,7 @@ describe('http/server', () => {
     expect(await cut).toEqual({ wasTaken: false });
   });
 
-  it('cuts off the reader that waits longest where all pages under way are too large together', async () => {
+  it('closes the connection that has waited longest if all pages in progress are too large together', async () => {
     const cuts: string[] = [];
     const pages = Router();
     pages.get('/:name', (request, response) => {
@@ -139,7 +139,7 @@ describe('http/server', () => {
     expect(cuts.slice(2)).toEqual(['fifth true']);
   });
 
-  it('holds nothing of a page that was taken, or whose client left while it was made', async () => {
+  it('holds nothing of a page that was read, or whose client left while it was made', async () => {
     setFlagsFromString('--expose-gc');
     const pages: WeakRef<object>[] = [];
     const router = Router();
@@ -166,7 +166,7 @@ describe('http/server', () => {
     });
   });
 
-  it('hangs up on who asks more and more without reading', async () => {
+  it('closes the connection of a client that sends requests without reading', async () => {
     const { port, ask } = await serve(routes());
     const reader = say(port, `GET /much HTTP/1.1\r\n${head}`.repeat(1000));
 
@@ -178,21 +178,21 @@ describe('http/server', () => {
     ['the head', 'GET /metrics HTTP/1.1\r\nHost: exp'],
     ['a body', 'POST /metrics HTTP/1.1\r\nHost: exporter\r\nContent-Length: 9999\r\n'],
     ['anything', ''],
-  ])('hangs up on who does not finish %s', async (_, text) => {
+  ])('closes the connection of a client that does not finish %s', async (_, text) => {
     const { port, ask } = await serve(routes(), { limits: { ...usualLimits, headersMs: 100, requestMs: 100 } });
 
     await once(say(port, text).resume(), 'close');
     expect((await ask('/metrics')).status).toBe(200);
   });
 
-  it('takes a head of 16 kB at most', async () => {
+  it('accepts headers of 16 kB at most', async () => {
     const { ask } = await serve(routes());
 
     const { status } = await ask('/metrics', { headers: { 'x-much': 'x'.repeat(20_000) } });
     expect(status).toBe(431);
   });
 
-  it('lets a scraper in while others hold connections that say nothing', async () => {
+  it('admits a scraper while others hold connections without requests', async () => {
     const { port, ask } = await serve(routes(), { limits: { ...usualLimits, connections: 20 } });
     const silent = Array.from({ length: 60 }, () => say(port, ''));
     await Promise.all(silent.map((socket) => once(socket, 'connect')));
@@ -200,7 +200,7 @@ describe('http/server', () => {
     for (let scrape = 0; scrape < 20; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
   });
 
-  it('lets a scraper in while others keep connections that they do not use', async () => {
+  it('admits a scraper while others keep idle connections', async () => {
     const { port, ask } = await serve(routes(), { limits: { ...usualLimits, connections: 20 } });
     for (let kept = 0; kept < 40; kept++) {
       await once(say(port, `GET /metrics HTTP/1.1\r\n${head}`), 'readable');
@@ -209,7 +209,7 @@ describe('http/server', () => {
     expect((await ask('/metrics')).body).toBe('up 1\n');
   });
 
-  it('cuts no connection in use, however many are kept beside it', async () => {
+  it('closes no connection in use, however many are idle', async () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
@@ -224,7 +224,7 @@ describe('http/server', () => {
     expect(kept.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('cuts no new connection whose request is on its way', async () => {
+  it('closes no new connection whose request is on its way', async () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 8 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 6; count += 1) kept.push(await keep(port));
@@ -236,7 +236,7 @@ describe('http/server', () => {
     expect(news.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('says once that it refuses connections', async () => {
+  it('logs once that it refuses connections', async () => {
     let crowded = 0;
     const onCrowded = (): void => void crowded++;
     const { port } = await serve(routes(), {
@@ -251,7 +251,7 @@ describe('http/server', () => {
     expect(crowded).toBe(1);
   });
 
-  it('leaves descriptors to others where there are few', () => {
+  it('leaves descriptors to others if there are few', () => {
     expect([undefined, 1_048_576, 1024, 256].map((most) => toLimits(most).connections)).toEqual([2000, 2000, 768, 32]);
   });
 });

@@ -9,14 +9,14 @@ import { eventually } from '../support/eventually.ts';
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 describe('http/server/systemd-socket', () => {
-  it('takes the one socket that is meant for this process', () => {
+  it('uses the one socket for this process', () => {
     expect(readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '1' }, 7)).toBe(3);
     for (const env of [{}, { LISTEN_PID: '8', LISTEN_FDS: '1' }, { LISTEN_PID: '7', LISTEN_FDS: '0' }])
       expect(() => readSystemdSocket(env, 7)).toThrow('systemd hands over no socket');
     expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd hands over 2 sockets');
   });
 
-  it('is what the daemon listens on, whatever its address says', async () => {
+  it('is used by the daemon, whatever its address is', async () => {
     const held = createServer();
     held.listen(0, '127.0.0.1');
     await once(held, 'listening');

@@ -77,7 +77,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
   });
 
   for (const [name, told] of Object.entries(shown)) {
-    it.each(views)(`says ${name} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+    it.each(views)(`shows ${name} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
       current = told;
       refused = [];
       const opened = await browser.open(`${url}/traces`, { width, isDark });
@@ -91,7 +91,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
   }
 
   for (const mayChange of [true, false]) {
-    it.each(views)(`fits what is quarantined, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
+    it.each(views)(`fits the quarantine, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
       isEnabled = mayChange;
       refused = [hostile, ...twenty];
       const { contentWidth, complaints, text } = await browser.open(`${url}/traces`, { width, isDark });
@@ -101,7 +101,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     });
   }
 
-  it('sends one again where its button is pressed, and shows what is left', async () => {
+  it('retries one trace when its button is pressed, and shows the rest', async () => {
     const press = ['button[value="prod/4712"]'];
     const { text, complaints } = await browser.open(`${url}/traces`, { width: 390, press });
     expect({ done, complaints }).toEqual({ done: ['retry prod/4712'], complaints: [] });
@@ -109,7 +109,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     expect(text).not.toContain('#4712');
   });
 
-  it('drops for good in two steps', async () => {
+  it('drops permanently in two steps', async () => {
     expect((await browser.open(`${url}/traces`)).text).not.toContain('Drop for good');
     const drop = '[formaction$="drop"][value="prod/4711"]';
     const opened = await browser.open(`${url}/traces`, { press: [`details:has(${drop}) summary`, drop] });
@@ -117,13 +117,13 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     expect(opened.text).not.toContain('#4711');
   });
 
-  it('sends all again, and comes back to the page', async () => {
+  it('retries all, and returns to the page', async () => {
     const { text } = await browser.open(`${url}/traces`, { press: ['button[name="all"]'] });
     expect(done).toEqual(['retry all']);
     expect(text).not.toContain('Send all again');
   });
 
-  it('is what the front page leads to', async () => {
+  it('is linked from the front page', async () => {
     const { links, text } = await browser.open(`${url}/`);
     expect(text).toContain('✗ 2 quarantined');
     expect(links).toContain(`${url}/traces`);

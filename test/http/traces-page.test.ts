@@ -33,7 +33,7 @@ const refused = { ...traces(), quarantine: 2, quarantinedBytes: 6800 };
 const both = [quarantine(), quarantine({ server: "o'hara's", executionId: '12', reason: 'HTTP 413' })];
 
 describe('http/traces-page', () => {
-  it('says that all is delivered', async () => {
+  it('reports that all is delivered', async () => {
     const { text, body } = await readPage({});
     expect(text).toBe(`✓All traces are delivered
 As of 2024-05-20 03:19:40 UTC; look again.
@@ -46,14 +46,14 @@ Quarantined: nothing`);
     expect(body).toContain('<a href="./traces">look again</a>');
   });
 
-  it('says whose traces another exporter sends, and leads there', async () => {
+  it('names the exporters that send other traces, with links', async () => {
     const watcher = { is: 'other', address: 'http://b:9720/', page: 'http://b:9720' } as const;
     const { text, body } = await readPage({ elsewhere: [{ server: 'prod', watcher }] });
     expect(text).toMatch(/^→ "prod" is watched by another exporter: http:\/\/b:9720\/ \(open\)\./);
     expect(body).toContain('<a href="http://b:9720/">open</a>');
   });
 
-  it('says why nothing is delivered, since when, and what waits', async () => {
+  it('reports why nothing is delivered, since when, and what waits', async () => {
     const { text } = await readPage({ shown: stuckTraces() });
     expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
 Why: collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).
@@ -68,13 +68,13 @@ Quarantined: 2 traces, 6.6 KiB
 Room for these: 10,000 traces, 64 MiB`);
   });
 
-  it('says that the line is full', async () => {
+  it('reports that the spool is full', async () => {
     const { text } = await readPage({ shown: traces({ waiting: 100_000, waitingBytes: 5000, oldestMs: atMs }) });
     expect(text).toMatch(/^✓100,000 traces on the way\n/);
     expect(text).toContain('\n! The queue is full: executions are counted, and their traces are created after');
   });
 
-  it('shows what is quarantined with its reason, and the commands to copy', async () => {
+  it('shows quarantined traces with their reasons, and the commands to copy', async () => {
     const { text, body, headers } = await readPage({ shown: refused, quarantined: both });
     expect(text).toMatch(/^✗The trace backend rejects 2 traces\n/);
     expect(text.slice(text.indexOf('Execution |'))).toBe(`Execution | Spans | Size | Since
@@ -93,7 +93,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(headers['content-security-policy']).toContain("form-action 'none'");
   });
 
-  it('leads to the executions that have a page, and to no other', async () => {
+  it('links only to executions that have a page', async () => {
     const { body } = await readPage({ shown: refused, quarantined: both });
     expect(body.match(/<a href="[^"]*executions\/[^"]*"/g)).toEqual(['<a href="./executions/prod/4711"']);
   });
@@ -103,7 +103,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(body).toContain(`quarantine drop ${"'o'\\''hara'\\''s/12'".replaceAll("'", '&#39;')} --url=`);
   });
 
-  it('has forms where configuration lets requests change something', async () => {
+  it('has forms if configuration allows changes', async () => {
     const { body, text, headers } = await readPage({ shown: refused, quarantined: both, isEnabled: true });
     expect(body.match(/<form method="post" action="\.\/-\/quarantine\/retry">/g)).toHaveLength(3);
     expect(body).toContain('<button name="key" value="prod/4711" aria-label="Send prod #4711 again">');
@@ -132,7 +132,7 @@ or write into the configuration, to send them to http://localhost:4318:
     expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
   });
 
-  it('says that the state cannot be read', async () => {
+  it('reports that the state cannot be read', async () => {
     expect((await readPage({ shown: undefined })).text).toBe('✗The state cannot be read');
   });
 

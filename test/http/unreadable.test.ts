@@ -17,7 +17,7 @@ function readExecutions(given: Partial<ExecutionsOfServer>): Promise<string> {
 }
 
 describe('http/unreadable', () => {
-  it('says which executions are not shown of each project, and what fixes it', async () => {
+  it('lists by project which executions are not shown, and how to fix it', async () => {
     const text = await readExecutions({
       runningDenied: ['warehouse', 'fresh'],
       hidden: [
@@ -46,12 +46,12 @@ Give this access policy to an administrator of the server. Replace automation-ex
     ['known', 'nothing'],
     ['unknown', 'not known yet'],
     ['denied', 'not allowed to see'],
-  ] as const)('says of running executions that are %s: %s', async (runningSight, words) => {
+  ] as const)('reports running executions that are %s: %s', async (runningSight, words) => {
     const text = await readExecutions({ runningSight });
     expect(text).toContain(`\nRuns now: ${words}\n`);
   });
 
-  it('says that no project is visible instead of that nothing runs', async () => {
+  it('reports that no project is visible, not that nothing runs', async () => {
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(
@@ -63,7 +63,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     );
   });
 
-  it('does not call the round ok that was not shown everything', async () => {
+  it('does not show a round with hidden executions as ok', async () => {
     const shown = executions({ hidden: [{ project: 'pay', counted: 9, readable: 4 }] });
     const text = await read({ executions: shown, collectors: [collector('executions')] });
     expect(text).toContain(

@@ -7,7 +7,7 @@ const gunzip = (block: Block): string => gunzipSync(Buffer.concat(toGzip(block))
 const textOf = (block: Block): string => Buffer.concat(block.text).toString('utf8');
 
 describe('metrics/block', () => {
-  it('joins pieces that were deflated one by one to what any reader of gzip takes', async () => {
+  it('joins separately deflated pieces to a stream for any gzip reader', async () => {
     const joined = joinBlocks([
       await toBlock('one 1\n'),
       toBlockNow('two é 2\n'),
@@ -33,17 +33,17 @@ describe('metrics/block', () => {
     expect(gunzip(joinBlocks([]))).toBe('');
   });
 
-  it('begins the same way at any time and on any machine', () => {
+  it('has the same header at any time and on any machine', () => {
     expect(toGzip(emptyBlock)[0]?.toString('hex')).toBe('1f8b08000000000004ff');
   });
 
-  it('keeps no more memory than its bytes', async () => {
+  it('holds no more memory than its bytes', async () => {
     const { text, deflated } = await toBlock('small 1\n');
 
     for (const bytes of [...text, ...deflated]) expect(bytes.buffer.byteLength).toBe(bytes.length);
   });
 
-  it('compresses what repeats', async () => {
+  it('compresses repeated text', async () => {
     const { deflated, length } = await toBlock('demo{name="value"} 1\n'.repeat(5000));
 
     expect(length).toBe(105_000);

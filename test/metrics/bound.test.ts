@@ -22,14 +22,14 @@ function bound(rows: readonly Row[], rules: BoundRules = noRules) {
 }
 
 describe('metrics/bound', () => {
-  it('returns rows as they are where no two are alike', () => {
+  it('returns rows unchanged if no two are equal', () => {
     const rows = [...queued.rows(1, { project: 'a', status: 'x' }), ...queued.rows(2, { project: 'a', status: 'y' })];
 
     expect(boundRows(rows, noRules)).toEqual({ rows, dropped: {} });
     expect(boundRows(rows, noRules).rows).toBe(rows);
   });
 
-  it('shows fewer series where their labels are far longer than usual, and counts those that are left out', () => {
+  it('shows fewer series if their labels are far longer than usual, and counts the omitted ones', () => {
     const rows = Array.from({ length: 100 }, (_, index) =>
       queued.rows(1, { project: `${'p'.repeat(1000)}${index}`, status: 's'.repeat(1000) }),
     ).flat();
@@ -62,7 +62,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('distinguishes what looks alike when joined, and what has names like a part of every object', () => {
+  it('distinguishes labels that look alike when joined, and names of Object members', () => {
     const pairs = [
       ['a', 'b,c'],
       ['a,b', 'c'],
@@ -83,7 +83,7 @@ describe('metrics/bound', () => {
     expect(boundRows([...rows, ...rows], noRules).dropped).toEqual({ merged: pairs.length });
   });
 
-  it('merges what differs only in halves of characters, which no scrape can tell apart', () => {
+  it('merges labels that differ only in half characters, which a scrape cannot distinguish', () => {
     const rows = ['\ud800', '\udfff', 'x'].flatMap((project) => stored.rows(1, { project }));
 
     expect(bound(rows)).toEqual({
@@ -92,7 +92,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('distinguishes samples of a summary, and labels that configuration adds', () => {
+  it('distinguishes samples of a summary, and configured labels', () => {
     const one = timing.rows({ quantiles: [[0.5, 1]], sum: 5, count: 3 }, { name: 'a' });
     const other = timing.rows({ quantiles: [[0.5, 2]], sum: 6, count: 4 }, { name: 'a' });
     const teams = [
@@ -117,7 +117,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('takes labels away and merges silently what then falls together', () => {
+  it('drops labels and silently merges rows that become equal', () => {
     const rows = [
       ...queued.rows(1, { project: 'a', status: 'x' }),
       ...latest.rows(9, { project: 'a' }),
@@ -136,7 +136,7 @@ describe('metrics/bound', () => {
     ]);
   });
 
-  it('takes away labels that configuration added, too, and merges rows with those that had none', () => {
+  it('drops configured labels too, and merges rows with those without them', () => {
     const teams = ['x', 'y'].flatMap((team) => facts.rows({ project: 'a' }, [['team', team]]));
     const rows = [...teams, ...facts.rows({ project: 'a' })];
 
@@ -176,7 +176,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('shows a job with all that it has or not at all, whatever the family', () => {
+  it('shows a job with all its series or not at all, in any family', () => {
     const runs = counter('demo_runs_total', 'Runs.', 'project', 'job_group', 'job_name', 'status');
     const last = newestGauge('demo_last', 'Last.', 'project', 'job_group', 'job_name');
     const jobs = ['x', 'y', 'z'].map((name) => ({ project: 'a', job_group: '', job_name: name }));
@@ -214,7 +214,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('lets come back what was left out once there is room to spare, and not before', () => {
+  it('shows omitted series again once there is room to spare, not before', () => {
     const rules = { ...noRules, maxSeries: 20 };
     const steady = (count: number) =>
       Array.from({ length: count }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();

@@ -4,12 +4,12 @@ import { addShifts, combineCrc32, toShift } from '../../src/metrics/crc32.ts';
 import { fc } from '../support/property.ts';
 
 describe('metrics/crc32', () => {
-  it('knows the checksum of two pieces from theirs', () => {
+  it('computes the checksum of two pieces from theirs', () => {
     // The check value of CRC-32 is that of the digits from 1 to 9.
     expect(combineCrc32(crc32('1234'), crc32('56789'), toShift(5))).toBe(0xcbf43926);
   });
 
-  it('agrees with zlib whatever the pieces are', () => {
+  it('agrees with zlib for any pieces', () => {
     const bytes = fc.uint8Array({ maxLength: 5000 });
     fc.assert(
       fc.property(bytes, bytes, bytes, (one, two, three) => {
@@ -20,14 +20,14 @@ describe('metrics/crc32', () => {
     );
   });
 
-  it('moves over more bytes than 32 bits can count', () => {
+  it('moves past more bytes than 32 bits can count', () => {
     const half = toShift(2 ** 32);
 
     expect(addShifts(half, half)).toBe(toShift(2 ** 33));
     expect(addShifts(toShift(2 ** 32 + 7), toShift(1))).toBe(toShift(2 ** 32 + 8));
   });
 
-  it('moves nothing over nothing', () => {
+  it('moves nothing past nothing', () => {
     expect(combineCrc32(crc32('all'), crc32(''), toShift(0))).toBe(crc32('all'));
   });
 });

@@ -52,7 +52,7 @@ demo_stored_total{server="prod"} 3
 `);
   });
 
-  it('writes OpenMetrics 1.0 with units, true infos and an end', async () => {
+  it('writes OpenMetrics 1.0 with units, real infos and an end', async () => {
     expect(await show('openmetrics', [rows])).toBe(`\
 # HELP demo_age_seconds Age.
 # TYPE demo_age_seconds gauge
@@ -71,7 +71,7 @@ demo_stored_total 3
 `);
   });
 
-  it('writes one header for a family that several servers have', async () => {
+  it('writes one header for a family of several servers', async () => {
     expect(await show('text', [stored.rows(1), ['server', 'a']], [stored.rows(2), ['server', 'b']])).toBe(`\
 # HELP demo_stored_total Things stored [a\\\\b].
 # TYPE demo_stored_total counter
@@ -80,7 +80,7 @@ demo_stored_total{server="b"} 2
 `);
   });
 
-  it('shows nothing of what is unknown', async () => {
+  it('shows nothing for unknown values', async () => {
     const unknown = [
       ...stored.rows(undefined),
       ...age.rows(Number.NaN, { name: 'x' }),
@@ -92,7 +92,7 @@ demo_stored_total{server="b"} 2
     expect(await show('text', [unknown])).toBe('');
   });
 
-  it('drops a snapshot that is too old, replaces and withdraws', async () => {
+  it('drops an expired snapshot, replaces and withdraws', async () => {
     let clockMs = 0;
     const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
     const shown = () =>
@@ -110,7 +110,7 @@ demo_stored_total{server="b"} 2
     expect(shown()).toEqual([]);
   });
 
-  it("writes the daemon's own instruments, histograms too, in both formats", async () => {
+  it("writes the exporter's own instruments, including histograms, in both formats", async () => {
     const self = createSelf({ version: '1.2.3', nodeVersion: 'v24' });
     self.apiDuration.observe({ server: 'prod', api_endpoint: 'system-info' }, 1);
     self.apiRequests.inc({ server: 'prod', api_endpoint: 'system-info', code: '200' });
@@ -139,7 +139,7 @@ demo_stored_total{server="b"} 2
     );
   });
 
-  it("filters the daemon's own instruments by server, and leaves them out where others are asked for", async () => {
+  it("filters the exporter's own instruments by server, and leaves them out if others are selected", async () => {
     const { scrape } = await setUpTwo();
 
     expect(await scrape({})).toEqual([
@@ -165,7 +165,7 @@ demo_stored_total{server="b"} 2
     expect(await scrape({ collectors: new Set() })).toEqual([]);
   });
 
-  it('reads its own instruments once a second, whatever format they are asked for in', async () => {
+  it('reads its own instruments once a second, in any format', async () => {
     const { scrape, self, wait } = await setUpTwo();
     const up = async (format: Format) => (await scrape({ servers: new Set(['b']) }, format))[1];
     await scrape({});
@@ -178,7 +178,7 @@ demo_stored_total{server="b"} 2
     expect(await up('text')).toBe('automation_up{server="b"} 1');
   });
 
-  it('renders its own instruments once for all scrapes of a second', async () => {
+  it('renders its own instruments once for all scrapes within a second', async () => {
     const { exposition, wait } = await setUpTwo();
     const own = async (format: Format) => (await exposition.scrape({ format, gzip: false }))[0];
     const first = await own('text');
@@ -188,7 +188,7 @@ demo_stored_total{server="b"} 2
     expect(await own('text')).not.toBe(first);
   });
 
-  it('gives the same compressed and not, to the end', async () => {
+  it('has the same text compressed and not', async () => {
     const { exposition } = await setUpTwo();
     const plain = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: false })).toString('utf8');
     const gzip = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: true }));

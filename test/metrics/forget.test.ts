@@ -6,7 +6,7 @@ import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 describe('metrics/forget', () => {
-  it('takes the series of a server away that is no longer watched, its histograms whole, and no others', async () => {
+  it('removes the series of a server that is no longer watched, with whole histograms, and no others', async () => {
     const self = createSelf({ version: '1', nodeVersion: '2' });
     for (const server of ['gone', 'prod']) {
       self.up.set({ server }, 1);

@@ -60,7 +60,7 @@ describeWithTools('metrics/hostile-names', ['promtool', 'prometheus-client'], (t
     return { snapshots, dropped };
   }
 
-  it.each(['text', 'openmetrics'] as const)('are read back from %s as they were', async (format) => {
+  it.each(['text', 'openmetrics'] as const)('are read back unchanged from %s', async (format) => {
     const { snapshots, dropped } = await publish();
     const body = gunzipSync(Buffer.concat(toGzip(snapshots.show(format))));
     const input = format === 'text' ? body : Buffer.concat([body, Buffer.from('# EOF\n')]);
@@ -76,7 +76,7 @@ describeWithTools('metrics/hostile-names', ['promtool', 'prometheus-client'], (t
     expect(JSON.parse(read)).toEqual(expected);
   });
 
-  it('are nothing that promtool would complain about', async () => {
+  it('get no complaint from promtool', async () => {
     const { snapshots } = await publish();
     const input = Buffer.concat(snapshots.show('text').text);
 

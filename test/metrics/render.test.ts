@@ -32,13 +32,13 @@ describe('metrics/render', () => {
     expect(renderSamples([row])).toBe(`demo_plain_bucket{le="${written}"} 2\n`);
   });
 
-  it('never writes what is not a number', () => {
+  it('writes no value that is not a number', () => {
     const row: Row = { family: plain, labels: [], value: Number.NaN };
 
     expect(renderSamples([row, ...plain.rows(1), row])).toBe('demo_plain 1\n');
   });
 
-  it('takes over from the row before what is the same, and nothing else', () => {
+  it('reuses from the previous row only what is the same', () => {
     const names = [
       ['a', 'x'],
       ['a', 'y'],
@@ -63,7 +63,7 @@ demo_size{server="s",project="a{",job="}"} 1
 `);
   });
 
-  it('puts labels together whichever of them there are', () => {
+  it('joins labels, whichever there are', () => {
     const added = { added: [['team', 'pay "1"']] } as const;
     const extra = { extra: ['quantile', 0.5] } as const;
     const [row] = plain.rows(1);

@@ -6,7 +6,7 @@ import { renderSegments } from '../../src/metrics/segment.ts';
 const size = gauge('demo_size_bytes', 'Size.', 'project');
 
 describe('metrics/segment', () => {
-  it('hands text over to be deflated a megabyte at a time', async () => {
+  it('passes text on to be deflated a megabyte at a time', async () => {
     // 100 characters a line.
     const rows = Array.from({ length: 15_000 }, (_, index) => size.rows(1, { project: `${index}`.padStart(70, '0') }));
     const lengths: number[] = [];
@@ -21,7 +21,7 @@ describe('metrics/segment', () => {
     expect(segment?.samples.text.length).toBe(1_500_000);
   });
 
-  it('keeps every byte of labels whose characters take three', async () => {
+  it('keeps every byte of labels with three-byte characters', async () => {
     const project = '界'.repeat(60);
     const rows = Array.from({ length: 1000 }, () => size.rows(1, { project })).flat();
     const [segment] = await renderSegments(rows, [], { nextTurn: () => Promise.resolve() });

@@ -14,7 +14,7 @@ async function scrape(measuresProcess?: boolean): Promise<readonly string[]> {
 }
 
 describe('metrics/self', () => {
-  it('counts requests by how long they took, in buckets from 5 ms to 10 s', async () => {
+  it('counts requests by duration, in buckets from 5 ms to 10 s', async () => {
     const buckets = (await scrape()).filter((line) => line.includes('_bucket{server="prod"'));
     expect(buckets.map((line) => line.replace(/^.*le="(.*)"\} (.*)$/, '$1: $2'))).toEqual([
       '0.005: 0',
@@ -32,14 +32,14 @@ describe('metrics/self', () => {
     ]);
   });
 
-  it('measures its process, unless another one of the same process does', async () => {
+  it('measures its process, unless another registry of the process does', async () => {
     const isOfProcess = (line: string) => line.startsWith('process_resident_memory_bytes ');
     expect((await scrape()).filter(isOfProcess)).toHaveLength(1);
     expect((await scrape(true)).filter(isOfProcess)).toHaveLength(1);
     expect((await scrape(false)).filter(isOfProcess)).toEqual([]);
   });
 
-  it('gives no gauge of its process a name that says it is of another type', async () => {
+  it('has no gauge of its process whose name suggests another type', async () => {
     const gauges = (await scrape()).flatMap((line) => /^# TYPE (\S+) gauge$/.exec(line)?.[1] ?? []);
     expect(gauges).toContain('nodejs_active_handles');
     expect(gauges.filter((name) => /_(total|count|sum|bucket|histogram|summary)$/.test(name))).toEqual([]);

@@ -43,7 +43,7 @@ async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<voi
 }
 
 describe('metrics/snapshot', () => {
-  it('shows exemplars only in OpenMetrics, and all else alike', async () => {
+  it('shows exemplars only in OpenMetrics, and the rest in both', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
     const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
@@ -78,7 +78,7 @@ describe('metrics/snapshot', () => {
     expect(snapshots.show('text')).not.toBe(first);
   });
 
-  it('shows no header of a family whose rows are all no numbers', async () => {
+  it('shows no header of a family without any number', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const [row] = stored.rows(1);
     const rows = row === undefined ? [] : [{ ...row, value: Number.NaN }];
@@ -86,7 +86,7 @@ describe('metrics/snapshot', () => {
     expect(Buffer.concat(snapshots.show('text').text).toString('utf8')).toBe('');
   });
 
-  it('shows nothing of a snapshot before all of it is there', async () => {
+  it('shows nothing of a snapshot before it is complete', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     await snapshots.publish(snapshotOf('one', manyRows(1)));
     const published = snapshots.publish(snapshotOf('one', manyRows(2)));
@@ -100,7 +100,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)[0]).toBe('demo_size_bytes{project="p0",job="j"} 2');
   });
 
-  it('keeps the event loop for one slice at a time, however much is published at once', async () => {
+  it('blocks the event loop for one slice at a time, however much is published at once', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     let rendered = 0;
     const counted = manyRows(1).map(
@@ -124,7 +124,7 @@ describe('metrics/snapshot', () => {
     expect(perTurn.reduce((sum, one) => sum + one)).toBe(36_000);
   });
 
-  it('keeps the newest of two that are published at once, whichever is ready first', async () => {
+  it('keeps the newer of two simultaneous publications, whichever is ready first', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     await Promise.all([
@@ -140,7 +140,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)).toEqual(['demo_stored_total 4']);
   });
 
-  it('does not bring back what was withdrawn while it was rendered', async () => {
+  it('does not restore rows withdrawn while they were rendered', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const published = snapshots.publish(snapshotOf('one', stored.rows(1)));
     snapshots.withdraw('one');
@@ -165,7 +165,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots, { servers: new Set(['prod']) })).toEqual([]);
   });
 
-  it('shows the servers and collectors that are asked for', async () => {
+  it('shows the selected servers and collectors', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     for (const [value, server, collector] of [
       [1, 'a', 'x'],
@@ -183,7 +183,7 @@ describe('metrics/snapshot', () => {
     expect(valuesOf({ collectors: new Set() })).toEqual([]);
   });
 
-  it('joins to the very bytes of rendering all rows at once, deflated and not', async () => {
+  it('joins to exactly the bytes of rendering all rows at once, deflated and not', async () => {
     const label = fc.string({ unit: 'binary', maxLength: 12 });
     const value = fc.double({ noNaN: true });
     const rowsOf = fc.oneof(

@@ -18,7 +18,7 @@ function trace(server: string, id: number): SpooledTrace {
 const bounds = { maxBytes: 1000, maxTraces: 3 };
 
 describe('ownership/owned-states', () => {
-  it('sends traces of every owned server in turn, and deletes each where it is kept', async () => {
+  it('sends traces of every owned server in turn, and deletes each where it is stored', async () => {
     const { state, put } = createOwnedStates();
     for (const name of ['a', 'b']) put(name, openState());
     await state.ledger.commit('a', { spooled: [1, 2, 3, 4, 5].map((id) => trace('a', id)) });
@@ -35,7 +35,7 @@ describe('ownership/owned-states', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('leaves a trace that was sent to the next owner where its server was lost meanwhile', async () => {
+  it('leaves a sent trace to the next owner if its server was lost meanwhile', async () => {
     const { state, put, remove } = createOwnedStates();
     const kept = openState();
     put('a', kept);
@@ -46,7 +46,7 @@ describe('ownership/owned-states', () => {
     expect(await kept.spool.size()).toMatchObject({ traces: 1 });
   });
 
-  it('asks each queue once for its size, however many traces ask for room at the same time', async () => {
+  it('asks each queue once for its size, for any number of simultaneous callers', async () => {
     const { state, put } = createOwnedStates();
     const kept = openState();
     let asked = 0;
@@ -63,7 +63,7 @@ describe('ownership/owned-states', () => {
     expect(asked).toBe(2);
   });
 
-  it('writes nothing of a server that is not owned', async () => {
+  it('writes nothing for a server that is not owned', async () => {
     const { state } = createOwnedStates();
     await expect(state.ledger.commit('a', {})).rejects.toBeInstanceOf(FencedError);
     await expect(state.remember({ server: 'a', collector: 'mode' }, { mode: 'active' })).rejects.toThrow(
@@ -71,7 +71,7 @@ describe('ownership/owned-states', () => {
     );
   });
 
-  it('keeps the members of a cluster apart, although they belong to one server', async () => {
+  it('keeps cluster members separate, although they belong to one server', async () => {
     const { state, put } = createOwnedStates();
     const kept = openState();
     put('prod', kept);

@@ -55,7 +55,7 @@ async function settle(): Promise<void> {
 }
 
 describe('ownership/ownership', () => {
-  it('reports a database that has not answered for five seconds, before the request is given up', async () => {
+  it('reports a database that has not answered for five seconds, before the request times out', async () => {
     let nowTicks = 0;
     const reached: string[] = [];
     const answer = Promise.withResolvers<[]>();
@@ -104,7 +104,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('releases what it owned, and begins nothing again, where it is stopped during a reload', async () => {
+  it('releases its servers and starts nothing again if it is stopped during a reload', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
     await settle();
@@ -118,7 +118,7 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
   });
 
-  it('asks for an epoch after the last one that it knows, when the database has lost its last transactions', async () => {
+  it('requests an epoch above the last known one after the database lost its last transactions', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
     await settle();
@@ -128,7 +128,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('acquires the other servers while one is being copied, and does not call the database unreachable', async () => {
+  it('acquires other servers while one is being copied, and does not report the database as unreachable', async () => {
     const { ownership, happened } = createScene(['a', 'b', 'c'], ['b']);
     ownership.start();
     await settle();
@@ -137,7 +137,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('notices without a write that the database has lost commits of a server that it owns', async () => {
+  it('notices without a write that the database has lost commits of an owned server', async () => {
     const { ownership, happened, listed } = createScene(['a']);
     ownership.start();
     await settle();
@@ -164,7 +164,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('continues as soon as the database is back with a server that it could not renew, because the lease is still its own', async () => {
+  it('continues with a server that it could not renew once the database is back, because the lease is still its own', async () => {
     const { ownership, happened, listed } = createScene(['a', 'b']);
     listed.push({ unit: 'b', owner: 'other', address: '', epoch: 1, commits: 0, remainingMs: 10_000 });
     ownership.start();
@@ -178,7 +178,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('listens for its end once, however often it looks at the leases', async () => {
+  it('adds one listener for its end, however often it lists the leases', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
     onTestFinished(() => void vi.restoreAllMocks());

@@ -13,7 +13,7 @@ const inside = [
 ];
 
 describe('repository/build', () => {
-  it('lets no package ship whose licence reaches over to other code', () => {
+  it('ships no package with a licence that extends to other code', () => {
     const named = (license: string) => findRefusedLicences([{ name: 'x', license }]);
     for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0)', 'MIT AND ISC']) expect(named(license)).toEqual([]);
     expect(named('GPL-3.0')).toEqual(['x (GPL-3.0)']);
@@ -21,7 +21,7 @@ describe('repository/build', () => {
     expect(named('none')).toEqual(['x (none)']);
   });
 
-  it('carries the licences of what is inside, as their authors wrote them', () => {
+  it('has the unchanged licences of what is inside', () => {
     expect(
       renderLicences(inside),
     ).toBe(`The files of automation-exporter contain code of these packages, under their licences.
@@ -78,7 +78,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
     });
   });
 
-  it('ships only the Node that the lockfile pins, for the architectures that there are packages for', () => {
+  it('ships only the locked Node, for the architectures that have packages', () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-node-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'archive.tgz');

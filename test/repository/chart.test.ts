@@ -99,7 +99,7 @@ function podOf(objects: readonly KubernetesObject[]): Pod {
 const isCustom = ({ apiVersion }: KubernetesObject): boolean => apiVersion.startsWith('monitoring.coreos.com/');
 
 describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
-  it.each(Object.entries(valueSets))('runs with the least rights: %s', (_, values) => {
+  it.each(Object.entries(valueSets))('runs with minimal rights: %s', (_, values) => {
     const objects = renderChart(helm, values);
     const test = objects.find(({ kind }) => kind === 'Pod') as { readonly spec: Pod } | undefined;
     for (const pod of [podOf(objects), test?.spec]) {
@@ -128,13 +128,13 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(JSON.stringify(objects)).not.toContain('<no value>');
   });
 
-  it('takes the values of its README', () => {
+  it('has the values of its README', () => {
     const page = readFileSync(new URL('../../deploy/helm/automation-exporter/README.md', import.meta.url), 'utf8');
     const [, values = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
     expect(renderChart(helm, values).map(({ kind }) => kind)).toContain('PrometheusRule');
   });
 
-  it('gives the exporter its configuration, as it was written', async () => {
+  it('gives the exporter its configuration unchanged', async () => {
     const objects = renderChart(helm, server);
     const { data } = find(objects, 'ConfigMap') as unknown as { readonly data: { readonly 'config.yaml': string } };
     const files = { '/run/secrets/automation/token': 'a-token' };
@@ -155,7 +155,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     ]);
   });
 
-  it('probes and scrapes the way it is served: TLS, users, a prefix', () => {
+  it('probes and scrapes with the configured TLS, users and prefix', () => {
     const tls = renderChart(helm, valueSets['TLS and users']);
     const [exporter] = podOf(tls).containers;
     expect(exporter?.args).toContain('--web.config.file=/etc/automation-exporter-web/web.yml');
@@ -185,7 +185,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     ]);
   });
 
-  it('brings every rule and dashboard, with links that lead to the release', () => {
+  it('has every rule and dashboard, with links to the release', () => {
     const objects = renderChart(helm, everything);
     const { groups } = find(objects, 'PrometheusRule').spec as { readonly groups: readonly unknown[] };
     const shipped = readFileSync(new URL('../../alerts/rules.yaml', import.meta.url), 'utf8');
@@ -211,7 +211,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     }
   });
 
-  it('keeps the state on a volume, unless told otherwise', () => {
+  it('keeps the state on a volume by default', () => {
     const claims = (values: string) => {
       const spec = find(renderChart(helm, values), 'StatefulSet').spec as {
         readonly volumeClaimTemplates?: readonly { readonly spec: unknown }[];
@@ -266,7 +266,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(find(objects, 'PodDisruptionBudget').spec).toEqual({ maxUnavailable: 1, selector: { matchLabels: own } });
   });
 
-  it('has helm test run check with all that the exporter has, and no state', () => {
+  it('has a helm test that runs check like the exporter, without state', () => {
     const objects = renderChart(helm, everything);
     const pod = find(objects, 'Pod');
     expect(pod.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' });
@@ -297,7 +297,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
   it.each([
     ['rules', 'prometheusRule', /files\/rules\.yaml has no rules/],
     ['dashboards', 'dashboards', /files\/dashboards has no dashboards/],
-  ])('refuses to leave out the %s that a copy of its folder lacks', (_, value, complaint) => {
+  ])('complains that a copy of its folder lacks %s', (_, value, complaint) => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-chart-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const filter = (path: string): boolean => !path.endsWith('/files');
@@ -305,13 +305,13 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(() => renderChart(helm, `${server}\n${value}: { enabled: true }`, { chart: folder })).toThrow(complaint);
   });
 
-  it('is where the plain manifests come from (node scripts/chart/manifests.ts)', () => {
+  it('is the source of the plain manifests (node scripts/chart/manifests.ts)', () => {
     const folder = new URL('../../deploy/kubernetes/', import.meta.url);
     const committed = readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder), 'utf8')]);
     expect(Object.fromEntries(committed)).toEqual(renderManifests(helm));
   });
 
-  it('lets the plain manifests mount a token for its owner and its group to read, and for nobody to write', () => {
+  it('mounts a token in the plain manifests readable for its owner and group, and writable for nobody', () => {
     const path = new URL('../../deploy/kubernetes/statefulset.yaml', import.meta.url);
     // As Kubernetes reads it.
     const pod = podOf([parse(readFileSync(path, 'utf8'), { version: '1.1' }) as KubernetesObject]);

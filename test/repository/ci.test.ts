@@ -8,20 +8,20 @@ import { parse } from 'yaml';
 const top = join(import.meta.dirname, '..', '..');
 
 describe('repository/ci', () => {
-  it('runs the test command of the README, word for word', () => {
+  it('runs exactly the test command of the README', () => {
     const command = 'npm ci && npm test';
     expect(readLines('README.md').filter((line) => line === command)).toEqual([command]);
     expect(readLines('.ci/run').at(-1)).toBe(command);
     expect(readLines('.ci/run')).toContain(`  ${command} -- --all`);
   });
 
-  it('runs no script of a package where the image is built', () => {
+  it('runs no script of a package when the image is built', () => {
     const installs = readLines('Dockerfile').filter((line) => line.includes('npm ci'));
     expect(installs.filter((line) => !line.includes('--ignore-scripts'))).toEqual([]);
     expect(installs.length).toBe(1);
   });
 
-  it('starts from no installed packages and counts a skip as a failure', () => {
+  it('starts without installed packages and counts a skip as a failure', () => {
     expect(readLines('.ci/run')).toEqual(expect.arrayContaining(['rm -rf node_modules', 'export CI=true']));
   });
 
@@ -40,7 +40,7 @@ describe('repository/ci', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 
-  it('names the image of a release as the chart asks for it, and as a package is named', () => {
+  it('names the image of a release as the chart requests it, and as a package is named', () => {
     // The cast names only what is read, of the workflows in this repository.
     const { jobs } = parse(readLines('.github/workflows/release.yaml').join('\n')) as Workflow;
     const steps = jobs['image']?.steps ?? [];

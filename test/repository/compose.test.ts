@@ -30,7 +30,7 @@ const { services, volumes, secrets } = parse(readFileSync(join(folder, 'compose.
 const mounts = Object.values(services).flatMap((service) => (service.volumes ?? []).map((volume) => volume.split(':')));
 
 describe('repository/compose', () => {
-  it('mounts files that are there, and volumes that it declares', () => {
+  it('mounts existing files, and volumes that it declares', () => {
     const missing = mounts
       .map(([source = '']) => source)
       .filter((source) => (source.startsWith('.') ? !existsSync(join(folder, source)) : !(source in volumes)));
@@ -38,7 +38,7 @@ describe('repository/compose', () => {
     expect(Object.values(secrets).filter(({ file }) => !existsSync(join(folder, file)))).toEqual([]);
   });
 
-  it('runs two exporters on one database where that is asked for', async () => {
+  it('can run two exporters on one database', async () => {
     const replicas = ['replica-1', 'replica-2'].map((name) => services[name]);
     expect(replicas.map((replica) => replica?.command)).toEqual([
       ['serve', '--web.listen-address=:9731'],
@@ -75,7 +75,7 @@ describe('repository/compose', () => {
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
-  it('names its services as Prometheus and Grafana do', () => {
+  it('names its services as in the configurations of Prometheus and Grafana', () => {
     const configured = ['deploy/prometheus/prometheus.yaml', 'deploy/grafana/provisioning/datasources/prometheus.yaml'];
     const text = configured.map((path) => readFileSync(join(top, path), 'utf8')).join('\n');
     const named = [...text.matchAll(/(?:http:\/\/|\[')([a-z]+):\d+/g)].map(([, name = '']) => name);
@@ -83,7 +83,7 @@ describe('repository/compose', () => {
     expect(named.filter((name) => !(name in services))).toEqual([]);
   });
 
-  it('gives the exporter a configuration that it takes, and the token of the simulated server', async () => {
+  it('gives the exporter a configuration that it accepts, and the token of the simulated server', async () => {
     const token = readFileSync(join(folder, 'token'), 'utf8');
     const simulator = await startSimulator();
     await simulator.stop();
@@ -102,7 +102,7 @@ describeWithTools('repository/compose', ['amtool'], ({ amtool }) => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('joins a configuration that Alertmanager takes', () => {
+  it('is joined with a configuration that Alertmanager accepts', () => {
     const parts = mounts.filter(([, target = '']) => target.startsWith('/etc/alertmanager/'));
     const text = parts.map(([source = '']) => readFileSync(join(folder, source), 'utf8')).join('');
     writeFileSync(join(directory, 'alertmanager.yaml'), text);

@@ -26,7 +26,7 @@ const configuration = readFileSync(join(top, 'docs', 'configuration.md'), 'utf8'
 const metrics = readFileSync(join(top, 'docs', 'metrics.md'), 'utf8');
 
 describe('repository/docs', () => {
-  it('links to files that are there', () => {
+  it('link to existing files', () => {
     const links = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
     );
@@ -40,7 +40,7 @@ describe('repository/docs', () => {
     expect(names.filter((name) => !index.includes(`(${name})`))).toEqual([]);
   });
 
-  it('names metrics that are there', () => {
+  it('names existing metrics', () => {
     const named = written.flatMap(({ path, text }) =>
       [...text.matchAll(/\bautomation_[a-z_]+[a-z]\b(?!_)/g)].map(([name]) => ({ path, name })),
     );
@@ -51,7 +51,7 @@ describe('repository/docs', () => {
     expect(named.filter(({ name }) => !families.has(name.replace(/_(bucket|sum|count)$/, '')))).toEqual([]);
   });
 
-  it('names options that are there', () => {
+  it('names existing options', () => {
     const sections = ['servers\\[\\]', 'jobs', 'executions', 'traces', 'metrics', 'state', 'log', 'web'];
     const option = new RegExp(`\`((?:${sections.join('|')})\\.[a-z_.<>]+)(?:: [^\`]*)?\``, 'g');
     const named = written.flatMap(({ path, text }) =>
@@ -62,7 +62,7 @@ describe('repository/docs', () => {
     expect(named.filter(({ name }) => !isFile(name) && !configuration.includes(`\`${name}`))).toEqual([]);
   });
 
-  it('names commands that are there', () => {
+  it('names existing commands', () => {
     const names = new Set<string>(commandWords.map(({ name }) => name));
     const named = written.flatMap(({ path, text }) =>
       [...text.matchAll(/npm start (?:--silent )?-- ([a-z]\w+)/g)].map(([, name = '']) => ({ path, name })),
@@ -71,7 +71,7 @@ describe('repository/docs', () => {
     expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
   });
 
-  it('keeps what npm itself prints out of files', () => {
+  it("keeps npm's own output out of files", () => {
     const kept = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/^npm start .*(?:> |--json).*$/gm)].map(([line]) => ({ path, line })),
     );
@@ -81,7 +81,7 @@ describe('repository/docs', () => {
     expect(printed).toMatch(/^# The least /);
   });
 
-  it('computes ids in a shell as the exporter does', async () => {
+  it('computes ids in a shell like the exporter', async () => {
     const text = readFileSync(join(top, 'docs', 'traces.md'), 'utf8');
     const [, script = ''] = /```sh\n([^]*?)```/.exec(text) ?? [];
     const [, says = ''] = /^prints `([^`]+)`/m.exec(text) ?? [];

@@ -6,7 +6,7 @@ const source = join(import.meta.dirname, '..', '..', 'src');
 const map = readFileSync(join(source, 'README.md'), 'utf8');
 
 describe('repository/map', () => {
-  it('names files that are there', () => {
+  it('names existing files', () => {
     const named = [...map.matchAll(/`((?!test\/)[a-z/-]+\.ts)`/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(30);
     const folders = readdirSync(source, { recursive: true, encoding: 'utf8' });
@@ -23,7 +23,7 @@ describe('repository/map', () => {
     expect(rooms.map(({ name }) => name).filter((name) => !named.includes(name))).toEqual([]);
   });
 
-  it('tells the life of an execution by functions that are there', () => {
+  it('names existing functions in the life of an execution', () => {
     const stations = [...map.matchAll(/^\| \d \| [^|]+ \| ([^|]+) \| ([^|]+) \|$/gm)];
     expect(stations).toHaveLength(8);
     for (const [, files = '', functions = ''] of stations) {
@@ -33,12 +33,12 @@ describe('repository/map', () => {
     }
   });
 
-  it('holds the glossary to 20 words', () => {
+  it('limits the glossary to 20 words', () => {
     const words = /## Words\n([^]*?)\n## /.exec(map)?.[1] ?? '';
     expect(words.split('\n').filter((line) => line.startsWith('| ')).length - 1).toBeLessThanOrEqual(20);
   });
 
-  it('numbers decisions one after the other, each a choice, its context and its price in a sentence each', () => {
+  it('numbers decisions consecutively, each with a choice, its context and its price', () => {
     const text = readFileSync(join(source, '..', 'docs', 'decisions.md'), 'utf8');
     const decisions = text.split(/^(?=\d+\. )/m).slice(1);
     expect(decisions.map((decision) => Number.parseInt(decision, 10))).toEqual(decisions.map((_, index) => index + 1));

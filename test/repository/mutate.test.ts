@@ -8,12 +8,12 @@ import { changeText, reportOf, staleRows } from '../../scripts/mutate/report.ts'
 const changesIn = (text: string): readonly string[] => findMutants('src/api/a.ts', text).map(changeText);
 
 describe('repository/mutate/mutants', () => {
-  it('moves the limit of a comparison, and turns it round', () => {
+  it('moves the limit of a comparison, and reverses it', () => {
     expect(changesIn('export const late = a < b;')).toEqual(['< → <=', '< → >=']);
     expect(changesIn('export const same = a === b;')).toEqual(['=== → !==']);
   });
 
-  it('drops either side of what is joined', () => {
+  it('drops either operand of a logical expression', () => {
     expect(changesIn('export const name = given ?? other;')).toEqual([
       'given ?? other → (given)',
       'given ?? other → (other)',
@@ -30,13 +30,13 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn('while (more) go();')).toEqual(['more → false', 'more → !(more)', 'go(); → {}']);
   });
 
-  it('moves small numbers by one and large ones by much', () => {
+  it('changes small numbers by one and large ones by much', () => {
     expect(changesIn('export const most = 3;')).toEqual(['3 → 4', '3 → 2', '3 → 0']);
     expect(changesIn('export const first = 0n;')).toEqual(['0n → 1n', '0n → -1n']);
     expect(changesIn('export const limitMs = 30_000;')).toEqual(['30_000 → 60000', '30_000 → 0']);
   });
 
-  it('drops statements, empties blocks, and returns on when it should end', () => {
+  it('drops statements, empties blocks, and returns early', () => {
     expect(changesIn('function f(a: number[]): void { if (a.length) { g(); return; } a.push(h()); }')).toEqual([
       '{ if (a.length) { g(); return; } a.push(h()); } → {}',
       'a.length → false',
@@ -49,7 +49,7 @@ describe('repository/mutate/mutants', () => {
     ]);
   });
 
-  it('leaves out what arranges a list, and takes the other of a pair of functions', () => {
+  it('drops calls that order a list, and swaps paired functions', () => {
     expect(changesIn('export const a = b.filter(c).toSorted();')).toEqual([
       '.filter(c) → nothing',
       '.toSorted() → nothing',
@@ -64,7 +64,7 @@ describe('repository/mutate/mutants', () => {
     ).toEqual([]);
   });
 
-  it('does not change logging, nor the condition that is there for nothing else', () => {
+  it('does not change logging, nor a condition only for it', () => {
     expect(changesIn(`if (n > 1) log.info({ n: n - 1 }, 'skipped');`)).toEqual([]);
     expect(changesIn(`if (n > 1) { log.info('skipped'); go(); }`)).toContain('n > 1 → false');
   });
@@ -78,7 +78,7 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn(`export const f = { help: n > 1 ? 'a' : 'b' };`)).toEqual([]);
   });
 
-  it('changes exactly what it says, where it says', () => {
+  it('changes exactly what it reports, at that place', () => {
     const text = 'const a: number = 1;\nexport const later = (b as number) > c;\n';
     const [, , mutant] = findMutants('src/api/a.ts', text);
     if (mutant === undefined) throw new Error('there are three');
@@ -131,7 +131,7 @@ describe('repository/mutate/related', () => {
     { path: 'test/end-to-end/all.test.ts', text: `import '../../src/api/a.ts';` },
   ];
 
-  it('takes its own tests, then those of the files that import it, then those that load it', () => {
+  it('runs its own tests, then those of the files that import it, then those that load it', () => {
     const all = [
       'test/api/a.test.ts',
       'test/api/b.test.ts',
@@ -149,12 +149,12 @@ describe('repository/mutate/related', () => {
 });
 
 describe('repository/mutate/attempts', () => {
-  it('takes a session that was killed from outside for not measured', () => {
+  it('counts a session that was killed from outside as not measured', () => {
     expect(judgeEnding({ code: null, signal: 'SIGKILL' })).toEqual({ lost: 'its session was killed by SIGKILL' });
     expect(judgeEnding({ code: null, signal: 'SIGTERM' })).toEqual({ lost: 'its session was killed by SIGTERM' });
   });
 
-  it('takes a session that ended itself for noticed', () => {
+  it('counts a session that ended by itself as noticed', () => {
     expect(judgeEnding({ code: 1, signal: null })).toEqual({ noticedBy: 'it ends the process', leftOut: [] });
     expect(judgeEnding({ code: null, signal: 'SIGABRT' })).toEqual({
       noticedBy: 'it ends the process by SIGABRT',
@@ -177,7 +177,7 @@ describe('repository/mutate/report', () => {
   ] as const;
   const equivalent = { id: third.id, file: third.file, code: third.code, change: '< → <=', reason: 'never equal' };
 
-  it('leaves out of the score what the types refuse and what changes nothing, and tells how to see the rest again', () => {
+  it('leaves out of the score what the types refuse and what changes nothing, and says how to list the rest', () => {
     expect(reportOf('api', tried, [equivalent])).toBe(
       [
         'api: 50.0 %, 1 of 2 noticed (of 4 tried, 1 are refused by the types, 1 are equivalent, 0 were not measured)',
@@ -203,7 +203,7 @@ describe('repository/mutate/report', () => {
     );
   });
 
-  it('names equivalent mutants whose line is no more', () => {
+  it('names equivalent mutants whose line is gone', () => {
     expect(staleRows([equivalent], [first])).toEqual([equivalent]);
     expect(staleRows([equivalent], [third])).toEqual([]);
   });

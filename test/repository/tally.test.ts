@@ -4,11 +4,11 @@ import { createTally, hasSucceeded, toSummary, toTimes } from '../../scripts/tal
 const skipped = ['alerts/rules (promtool is not installed)'];
 
 describe('repository/tally', () => {
-  it('ends with one line that counts', () => {
+  it('ends with one line of counts', () => {
     expect(toSummary({ ...createTally(), passed: 12 })).toBe('12 passed, 0 failed, 0 skipped');
   });
 
-  it('names what did not simply pass before that line', () => {
+  it('names tests that did not simply pass before that line', () => {
     const tally = { passed: 12, failed: ['api/paging'], skipped, retried: ['http/serve', 'state/copy'] };
     expect(toSummary(tally).split('\n')).toEqual([
       'Skipped:',
@@ -22,7 +22,7 @@ describe('repository/tally', () => {
     ]);
   });
 
-  it('holds the time of a whole run against its budget', () => {
+  it('compares the time of a whole run with its budget', () => {
     expect(toTimes({ isAll: false, seconds: 479.6, load: 1.26 })).toBe(
       '480 s, within the budget of 480 s; load average 1.3',
     );
@@ -31,7 +31,7 @@ describe('repository/tally', () => {
     );
   });
 
-  it('takes a skip for a failure only in ci', () => {
+  it('counts a skip as a failure only in ci', () => {
     const tally = { ...createTally(), passed: 12, skipped };
     expect(hasSucceeded(tally, false)).toBe(true);
     expect(hasSucceeded(tally, true)).toBe(false);

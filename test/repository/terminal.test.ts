@@ -60,7 +60,7 @@ describeWithTools('repository/terminal, zsh', ['zsh'], ({ zsh }) => {
 });
 
 describeWithTools('repository/terminal, manual', ['man'], ({ man }) => {
-  it('reads well, and knows every command, flag and variable', async () => {
+  it('is readable, and has every command, flag and variable', async () => {
     const complaints = await runCommand('sh', ['-c', `LC_ALL=C.UTF-8 ${man} --warnings -l manual.1 2>&1 >/dev/null`], {
       cwd: directory,
     });

@@ -10,7 +10,7 @@ describe('the weight of the repository', () => {
     expect(findExcess(flatten(readHouse()), budgets)).toEqual([]);
   });
 
-  it('has a sentence for what is above its budget, and for what has none', () => {
+  it('reports what is above its budget, and what has none', () => {
     expect(
       findExcess({ 'api lines': 11, 'api files': 2, 'new files': 1 }, { 'api lines': 10, 'api files': 2 }),
     ).toEqual([

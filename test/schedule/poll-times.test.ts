@@ -56,7 +56,7 @@ const jumps = [
 
 describe('schedule/poll-times', () => {
   describe.each([second, 15 * second, minute, 5 * minute, hour, day])('every %d ms', (everyMs) => {
-    it.each(jumps)('is back on its times within two intervals of a clock that is set $jump', async ({ byMs }) => {
+    it.each(jumps)('returns to its times within two intervals after a clock is set $jump', async ({ byMs }) => {
       const { hands, after, run, runs, missed } = open({ everyMs });
       const setMs = 3.3 * everyMs;
       await run(setMs);
@@ -72,7 +72,7 @@ describe('schedule/poll-times', () => {
       expect({ before, all: found.length <= 9, missed: missed() }).toEqual({ before: 4, all: true, missed: 0 });
     });
 
-    it('runs once at each of its times where the clock is slewed', async () => {
+    it('runs once at each of its times while the clock is slewed', async () => {
       const { hands, time, run, runs } = open({ everyMs });
       // Half a thousandth, as adjtime does; first ahead, then back.
       const stepMs = everyMs / 10;
@@ -85,7 +85,7 @@ describe('schedule/poll-times', () => {
     });
   });
 
-  it('runs in a machine that begins ten years in the past and is then set right', async () => {
+  it('runs on a machine that starts ten years in the past and is then corrected', async () => {
     const { hands, after, run } = open({ wallMs: startMs - 3653 * day });
     await run(30 * second + 100);
     hands.wallOffsetMs = 0;
@@ -97,18 +97,15 @@ describe('schedule/poll-times', () => {
   it.each([
     ['less', 6, ['00:00', '00:09', '00:30', '00:45']],
     ['more', 8, ['00:00', '00:07', '00:15', '00:30', '00:45']],
-  ])(
-    'runs once for a time that a clock set back by %s than half an interval puts off',
-    async (_name, seconds, times) => {
-      const { hands, run, runs } = open();
-      await run(14 * second);
-      hands.wallOffsetMs -= seconds * second;
-      await run(55 * second);
-      expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
-    },
-  );
+  ])('runs once for a time that a clock set back by %s than half an interval delays', async (_name, seconds, times) => {
+    const { hands, run, runs } = open();
+    await run(14 * second);
+    hands.wallOffsetMs -= seconds * second;
+    await run(55 * second);
+    expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
+  });
 
-  it('says so where times went by since the process was held up, and continues with the next', async () => {
+  it('reports missed times after the process was held up, and continues with the next', async () => {
     const { hands, run, missed, after } = open();
     hands.lateMs = 40 * second;
     await run(20 * second);
@@ -125,7 +122,7 @@ describe('schedule/poll-times', () => {
     ]);
   });
 
-  it('gives each entry a second of its own, tells when each runs next, and nothing once it is stopped', async () => {
+  it('gives each entry its own second, returns its next run, and nothing once it is stopped', async () => {
     const { times, run, runs } = open({ entries: 3 });
     await run(100);
     expect(times.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([

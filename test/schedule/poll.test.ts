@@ -99,7 +99,7 @@ function setUp({ vital = true, everyMs = 15_000 } = {}) {
 }
 
 describe('schedule/poll', () => {
-  it('publishes, times and judges a poll that succeeds', async () => {
+  it('publishes and measures a poll that succeeds', async () => {
     const { run, scrape } = setUp();
 
     await run(7);
@@ -118,7 +118,7 @@ describe('schedule/poll', () => {
     ]);
   });
 
-  it('keeps the last good snapshot when a poll fails, until it is too old', async () => {
+  it('keeps the last good snapshot when a poll fails, until it expires', async () => {
     const { run, scrape, wait } = setUp();
     await run(7);
     await run(fault('timeout'), 15_000);
@@ -129,14 +129,14 @@ describe('schedule/poll', () => {
     expect((await scrape()).filter((line) => line.startsWith('demo_'))).toEqual([]);
   });
 
-  it('says once that a fault began and once that it ended', async () => {
+  it('logs once that an error began and once that it ended', async () => {
     const { run, lines } = setUp();
     for (const answer of [1, fault('network'), fault('network'), fault('server'), 2, 3]) await run(answer);
 
     expect(lines).toEqual(['warn poll failed network', 'warn poll failed server', 'info poll recovered']);
   });
 
-  it('says nothing of one vital poll that was answered too late', async () => {
+  it('logs nothing about one late answer to a vital poll', async () => {
     const { run, lines } = setUp();
     for (const answer of [1, fault('timeout'), 2]) await run(answer);
     expect(lines).toEqual([]);
@@ -147,7 +147,7 @@ describe('schedule/poll', () => {
     { answer: fault('not_found', 'api.error.invalid.request'), reason: 'not_found' },
     { answer: fault('unsupported_version', 'api.error.api-version.unsupported'), reason: 'version' },
     { answer: 'meaningless' as const, reason: 'meaningless' },
-  ])('reports a collector as off when it is $reason, and takes its series away', async ({ answer, reason }) => {
+  ])('reports a collector as off if it is $reason, and removes its series', async ({ answer, reason }) => {
     const { run, scrape } = setUp();
     await run(7);
     await run(answer);
@@ -172,7 +172,7 @@ describe('schedule/poll', () => {
     { answer: fault('html'), up: 0, accepted: 1 },
     { answer: fault('not_found'), up: 0, accepted: 1 },
     { answer: fault('forbidden', 'api.error.item.unauthorized'), up: 1, accepted: 1 },
-  ])('tells from a vital poll whether the server is up: $answer.kind', async ({ answer, up, accepted }) => {
+  ])('finds out from a vital poll whether the server is up: $answer.kind', async ({ answer, up, accepted }) => {
     const { run, scrape } = setUp();
     await run(7);
     await run(answer);
@@ -181,14 +181,14 @@ describe('schedule/poll', () => {
     expect(await scrape()).toContain(`automation_credentials_accepted{server="prod"} ${accepted}`);
   });
 
-  it('says nothing about credentials until the server has answered', async () => {
+  it('shows nothing about credentials until the server has answered', async () => {
     const { run, scrape } = setUp();
     await run(fault('network'));
 
     expect((await scrape()).filter((line) => line.startsWith('automation_credentials'))).toEqual([]);
   });
 
-  it('gives each poll what the previous one left, and keeps it in the state', async () => {
+  it('gives each poll the memory of the previous one, and keeps it in the state', async () => {
     const { run, state, scrape } = setUp();
     await run(3);
     await run(4);
@@ -199,7 +199,7 @@ describe('schedule/poll', () => {
 
   const denied = fault('forbidden', 'api.error.item.unauthorized');
 
-  it('asks for what is denied again after five minutes, not at each interval', async () => {
+  it('polls a denied endpoint again after five minutes, not at each interval', async () => {
     const { run, askedAtMs, last } = setUp({ vital: false });
     await run(denied);
     expect(last()?.restsForMs).toBe(299_750);
@@ -213,7 +213,7 @@ describe('schedule/poll', () => {
     expect(askedAtMs).toEqual([0, 300_000, 315_250]);
   });
 
-  it('asks for what is denied no sooner than at its interval', async () => {
+  it('polls a denied endpoint no sooner than at its interval', async () => {
     const { run, askedAtMs } = setUp({ vital: false, everyMs: 3_600_000 });
     await run(denied);
     await run(7, 3_000_000);
@@ -222,14 +222,14 @@ describe('schedule/poll', () => {
     expect(askedAtMs).toEqual([0, 3_600_250]);
   });
 
-  it('asks a vital collector that is denied at each interval', async () => {
+  it('polls a denied vital collector at each interval', async () => {
     const { run, askedAtMs } = setUp();
     await run(denied);
     await run(denied, 15_000);
     expect(askedAtMs).toEqual([0, 15_250]);
   });
 
-  it('reports when there was last something to show, and how long the last poll took', async () => {
+  it('reports when it last had values, and how long the last poll took', async () => {
     const { run, last } = setUp();
     expect(last()).toBeUndefined();
     await run(7);
@@ -237,14 +237,14 @@ describe('schedule/poll', () => {
     expect(last()).toMatchObject({ endedAtMs: 1_015_500, succeededAtMs: 1_000_250, tookMs: 250, restsForMs: 0 });
   });
 
-  it('counts a fault of our own as internal', async () => {
+  it('counts an error of the exporter as internal', async () => {
     const { run, lines } = setUp();
     await run(new Error('oops'));
 
     expect(lines).toEqual(['warn poll failed internal']);
   });
 
-  it('judges nothing that the stop has ended', async () => {
+  it('ignores the result of a poll ended by a stop', async () => {
     const { abortedRun, scrape, lines } = setUp();
     await abortedRun();
 

@@ -5,7 +5,7 @@ const denied = fault('forbidden', { status: 403, errorCode: 'api.error.item.unau
 const broken = fault('server', { status: 500 });
 
 describe('schedule/project-sweep', () => {
-  it('asks every project and shows what each answered', async () => {
+  it('reads every project and shows each answer', async () => {
     const { pass, shown, asked } = setScene(['pay', 'ops', 'web']);
 
     expect(await pass()).toBe('success');
@@ -13,7 +13,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('ops pay web');
   });
 
-  it('asks for the first time as fast as half of the budget allows, and then spread over its interval', async () => {
+  it('reads as fast as half of the budget allows at first, and then spread over its interval', async () => {
     const { pass, times } = setScene(numbered(6), { everyMs: 60_000, requestsPerSecond: 10 });
 
     await pass();
@@ -22,7 +22,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('takes no longer where answers take their time, and makes up for nothing with a burst', async () => {
+  it('takes no longer for slow answers, and never catches up with a burst', async () => {
     const { pass, times, whenAsked, later } = setScene(numbered(6), { tookMs: 150 });
     whenAsked((project) => later(project === 'p0002' ? 5000 : 0));
 
@@ -45,7 +45,7 @@ describe('schedule/project-sweep', () => {
     expect(scene.times()).toBe('0 8 16 24 32 40');
   });
 
-  it('asks a thousand projects one at a time within half of the budget, and shows all of them meanwhile', async () => {
+  it('reads a thousand projects one at a time within half of the budget, and shows all of them meanwhile', async () => {
     const { pass, times, maxTogether, whenAsked, shownCount } = setScene(numbered(1000), { tookMs: 30 });
     const seen: number[] = [];
 
@@ -76,7 +76,7 @@ describe('schedule/project-sweep', () => {
     ]);
   });
 
-  it('shows what it has while the first pass still continues', async () => {
+  it('shows what it has during the first pass', async () => {
     const { pass, whenAsked, shownCount } = setScene(numbered(100));
     const seen = new Map<string, number>();
     whenAsked((project) => {
@@ -87,7 +87,7 @@ describe('schedule/project-sweep', () => {
     expect([seen.get('p0002'), seen.get('p0030'), seen.get('p0080')]).toEqual([1, 27, 79]);
   });
 
-  it('shows news every five seconds of a first pass, and at a twentieth of the interval later', async () => {
+  it('shows new rows every five seconds of a first pass, and at a twentieth of the interval later', async () => {
     const { pass, publishedAt } = setScene(numbered(1000), { everyMs: 600_000 });
     await pass();
     expect(publishedAt().slice(0, 4)).toEqual([0, 5.2, 10.4, 15.6]);
@@ -95,7 +95,7 @@ describe('schedule/project-sweep', () => {
     expect(publishedAt().slice(0, 3)).toEqual([0, 30.24, 60.48]);
   });
 
-  it('lets a project that fails keep its last rows until they are too old, and costs no other anything', async () => {
+  it('keeps the last rows of a failing project until they expire, and affects no other project', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     await pass();
     faults.set('b', broken);
@@ -110,7 +110,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c b');
   });
 
-  it('takes a fault of our own for that of its project', async () => {
+  it('counts an error of the exporter as one of its project', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     faults.set('a', new TypeError('odd answer'));
 
@@ -118,7 +118,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('b c');
   });
 
-  it('leaves out a project whose name cannot be sent, says so, and takes it for no fault', async () => {
+  it('leaves out a project whose name cannot be sent, reports it, and counts no error', async () => {
     const { pass, shown, faults } = setScene(['..', 'b', 'c']);
     faults.set('..', fault('rejected', { unsent: true }));
 
@@ -126,7 +126,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('b c');
   });
 
-  it('takes the series of a denied project away, asks it seldom, and shows it again when it may', async () => {
+  it('removes the series of a denied project, reads it seldom, and shows it again when allowed', async () => {
     const { pass, shown, asked, faults } = setScene(['a', 'b']);
     await pass();
     faults.set('a', denied);
@@ -152,7 +152,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('');
   });
 
-  it('takes the series of a project away as soon as a list lacks it', async () => {
+  it('removes the series of a project as soon as a list lacks it', async () => {
     const { pass, shown, setNames, whenAsked, asked } = setScene(['a', 'b', 'c']);
     await pass();
     setNames(['a', 'c']);
@@ -166,7 +166,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('a c');
   });
 
-  it('neither asks nor shows a project that went since the pass began, even while it was asked', async () => {
+  it('neither reads nor shows a project that was deleted since the pass began, even while it was read', async () => {
     const { pass, shown, asked, setNames, readList, whenAsked, later } = setScene(['a', 'b', 'c', 'd']);
     await pass();
     const seen: string[] = [];
@@ -185,16 +185,19 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a d');
   });
 
-  it.each(['api.error.project.missing', 'api.error.project.disabled'])('takes %s for no failure', async (errorCode) => {
-    const { pass, shown, faults } = setScene(['a', 'b', 'c']);
-    await pass();
-    faults.set('b', fault('not_found', { status: 404, errorCode }));
+  it.each(['api.error.project.missing', 'api.error.project.disabled'])(
+    'does not count %s as an error',
+    async (errorCode) => {
+      const { pass, shown, faults } = setScene(['a', 'b', 'c']);
+      await pass();
+      faults.set('b', fault('not_found', { status: 404, errorCode }));
 
-    expect(await pass()).toBe('success');
-    expect(shown()).toBe('a c');
-  });
+      expect(await pass()).toBe('success');
+      expect(shown()).toBe('a c');
+    },
+  );
 
-  it('takes the series of a project away that is listed but no longer wanted', async () => {
+  it('removes the series of a project that is listed but excluded', async () => {
     const unwanted = new Set<string>();
     const { pass, shown, asked } = setScene(['a', 'b', 'c'], { covers: (project) => !unwanted.has(project) });
     await pass();
@@ -205,7 +208,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c');
   });
 
-  it('forgets that a project was denied when it goes', async () => {
+  it('forgets that a project was denied when it is deleted', async () => {
     const { pass, asked, faults, setNames } = setScene(['a', 'b']);
     faults.set('a', denied);
     await pass();
@@ -217,7 +220,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b a');
   });
 
-  it('leaves a server that does not answer five times in a row, and continues there', async () => {
+  it('stops at a server that does not answer five times in a row, and continues there', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -236,7 +239,7 @@ describe('schedule/project-sweep', () => {
     ['answers', undefined],
     ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
     ['is denied', denied],
-  ])('leaves a server that falls silent after a project that %s', async (_name, first) => {
+  ])('stops at a server that falls silent after a project that %s', async (_name, first) => {
     const { pass, asked, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -250,7 +253,7 @@ describe('schedule/project-sweep', () => {
   it.each([
     ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
     ['is denied', denied],
-  ])('continues where a server says between faults that a project %s', async (_name, between) => {
+  ])('continues if a server answers between errors that a project %s', async (_name, between) => {
     const { pass, asked, faults } = setScene(numbered(9));
     for (const name of numbered(9)) faults.set(name, fault('timeout', { isOfService: false }));
     faults.set('p0005', between);
@@ -265,7 +268,7 @@ describe('schedule/project-sweep', () => {
     [500, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],
     [501, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],
   ])(
-    'leaves the server after five answers with %d only where something else answered for it',
+    'stops at the server after five answers with %d only if something else answered for it',
     async (status, outcome, count) => {
       const { pass, asked, faults } = setScene(numbered(12));
       for (const name of numbered(12).slice(1)) faults.set(name, fault('server', { status }));
@@ -275,7 +278,7 @@ describe('schedule/project-sweep', () => {
     },
   );
 
-  it('continues where one in five answers', async () => {
+  it('continues if one in five answers', async () => {
     const { pass, shown, faults } = setScene(numbered(20));
     const silent = numbered(20).filter((_name, index) => index % 5 !== 4);
     for (const name of silent) faults.set(name, fault('timeout', { isOfService: false }));
@@ -284,7 +287,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('p0005 p0010 p0015 p0020');
   });
 
-  it('shows what a pass that ended early has read', async () => {
+  it('shows the rows of a pass that ended early', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     faults.set('c', fault('unauthorized'));
 
@@ -292,7 +295,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a b');
   });
 
-  it('asks all again without a wait after a server was away, and spreads them again from then on', async () => {
+  it('reads all again without a wait after an outage, and spread from then on', async () => {
     const { pass, times, faults } = setScene(numbered(6));
     await pass();
     for (const name of numbered(6)) faults.set(name, fault('network', { isOfService: false }));
@@ -304,7 +307,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('continues with the next name when the one where it stopped is gone', async () => {
+  it('continues with the next name if the one where it stopped is gone', async () => {
     const { pass, asked, faults, setNames } = setScene(numbered(12));
     for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));
     await pass();
@@ -314,7 +317,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0007 p0008 p0009 p0010 p0011');
   });
 
-  it('asks projects that all fail by themselves in no pass again and again at the cost of the others', async () => {
+  it('does not always read the same failing projects at the cost of the others', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(9));
     for (const name of numbered(7)) faults.set(name, broken);
 
@@ -331,7 +334,7 @@ describe('schedule/project-sweep', () => {
     ['refused credentials', fault('unauthorized', { status: 403, errorCode: 'unauthorized' })],
     ['a version that lacks the endpoint', fault('unsupported_version')],
     ['a circuit that is open', fault('network', { unsent: true })],
-  ])('asks nobody else after %s', async (_name, error) => {
+  ])('reads no other project after %s', async (_name, error) => {
     const { pass, asked, shown, faults } = setScene(['a', 'b', 'c']);
     await pass();
     faults.set('b', error);
@@ -344,7 +347,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b c a');
   });
 
-  it('lets what it shows get too old while the list cannot be read', async () => {
+  it('lets its rows expire while the list cannot be read', async () => {
     const { pass, shown, failList } = setScene(['a', 'b']);
     await pass();
     failList(fault('network'));
@@ -382,7 +385,7 @@ describe('schedule/project-sweep', () => {
     expect(withdrawn()).toBe(0);
   });
 
-  it('shows nothing once it is withdrawn, and begins again as fast as at first', async () => {
+  it('shows nothing after it is withdrawn, and starts again as fast as at first', async () => {
     const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -393,7 +396,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 0.2 0.4');
   });
 
-  it('shows nothing again of what was read before it was withdrawn', async () => {
+  it('does not show rows again that were read before it was withdrawn', async () => {
     const { pass, shown, withdraw, faults } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -402,7 +405,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c');
   });
 
-  it('shows nothing that was about to be shown when it was withdrawn', async () => {
+  it('does not show rows that were being published when it was withdrawn', async () => {
     const { pass, shown, withdraw, setNames, readList, whenPublished } = setScene(['a', 'b']);
     await pass();
     const held = Promise.withResolvers<void>();
@@ -421,7 +424,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('');
   });
 
-  it('asks the server as a whole, too, where a collector says so', async () => {
+  it('also reads the server as a whole, if a collector needs it', async () => {
     const covers = (project: string) => project === 'b';
     const { pass, shown, shownCount, setNames } = setScene(['a', 'b'], { andServer: true, covers });
     await pass();
@@ -431,7 +434,7 @@ describe('schedule/project-sweep', () => {
     expect([shown(), shownCount()]).toEqual(['', 1]);
   });
 
-  it('asks no project where the server reports all in one request', async () => {
+  it('reads no single project if the server reports all in one request', async () => {
     const { pass, asked, shown, setNames } = setScene(['a', 'b'], {
       fetchAll: async () =>
         new Map([

@@ -31,13 +31,13 @@ function setUp({ hidesMembers = false, perMember = true, maxSeries = 100 } = {})
 }
 
 describe('schedule/publisher', () => {
-  it('shows what fits and counts nothing as left out', async () => {
+  it('shows all rows that fit and counts none as dropped', async () => {
     const { publish, scrape } = setUp();
     expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(2);
     expect(await scrape()).toEqual(['demo_runs_total{server="prod",job="a"} 2', 'demo_value{server="prod",job="a"} 1']);
   });
 
-  it('counts the series that it leaves out, by why', async () => {
+  it('counts dropped series by reason', async () => {
     const { publish, scrape } = setUp({ maxSeries: 2 });
     const rows = ['a', 'b', 'c', 'd', 'd'].map((job) => value.rows(1, { job }));
     expect(await publish(...rows)).toBe(2);
@@ -49,7 +49,7 @@ describe('schedule/publisher', () => {
     ]);
   });
 
-  it('continues to show what it showed when others come before it and not all fit', async () => {
+  it('continues to show the same series if others come before them and not all fit', async () => {
     const { publish, scrape } = setUp({ maxSeries: 2 });
     await publish(...['b', 'c', 'd'].map((job) => value.rows(1, { job })));
     await publish(...['a', 'b', 'c', 'd'].map((job) => value.rows(2, { job })));
@@ -59,7 +59,7 @@ describe('schedule/publisher', () => {
     ]);
   });
 
-  it('leaves out the counters of members that answer in turn', async () => {
+  it('leaves out counters of members that answer in turn', async () => {
     const { publish, scrape } = setUp({ hidesMembers: true });
     expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(1);
     expect(await scrape()).toEqual([
@@ -68,7 +68,7 @@ describe('schedule/publisher', () => {
     ]);
   });
 
-  it('keeps the counters that all members share', async () => {
+  it('keeps counters that all members share', async () => {
     const { publish, scrape } = setUp({ hidesMembers: true, perMember: false });
     expect(await publish(runs.rows(2, { job: 'a' }))).toBe(1);
     expect(await scrape()).toEqual(['demo_runs_total{server="prod",job="a"} 2']);

@@ -36,7 +36,7 @@ function setUp({ waits = true } = {}) {
 }
 
 describe('schedule/request-gap', () => {
-  it('keeps a distance between requests of either kind, and none where nothing is sent', async () => {
+  it('keeps a distance between requests of either kind, and none if nothing is sent', async () => {
     const { gap, asked, later } = setUp();
     const api = gap.api(new AbortController().signal);
     gap.begin(100);
@@ -53,7 +53,7 @@ describe('schedule/request-gap', () => {
     expect(gap.asked()).toBe(5);
   });
 
-  it('keeps no distance before it is told one', async () => {
+  it('keeps no distance before one is set', async () => {
     const { gap, asked } = setUp();
     const api = gap.api(new AbortController().signal);
     await api.get(systemInfo);
@@ -62,7 +62,7 @@ describe('schedule/request-gap', () => {
     expect(asked).toEqual(['get 0', 'get 0']);
   });
 
-  it('waits no longer than the distance that holds now', async () => {
+  it('waits no longer than the present distance', async () => {
     const { gap, asked } = setUp();
     const api = gap.api(new AbortController().signal);
     gap.begin(60_000);
@@ -74,7 +74,7 @@ describe('schedule/request-gap', () => {
     expect(gap.asked()).toBe(1);
   });
 
-  it('ends its waiting with the signal', async () => {
+  it('stops waiting when the signal aborts', async () => {
     const { gap, asked } = setUp({ waits: false });
     const ending = new AbortController();
     const api = gap.api(ending.signal);

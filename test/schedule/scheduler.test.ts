@@ -97,7 +97,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a begins', 'b begins', 'b ends', 'a ends', 'later begins', 'later ends']);
   });
 
-  it('lets the others wait for a vital poll for a second at most, and runs none of them after the end', async () => {
+  it('delays other polls for a vital one by a second at most, and runs none after the end', async () => {
     const runs: string[] = [];
     const endless = async (name: string, signal: AbortSignal): Promise<void> => {
       runs.push(name);
@@ -117,7 +117,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a', 'later', 'b']);
   });
 
-  it('never runs two of the same poll at once, and says so once while runs take too long, after the first', async () => {
+  it('never runs a poll twice at once, and logs slow runs once, after the first run', async () => {
     let running = 0;
     let most = 0;
     const { scheduler, skipped } = setUp(
@@ -144,7 +144,7 @@ describe('schedule/scheduler', () => {
     await stopped;
   });
 
-  it('ends a poll under way when it stops, and starts none after', async () => {
+  it('ends a poll in progress when it stops, and starts none after', async () => {
     let runs = 0;
     let ended = 0;
     const { scheduler } = setUp(['a'], (_name, signal) => {
@@ -165,7 +165,7 @@ describe('schedule/scheduler', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('has stopped only when the poll under way has ended, also one that cannot be interrupted', async () => {
+  it('has stopped only when the poll in progress has ended, even one that cannot be interrupted', async () => {
     const underWay = Promise.withResolvers<undefined>();
     const { scheduler } = setUp(['a'], () => underWay.promise);
     scheduler.start();
@@ -193,7 +193,7 @@ describe('schedule/scheduler', () => {
     expect(scheduler.status().map(({ nextRunAtMs }) => nextRunAtMs)).toEqual([undefined, undefined]);
   });
 
-  it('reports since when polls end the way they do', async () => {
+  it('reports since when polls have ended the same way', async () => {
     const outcomes: readonly Outcome[] = [
       { result: 'success', series: 1 },
       { result: 'failed', kind: 'timeout', message: '' },
@@ -223,7 +223,7 @@ describe('schedule/scheduler', () => {
     ]);
   });
 
-  it('continues when the clock is set ahead by twelve days, without a look at each time in between', async () => {
+  it('continues when the clock is set ahead by twelve days, without visiting each time in between', async () => {
     let runs = 0;
     const { scheduler } = setUp(['a'], async () => {
       runs += 1;
@@ -256,7 +256,7 @@ describe('schedule/scheduler', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('tries what failed once again after about a minute, and then with growing pauses up to its interval', async () => {
+  it('retries a failed poll after about a minute, and then with growing pauses up to its interval', async () => {
     const runs: string[] = [];
     const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 16));
     const { scheduler } = setUp(['a'], noteRun, () => failed, hourMs);
@@ -286,7 +286,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toBe(1);
   });
 
-  it('leaves what is asked every minute or more often to its times', async () => {
+  it('does not retry polls that run every minute or more often', async () => {
     let runs = 0;
     const { scheduler } = setUp(
       ['a'],
@@ -300,7 +300,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toBe(5);
   });
 
-  it('asks nothing again of a server that is away, and all that failed within a minute of its return', async () => {
+  it('runs nothing for a server that is away, and all failed polls within a minute of its return', async () => {
     const runs: string[] = [];
     let state: Seen['state'] = 'down';
     const noteRun = async (name: string): Promise<void> =>
@@ -332,7 +332,7 @@ describe('schedule/scheduler', () => {
     expect(woken).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets what was denied before an outage rest after it', async () => {
+  it('lets denied polls keep their pause after an outage', async () => {
     const runs: string[] = [];
     const noteRun = async (name: string): Promise<void> => void runs.push(name);
     const { scheduler, see } = setUp(['a'], noteRun, () => denied, hourMs);

@@ -61,19 +61,19 @@ describe('schedule/server-reading', () => {
   it.each([
     { everyMs: 15_000, wholeMs: 30_000 },
     { everyMs: 60_000, wholeMs: 60_000 },
-  ])('lets a poll take its interval, and three requests of any length: $everyMs ms', async ({ everyMs, wholeMs }) => {
+  ])('allows a poll its interval, and three requests of any length: $everyMs ms', async ({ everyMs, wholeMs }) => {
     const { scopes, read } = setUp({ everyMs });
     expect(await read()).toEqual({ result: 'success', series: 1, complaints: [] });
     expect(scopes).toEqual([{ lane: 'normal', forMs: 10_000, wholeMs }]);
   });
 
-  it('asks for what is vital before everything else', async () => {
+  it('sends vital requests before all others', async () => {
     const { scopes, read } = setUp({ vital: true });
     await read();
     expect(scopes.map(({ lane }) => lane)).toEqual(['vital']);
   });
 
-  it('writes what is kept only when it changes', async () => {
+  it('writes its memory only when it changes', async () => {
     const same = setUp();
     await same.read();
     await same.read();

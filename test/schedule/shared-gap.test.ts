@@ -18,13 +18,13 @@ function setUp() {
 }
 
 describe('schedule/request-gap, shared', () => {
-  it('gives those who ask together one turn after the other', async () => {
+  it('gives simultaneous callers one turn after the other', async () => {
     const { turns, waits, signal } = setUp();
     await Promise.all([turns.take(signal), turns.take(signal), turns.take(signal)]);
     expect(waits).toEqual([200, 400]);
   });
 
-  it('makes nothing up for time in which nobody asked', async () => {
+  it('does not make up for time without callers', async () => {
     const { turns, waits, later, signal } = setUp();
     await turns.take(signal);
     later(5000);

@@ -32,26 +32,26 @@ describe('schedule/vitality', () => {
     ['a denial of one item', fault('forbidden', 403), 'up', 1],
     ['refused credentials', fault('unauthorized', 403), 'refused', 0],
     ['no answer', fault('timeout'), 'down', 0],
-  ])('tells pages and metrics the same of %s', async (_name, ended, state, up) => {
+  ])('shows the same on pages and in metrics after %s', async (_name, ended, state, up) => {
     const scene = setUp();
     scene.ended(ended);
     expect([scene.seen()?.state, await scene.upOf()]).toEqual([state, up]);
   });
 
-  it('says nothing before the first poll, and nothing after a fault of our own', () => {
+  it('shows nothing before the first poll, and nothing after an error of the exporter', () => {
     const scene = setUp();
     scene.ended(new Error('a mistake of ours'));
     expect(scene.seen()).toBeUndefined();
   });
 
-  it('says nothing of a server that our own limits kept us from asking', () => {
+  it("shows nothing about a server that was not asked because of the exporter's limits", () => {
     const scene = setUp();
     scene.ended();
     scene.ended(new ApiError('not asked', { kind: 'timeout', apiEndpoint: 'demo', unsent: true, isOwnLimit: true }));
     expect(scene.seen()?.state).toBe('up');
   });
 
-  it('takes one late answer for no outage, and two in a row for one', () => {
+  it('does not count one late answer as an outage, but two in a row', () => {
     const scene = setUp();
     const states = [undefined, 'late', undefined, 'late', 'late', undefined, 'late', undefined].map((end) => {
       scene.ended(end === 'late' ? fault('timeout') : undefined);
@@ -60,14 +60,14 @@ describe('schedule/vitality', () => {
     expect(states).toEqual(['up', 'up', 'up', 'up', 'down', 'up', 'up', 'up']);
   });
 
-  it('takes a refused connection for an outage at once', () => {
+  it('counts a refused connection as an outage at once', () => {
     const scene = setUp();
     scene.ended();
     scene.ended(fault('network'));
     expect(scene.seen()?.state).toBe('down');
   });
 
-  it('remembers since when, and what went wrong last', () => {
+  it('remembers since when, and the last error', () => {
     const scene = setUp();
     scene.ended(fault('timeout'));
     scene.later();
@@ -79,7 +79,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toEqual({ state: 'up', sinceMs: 3000, message: undefined });
   });
 
-  it('says that credentials are refused while the server answers, and nothing of them once it does not', async () => {
+  it('shows that credentials are refused while the server answers, and nothing once it does not', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     expect(await scene.acceptedOf()).toBe(0);
@@ -89,7 +89,7 @@ describe('schedule/vitality', () => {
     expect(await scene.acceptedOf()).toBeUndefined();
   });
 
-  it('continues to say that credentials are accepted while the server is away, also after they were refused once', async () => {
+  it('continues to show accepted credentials while the server is away, even after they were refused once', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     scene.ended();

@@ -20,7 +20,7 @@ async function connect() {
 }
 
 describe('api/auth/bearer', () => {
-  it('sends the token in the authorization header and in no other', async () => {
+  it('sends the token only in the authorization header', async () => {
     const { server, api } = await connect();
 
     expect(await api.get(executionMode)).toBe('active');
@@ -35,7 +35,7 @@ describe('api/auth/bearer', () => {
     ]);
   });
 
-  it('takes up a token that was renewed', async () => {
+  it('uses a renewed token', async () => {
     const { server, secret, api } = await connect();
     await api.get(executionMode);
     server.guard(({ authorization }) => authorization === 'Bearer second.jwt', { status: 401, body: '' });
@@ -52,7 +52,7 @@ describe('api/auth/bearer', () => {
     ]);
   });
 
-  it('asks once a poll with a token that nobody renewed', async () => {
+  it('sends one request a poll with a token that was not renewed', async () => {
     const { server, secret, api } = await connect();
     server.guard(() => false);
 

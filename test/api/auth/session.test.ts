@@ -44,7 +44,7 @@ async function connect(first = 'right') {
 }
 
 describe('api/auth/session', () => {
-  it('logs in once for many requests, and opens no page but home', async () => {
+  it('logs in once for many requests, and opens only the home page', async () => {
     const { api, simulator } = await connect();
 
     await Promise.all([api.get(executionMode), api.get(executionMode), api.get(executionMode)]);
@@ -69,7 +69,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps its session, and its pause after a failure, over a reload; another password is tried at once', async () => {
+  it('keeps its session, and its pause after a failure, across a reload; tries another password at once', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     endings.push(() => simulator.stop());
     simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });
@@ -98,7 +98,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('takes up a replaced password without waiting for the minute to pass', async () => {
+  it('uses a replaced password without waiting for the minute to pass', async () => {
     const { api, password, allow } = await connect('wrong');
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
     allow('new');
@@ -107,14 +107,14 @@ describe('api/auth/session', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('calls an empty answer to a session by its kind', async () => {
+  it('reports the right error for an empty answer to a session', async () => {
     const { api, simulator } = await connect();
     simulator.control.configure({ apiForSessions: false });
 
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'empty' });
   });
 
-  it('takes a 404 that says nothing of the API for a session that is not admitted', async () => {
+  it('treats a 404 from outside the API as a session that is not admitted', async () => {
     const { api, simulator } = await connect();
     await api.get(executionMode);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 404, body: '{"error":"Not found"}' });
@@ -139,19 +139,22 @@ describe('api/auth/session', () => {
     expect(other.asked).toEqual([]);
   });
 
-  it.each(['/user/login', '/user/error;jsessionid=1?again=1'])('fails where the chain goes by %s', async (location) => {
-    const own = await startServer((request, response) => {
-      const next = request.url === '/j_security_check' ? '/step' : location;
-      response.writeHead(302, { location: next, 'set-cookie': 'JSESSIONID=own' }).end();
-    });
-    endings.push(own.stop);
-    const { api } = connectTo(own.url, 'right');
+  it.each(['/user/login', '/user/error;jsessionid=1?again=1'])(
+    'fails if the login redirects through %s',
+    async (location) => {
+      const own = await startServer((request, response) => {
+        const next = request.url === '/j_security_check' ? '/step' : location;
+        response.writeHead(302, { location: next, 'set-cookie': 'JSESSIONID=own' }).end();
+      });
+      endings.push(own.stop);
+      const { api } = connectTo(own.url, 'right');
 
-    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
-    expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /step']);
-  });
+      await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+      expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /step']);
+    },
+  );
 
-  it('continues with the cookie that an answer of the API brought', async () => {
+  it('uses a new cookie from an answer of the API', async () => {
     let answers = 0;
     const own = await startSessionServer('', () => ({ 'set-cookie': `JSESSIONID=turn${(answers += 1)}; Path=/` }));
     const { api } = connectTo(own.url, 'right');
@@ -168,7 +171,7 @@ describe('api/auth/session', () => {
     ]);
   });
 
-  it('comes back to the member that a balancer chose', async () => {
+  it('keeps returning to the member that a load balancer chose', async () => {
     let answers = 0;
     const own = await startServer((request, response) => {
       const isLogin = request.url === '/j_security_check';
@@ -227,7 +230,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('continues with a login when the poll that began it ends', async () => {
+  it('completes a login after the poll that started it has ended', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport } = connectTo(own.url, 'right');

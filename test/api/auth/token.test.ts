@@ -38,7 +38,7 @@ async function meet() {
 }
 
 describe('api/auth/token', () => {
-  it('sends the token under both names until it knows the dialect, then under one', async () => {
+  it('sends the token in both headers until the dialect is known, then in one', async () => {
     const { server } = await meet();
 
     const [first, second] = server.asked;
@@ -47,7 +47,7 @@ describe('api/auth/token', () => {
     expect(second?.headers).not.toHaveProperty('x-service-auth-token');
   });
 
-  it('sends the token in no other place', async () => {
+  it('sends the token nowhere else', async () => {
     const { server } = await meet();
 
     expect(server.asked.map(({ line }) => line)).toEqual([
@@ -58,7 +58,7 @@ describe('api/auth/token', () => {
     expect(server.asked[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('goes by the dialect that is configured from the first request on', async () => {
+  it('uses a configured dialect from the first request on', async () => {
     const server = await startGuardedServer('service');
     server.guard((headers) => headers['x-service-auth-token'] === 'old');
     const { api, close } = createTestClient({
@@ -73,7 +73,7 @@ describe('api/auth/token', () => {
     expect(server.asked.some(({ headers }) => 'x-rundeck-auth-token' in headers)).toBe(false);
   });
 
-  it.each(refusals)('takes up a replaced token after %s', async (_name, refusal) => {
+  it.each(refusals)('uses a replaced token after %s', async (_name, refusal) => {
     const { server, secret, api } = await meet();
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'new', refusal);
     secret.replace('new');
@@ -83,7 +83,7 @@ describe('api/auth/token', () => {
     expect(server.asked.slice(2).map(({ headers }) => headers['x-rundeck-auth-token'])).toEqual(['old', 'new']);
   });
 
-  it('reads the token once for all requests that were refused together', async () => {
+  it('reads the token once for all requests refused together', async () => {
     const { server, secret, api } = await meet();
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
     secret.replace('new');
@@ -94,7 +94,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(1);
   });
 
-  it('reads the token once for all that ask in the same moment', async () => {
+  it('reads the token once for all simultaneous callers', async () => {
     const secret = createChangingSecret('old');
     const credentials = createTokenCredentials(secret.source);
     secret.replace('new');
@@ -103,7 +103,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(1);
   });
 
-  it.each(refusals)('asks once a poll with a token that nobody replaced, after %s', async (_name, refusal) => {
+  it.each(refusals)('sends one request a poll with a token that was not replaced, after %s', async (_name, refusal) => {
     const { server, secret, api } = await meet();
     server.guard(() => false, refusal);
 
@@ -114,7 +114,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(2);
   });
 
-  it('tries a replaced token once, and no more where it is refused too', async () => {
+  it('tries a replaced token once, and stops if it is refused too', async () => {
     const { server, secret, api, seen } = await meet();
     server.guard(() => false);
     secret.replace('new');
@@ -130,7 +130,7 @@ describe('api/auth/token', () => {
     ]);
   });
 
-  it('keeps the old token while its file cannot be read, and heals when it can', async () => {
+  it('keeps the old token while its file cannot be read, and recovers', async () => {
     const { server, secret, api } = await meet();
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
     secret.lose();
@@ -141,7 +141,7 @@ describe('api/auth/token', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('does not read the token again where one item is denied', async () => {
+  it('does not read the token again if only one item is denied', async () => {
     const { server, secret, api } = await meet();
     const body = '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"no"}';
     server.guard(() => false, { status: 403, body });
@@ -151,7 +151,7 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(0);
   });
 
-  it('sends both names again once the token is refused: the server may speak another dialect now', async () => {
+  it('sends both headers again after the token is refused, in case the dialect changed', async () => {
     const { server, api } = await meet();
     server.guard((headers) => headers['x-service-auth-token'] === 'old');
 
@@ -161,7 +161,7 @@ describe('api/auth/token', () => {
     expect(server.asked[3]?.headers).toMatchObject({ 'x-rundeck-auth-token': 'old', 'x-service-auth-token': 'old' });
   });
 
-  it('says nothing of the token in its errors', async () => {
+  it('never shows the token in its errors', async () => {
     const { server, api } = await meet();
     server.guard(() => false, { ...unauthorized, body: unauthorized.body.replace('"no"', '"(Token:old****)"') });
 

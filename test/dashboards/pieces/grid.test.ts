@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { layOut } from '../../../dashboards/pieces/grid.ts';
 
 describe('dashboards/pieces/grid', () => {
-  it('breaks the line where the width is used up and starts each row below the last', () => {
+  it('wraps when the width is used up and starts each row below the last', () => {
     const panel = (title: string, width: number, height: number) => ({ width, height, panel: { type: 'stat', title } });
     const rows = [
       { id: 1, question: 'First?', panels: [panel('a', 12, 4), panel('b', 12, 6), panel('c', 8, 4)] },

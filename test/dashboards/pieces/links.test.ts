@@ -14,15 +14,15 @@ describe('dashboards/pieces/links', () => {
       'max by (server, project, job_group, job_name) (a)',
       `/d/automation-job?var-server=\${__field.labels.server:percentencode}&var-project=\${__field.labels.project:percentencode}&var-group=\${__field.labels.job_group:percentencode}&var-job=\${__field.labels.job_name:percentencode}&${keep}`,
     ],
-  ])('leads from %s to the most special dashboard', (expr, url) => {
+  ])('links from %s to the most specific dashboard', (expr, url) => {
     expect(linksOfSeries([expr]).map((link) => link.url)).toEqual([url]);
   });
 
-  it('leads from nothing in particular nowhere', () => {
+  it('has no link without a label to use', () => {
     expect(linksOfSeries(['sum by (le) (a)', 'max by (instance) (b)'])).toEqual([]);
   });
 
-  it('leads from an id to its execution, and from an alert to its runbook', () => {
+  it('links from an id to its execution, and from an alert to its runbook', () => {
     const links = linksOfColumns({
       server: 'Server',
       alertname: 'Alert',

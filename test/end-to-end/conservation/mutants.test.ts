@@ -3,7 +3,7 @@ import { mutants } from './mutants.ts';
 import { playScene } from './scene.ts';
 
 describe('end-to-end/conservation/mutants', () => {
-  it.each(mutants)('tells a wrong daemon by its counters: $name', async ({ name, make, trouble }) => {
+  it.each(mutants)('detects a faulty daemon by its counters: $name', async ({ name, make, trouble }) => {
     const right = await playScene(trouble);
     const wrong = await playScene(trouble, make());
     process.stdout.write(`${name}: ${wrong[0] ?? 'survived'}\n`);

@@ -18,13 +18,13 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('end-to-end/delivery/enrichment', () => {
-  it('counts everything without traces, to begin with', () => {
+  it('counts everything without traces, as the reference', () => {
     expect(untraced.faults).toEqual([]);
     expect(untraced.expected.counted.length).toBeGreaterThan(150);
     expect(untraced.traces).toEqual([]);
   });
 
-  it('makes traces with steps next to the very same counters', async () => {
+  it('makes traces with steps, with the same counters', async () => {
     const run = await expectSameCounters(() => {});
     expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
     expect(degraded(run)).toEqual({});
@@ -38,7 +38,7 @@ describe('end-to-end/delivery/enrichment', () => {
     ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
     ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
   ])(
-    'counts the same in the same rounds while the steps are %s, and makes roots of all',
+    'counts the same in the same rounds while the steps are %s, and makes only roots',
     async (...given) => {
       const [, trouble, reasons, mostAsked] = given;
       const run = await expectSameCounters(trouble);
@@ -52,7 +52,7 @@ describe('end-to-end/delivery/enrichment', () => {
     60_000,
   );
 
-  it('counts the same in the same rounds while the steps come slowly', async () => {
+  it('counts the same in the same rounds while the steps are slow', async () => {
     const run = await expectSameCounters(fault({ kind: 'slow', ms: 15, path: ofState }));
     expect(run.traces.some(({ spans }) => spans > 1)).toBe(true);
   }, 60_000);

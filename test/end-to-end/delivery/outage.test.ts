@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('end-to-end/delivery/outage', () => {
-  it('faults/row-29: counts everything in the same memory and disk while no collector is there, and says what gets no trace', async () => {
+  it('faults/row-29: counts everything in the same memory and disk without a trace backend, and reports what gets no trace', async () => {
     const undelivered: string[] = [];
     const world = await start((what) => undelivered.push(what));
     const weights: number[][] = [];

@@ -11,7 +11,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 let close: () => Promise<void> = async () => undefined;
 afterEach(() => close());
 
-it('continues a schedule at any moment, although the server counts the horizon by its own clock and tells whole seconds', async () => {
+it('continues a schedule at any moment, although the server counts the span by its own clock and returns whole seconds', async () => {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
   const { control } = simulator;
   control.createProject('pay');
@@ -50,7 +50,7 @@ it('continues a schedule at any moment, although the server counts the horizon b
   expect(edited).toEqual([]);
 });
 
-it('takes a next run that is over for no answer: asked again at once, the server would say the same', async () => {
+it('ignores a next run in the past: asked again at once, the server would return the same', async () => {
   const api = { supports: async () => true, get: async () => ({ nextRunMs: birthMs - 3_600_000 }) };
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
   const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);

@@ -48,7 +48,7 @@ describe('expected-runs/deciding/cause', () => {
     ['saturated', 'it is full from the time on', 5, 700],
     ['unknown', 'it was full, and free at the last reading before the time', -300, -20],
     ['unknown', 'it is free again within the margin', -300, 400],
-  ])('is %s where the pool of threads tells that %s', (reason, _what, fullFrom, fullThrough) => {
+  ])('is %s if the pool of threads shows that %s', (reason, _what, fullFrom, fullThrough) => {
     const contact = every15s(() => 'answered', [-610, 800]);
     const isFull = (seconds: number): boolean => seconds >= fullFrom && seconds <= fullThrough;
     const threads = every15s((seconds) => (isFull(seconds) ? 'full' : 'free'), [-610, 800]);
@@ -63,7 +63,7 @@ describe('expected-runs/deciding/cause', () => {
   it.each([
     ['the common address', undefined, 0],
     ['the member that runs the job', 'm2', 40],
-  ])('is restart where %s tells a start across the time by its own clock', (_what, uuid, aheadSeconds) => {
+  ])('is restart if %s has a start across the time by its own clock', (_what, uuid, aheadSeconds) => {
     // It ran by 40 s ahead: that was 02:00 by the clock of the first member.
     const expectedMs = atMs + 40 * second;
     const startedAtMs = atMs + (5 + aheadSeconds) * second;
@@ -79,7 +79,7 @@ describe('expected-runs/deciding/cause', () => {
     ['overlap', 'does not allow several', { allowsSeveral: false }],
     ['unknown', 'allows several', { allowsSeveral: true }],
     ['overlap', 'may not be read', { allowsSeveral: undefined }],
-  ] as const)('is %s while a run is under way and the definition %s, once it was asked for', (reason, _what, found) => {
+  ] as const)('is %s while a run is under way and the definition %s, once it was requested', (reason, _what, found) => {
     const given = {
       nowMs: atMs + 40 * minute,
       marginMs: 10 * minute,
@@ -103,7 +103,7 @@ describe('expected-runs/deciding/cause', () => {
     });
   });
 
-  it('is orphaned by the owner at the time, although another member has taken the job over before it is decided', () => {
+  it('is orphaned if the owner at the time is gone, although another member has taken the job before it is decided', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (
       ownerUuid: string,
@@ -136,7 +136,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 
-  it('is orphaned as soon as the others are read, although the owner gives no reading after the time', () => {
+  it('is orphaned as soon as the others are read, although the owner has no reading after the time', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);
@@ -175,7 +175,7 @@ describe('expected-runs/deciding/doubts', () => {
   it.each([
     ['a job saved by a member whose clock is ahead', 9000, undefined],
     ['a job saved after its definition was read', 1500, 'definition'],
-  ])('asks once for the definition of %s', (_what, lastModifiedMs, doubt) => {
+  ])('requests the definition of %s once', (_what, lastModifiedMs, doubt) => {
     const definition = { askedAtMs: 1000, allowsSeveral: false };
     const names = { id: 'j1', project: 'pay', group: '', name: 'settle' };
     const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };

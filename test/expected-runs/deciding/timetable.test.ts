@@ -18,7 +18,7 @@ const answer = (askedSeconds: number, untilSeconds: number, timesMs: number[]): 
 const join = { decidedMs: 0, doubtMs: 0 };
 
 describe('expected-runs/deciding/timetable', () => {
-  it('lets the last time before a gap have no more than the distance of the times before it', () => {
+  it('limits the window of the last time before a gap to the distance of earlier times', () => {
     const before = joinAnswer(undefined, answer(0, 65, tens(10, 6)), join).timetable;
     const { timetable } = joinAnswer(before, answer(6000, 6065, tens(6010, 6)), join);
     expect(timetable.timesMs.slice(4, 8)).toEqual([50_000, 60_000, 6_010_000, 6_020_000]);
@@ -27,7 +27,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
   });
 
-  it('takes the next run that is told at once for the next one', () => {
+  it('accepts the next run of an immediate answer as the next time', () => {
     const timetable = {
       timesMs: [3_600_000, 4_200_000],
       untilMs: 4_200_000,
@@ -36,14 +36,14 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('takes a next time that was not expected for one of another schedule, however soon it is due', () => {
+  it('treats an unexpected next time as one of another schedule, however soon it is due', () => {
     // Every ten seconds, but not before 1000.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
     expect({ soon: isNext(910), first: isNext(1000) }).toEqual({ soon: 'edited', first: 'same' });
   });
 
-  it('knows nothing of the times before where the next one is out of step with them', () => {
+  it('does not keep earlier times if the next one breaks their distance', () => {
     const before = joinAnswer(
       undefined,
       answer(
@@ -58,7 +58,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
-  it('does not take one next time in common for the same schedule', () => {
+  it('does not recognize the same schedule by one common next time', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
     expect(next.confirmedMs).toBe(before.confirmedMs);
@@ -66,7 +66,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(withdrawnMs).toEqual([470_000, 480_000, 490_000, 510_000, 520_000]);
   });
 
-  it('ends the window of a time half way to the next one also after an edit took that away', () => {
+  it('ends the window of a time half way to the next one even if an edit removed that', () => {
     const before = joinAnswer(undefined, answer(0, 300, [60_000, 120_000, 180_000]), join).timetable;
     const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
     expect(timetable.timesMs).toEqual([60_000, 900_000]);
@@ -78,12 +78,12 @@ describe('expected-runs/deciding/notes', () => {
   const listed = { id: 'a', name: 'a', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
   const job = noteListed(undefined, listed, { project: 'pay', atMs: 0 }).job;
 
-  it('begins with the first time that no clock of the server has passed', () => {
+  it('starts with the first time that no clock of the server has passed', () => {
     const { sinceMs, decidedMs } = noteAnswer(job, answer(100, 200, tens(110, 9)), 40_000).job;
     expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
   });
 
-  it('sees no switch turned in that an old period is forgotten', () => {
+  it('does not treat forgetting an old period as a turned switch', () => {
     const over = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1, untilMs: 2 }] } as const;
     const open = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1 }] } as const;
     expect([isSwitched(over, job), isSwitched(open, over), isSwitched(job, open)]).toEqual([false, true, true]);

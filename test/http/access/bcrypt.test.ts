@@ -27,27 +27,27 @@ function setUp() {
 }
 
 describe('http/access/bcrypt', () => {
-  it.each(known)('knows the password %j by its hash', async (password, hash) => {
+  it.each(known)('recognizes the password %j by its hash', async (password, hash) => {
     const { compare } = setUp();
     expect(await compare(password, hash)).toBe(true);
     expect(await compare(`${password.slice(0, 10)}!`, hash)).toBe(false);
     expect(await compare(password, hash.replace(/.{5}$/, '.....'))).toBe(false);
   });
 
-  it('reads no more of a password than others do: 72 bytes', async () => {
+  it('uses no more of a password than other implementations: 72 bytes', async () => {
     const { compare } = setUp();
     const [, hash] = known[4];
     expect(await compare('x'.repeat(72), hash)).toBe(true);
     expect(await compare('x'.repeat(71), hash)).toBe(false);
   });
 
-  it('lets others have their turn every few milliseconds', async () => {
+  it('leaves the event loop to others every few milliseconds', async () => {
     const { compare, turns } = setUp();
     await compare('a', known[1][1]);
     expect(turns()).toBe(2);
   });
 
-  it('works as long for a cheap hash as for a dear one, where both can be there', async () => {
+  it('takes as long for a cheap hash as for an expensive one, if there are both', async () => {
     const { compare, turns } = setUp();
     await compare('wrong', known[3][1], 9);
     expect(turns()).toBe(16);
@@ -65,7 +65,7 @@ describe('http/access/bcrypt', () => {
     '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOe',
     'prometheus:$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW',
     'secret',
-  ])('takes %s for no hash', (text) => {
+  ])('rejects %s as a hash', (text) => {
     expect(parseBcryptHash(text)).toBeUndefined();
   });
 });

@@ -123,7 +123,7 @@ describe('http/access/client-certificate', () => {
       shown: foreign,
       reason: unknown,
     },
-  ])('judges $client where $where', ({ clientAuth, allowedSans, shown, reason }) => {
+  ])('decides on $client if $where', ({ clientAuth, allowedSans, shown, reason }) => {
     expect(refuseCertificate({ clientAuth, allowedSans }, shown)).toBe(reason);
   });
 });

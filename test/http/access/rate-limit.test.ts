@@ -4,7 +4,7 @@ import { createRateLimit } from '../../../src/http/access/access.ts';
 const limit = { everyMs: 1000, burst: 3 };
 
 describe('http/access/rate-limit', () => {
-  it('allows a burst, and then one each time the interval has passed', () => {
+  it('allows a burst, and then one request in each interval', () => {
     let ticks = 0;
     const isAllowed = createRateLimit(() => ticks);
     const ask = (times: number): boolean[] => Array.from({ length: times }, () => isAllowed(limit, undefined));
@@ -18,7 +18,7 @@ describe('http/access/rate-limit', () => {
     expect(ask(4)).toEqual([true, true, true, false]);
   });
 
-  it('takes nothing from a known client, however much others ask', () => {
+  it('takes nothing from a known client, however many requests others send', () => {
     const isAllowed = createRateLimit(() => 0);
     const ask = (client?: string): boolean[] => Array.from({ length: 4 }, () => isAllowed(limit, client));
 
@@ -27,7 +27,7 @@ describe('http/access/rate-limit', () => {
     expect(ask('user grafana')).toEqual([true, true, true, false]);
   });
 
-  it('remembers the 1,000 clients that asked last', () => {
+  it('remembers the last 1,000 clients', () => {
     const isAllowed = createRateLimit(() => 0);
     const once = { everyMs: 1000, burst: 1 };
     for (let client = 0; client < 1000; client += 1) isAllowed(once, String(client));

@@ -43,7 +43,7 @@ const basic = (login: string): string => `Basic ${Buffer.from(login).toString('b
 const two = { prometheus: { password: 'right', cost: 10 }, old: { password: 'older', cost: 5 } };
 
 describe('http/access/users', () => {
-  it('admits who knows the password of a user, and nobody else', async () => {
+  it('admits users with their password, and nobody else', async () => {
     const { users, settle } = setUp({ ...two, colons: { password: 'a:b:c', cost: 4 } });
     for (const [login, admission] of [
       ['prometheus:right', 'admitted'],
@@ -74,7 +74,7 @@ describe('http/access/users', () => {
     expect(compared).toEqual([]);
   });
 
-  it('admits everyone where there are no users', () => {
+  it('admits everyone if there are no users', () => {
     expect(setUp({}).users.admit(undefined)).toBe('admitted');
   });
 
@@ -92,7 +92,7 @@ describe('http/access/users', () => {
     expect(compared).toHaveLength(2);
   });
 
-  it('computes as much for a name that nobody has as for a known one, whatever its cost', async () => {
+  it('takes as long for an unknown name as for a known one, whatever its cost', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
     // A hash of a lower cost is followed by work up to the highest.
@@ -103,7 +103,7 @@ describe('http/access/users', () => {
     ]);
   });
 
-  it('is busy for who guesses, and not for who is known', async () => {
+  it('is busy for a client that guesses, and not for a known one', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     const guesses = Array.from({ length: 20 }, (_, index) =>
@@ -115,7 +115,7 @@ describe('http/access/users', () => {
     for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
   });
 
-  it('keeps who is known, however many guess', async () => {
+  it('keeps known users, however many others guess', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('still knows users over a reload that leaves their hashes as they are, while others guess', async () => {
+  it('still knows users after a reload that does not change their hashes, while others guess', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));
@@ -153,7 +153,7 @@ describe('http/access/users', () => {
     expect(compared.length).toBe(before);
   });
 
-  it('judges again where a reload changed the hash of a user meanwhile', async () => {
+  it('checks again if a reload changed the hash of a user meanwhile', async () => {
     const { users, settle } = setUp(two);
     const underWay = users.admit(basic('prometheus:right'));
     users.take(toUsers({ ...two, prometheus: { password: 'new', cost: 4 } }));
@@ -163,7 +163,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:right')))).toBe('refused');
   });
 
-  it('goes over to other users at once', async () => {
+  it('applies other users at once', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     users.take(toUsers({ prometheus: { password: 'new', cost: 4 } }));
