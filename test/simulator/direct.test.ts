@@ -17,7 +17,7 @@ const paths = [
 ];
 
 describe('simulator/direct', () => {
-  it('answers without a socket what the service answers over one', async () => {
+  it('answers a function call like a request over a socket', async () => {
     const simulator = await startSimulator(options);
     const { world, token } = createService(options, createClock(undefined, 'free'));
     const [member] = world.members;

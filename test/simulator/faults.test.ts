@@ -6,7 +6,7 @@ import type { Simulator } from '../../simulator/simulator.ts';
 import { ask, startEmpty } from './caller.ts';
 
 describe('simulator/faults', () => {
-  it('spoils only matching paths, and only as often as asked', async () => {
+  it('affects only matching paths, and only as often as requested', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'status', status: 503, path: 'projects$', times: 2 });
     const statuses = [];
@@ -19,7 +19,7 @@ describe('simulator/faults', () => {
     expect(logged).toEqual([503, 200, 503, 200]);
   });
 
-  it('spoils every second request, until it is cleared', async () => {
+  it('affects every second request, until it is cleared', async () => {
     const simulator = await startEmpty();
     const clear = simulator.control.addFault({ kind: 'empty', everyNth: 2 });
     const texts = [];
@@ -57,7 +57,7 @@ describe('simulator/faults', () => {
     expect(await pending).toEqual({ failed: true, status: undefined, body: Buffer.alloc(0) });
   });
 
-  it('hangs up without a word', async () => {
+  it('closes the connection without an answer', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'refuse' });
     const { failed, status } = await fetchRaw(simulator);
@@ -65,7 +65,7 @@ describe('simulator/faults', () => {
     expect([failed, status]).toEqual([true, undefined]);
   });
 
-  it('cuts a body short of its promised length', async () => {
+  it('ends a body before its declared length', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'cut' });
     const { failed, status, body } = await fetchRaw(simulator);
@@ -74,7 +74,7 @@ describe('simulator/faults', () => {
     expect(body.toString()).toBe('[');
   });
 
-  it('drips a body byte by byte and still ends well', async () => {
+  it('sends a body byte by byte to its end', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'drip', ms: 1 });
     const { failed, body } = await fetchRaw(simulator);
@@ -82,7 +82,7 @@ describe('simulator/faults', () => {
     expect([failed, body.toString()]).toEqual([false, '[]']);
   });
 
-  it('sends huge bodies and bombs of any size', async () => {
+  it('sends bodies and compression bombs of any size', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'huge', bytes: 300_000, times: 1 });
     simulator.control.addFault({ kind: 'bomb', bytes: 1_000_000, times: 1 });

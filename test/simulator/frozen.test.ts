@@ -34,7 +34,7 @@ describe('simulator/frozen', () => {
     },
   );
 
-  it('stands still after noon, at an address of nobody', async () => {
+  it('is stopped after noon, at an example address', async () => {
     const texts = await readAll('empty', ['system/info']);
     const { system } = JSON.parse(texts['system/info'] ?? '') as {
       system: { timestamp: { datetime: string }; ping: { href: string } };
@@ -43,7 +43,7 @@ describe('simulator/frozen', () => {
     expect(system.ping.href).toBe('https://automation.example.org/api/47/metrics/ping');
   });
 
-  it('moves only by hand', async () => {
+  it('advances only by `advance`', async () => {
     const simulator = await startSimulator({ scenario: 'quiet-day', frozen: true });
     const before = simulator.truth().executions.length;
     simulator.advance(600_000);

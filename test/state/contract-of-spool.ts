@@ -19,7 +19,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
     beforeEach(() => {
       state = stateNow();
     });
-    it('takes a trace in by the change that forgets what was pending of it', async () => {
+    it('stores a trace in the change that removes its pending document', async () => {
       await state.ledger.commit('prod', { documents: [{ kind: 'pending', key: '1', body: '{}' }] });
       await state.ledger.commit('prod', {
         documents: [{ kind: 'pending', key: '1', body: undefined }],
@@ -41,7 +41,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       ]);
     });
 
-    it('keeps pending what could not be spooled', async () => {
+    it('keeps a trace pending that could not be spooled', async () => {
       await state.ledger.commit('prod', { documents: [{ kind: 'pending', key: '1', body: '{}' }] });
       const broken = { ...toTrace('1'), spans: 'many' as unknown as number };
       const change = { documents: [{ kind: 'pending', key: '1', body: undefined }], spooled: [broken] };
@@ -51,7 +51,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
     });
 
-    it('keeps the first bytes of a trace that comes twice', async () => {
+    it('keeps the first bytes of a trace that is spooled twice', async () => {
       await spool(toTrace('1'), { ...toTrace('1'), bytes: new Uint8Array([9]) });
 
       expect((await state.spool.next(all)).map(({ bytes }) => [...bytes])).toEqual([[1, 2, 3, 4]]);
@@ -64,7 +64,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.next(all))[0]?.bytes).toEqual(bytes.slice(1));
     });
 
-    it('returns the first in line, within both bounds but one at least', async () => {
+    it('returns the first of the queue, within both bounds but at least one', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
 
       expect(await keys({ maxBytes: 1000, maxTraces: 2 })).toEqual(['1', '2']);
@@ -74,14 +74,14 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.next(all, ['1', '3'])).map(({ key }) => key)).toEqual(['2']);
     });
 
-    it('keeps the order in which traces came, whatever the clock did', async () => {
+    it('keeps the order in which traces were spooled, whatever the clock did', async () => {
       await spool({ ...toTrace('1'), spooledAtMs: 9000 }, { ...toTrace('2'), spooledAtMs: 10 });
 
       expect(await keys(all)).toEqual(['1', '2']);
       expect((await state.spool.size()).oldestMs).toBe(9000);
     });
 
-    it('forgets what was delivered, and tells its size', async () => {
+    it('removes delivered traces, and returns its size', async () => {
       const empty = { traces: 0, bytes: 0, oldestMs: undefined, quarantinedTraces: 0, quarantinedBytes: 0 };
       expect(await state.spool.size()).toEqual(empty);
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
@@ -91,7 +91,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.size()).toEqual({ ...empty, traces: 1, bytes: 4, oldestMs: 2000 });
     });
 
-    it('has room below both bounds, and counts no trace that is quarantined', async () => {
+    it('has room below both bounds, and does not count quarantined traces', async () => {
       await spool(toTrace('1'), toTrace('2'));
       expect(await state.spool.hasRoom({ maxBytes: 100, maxTraces: 2 })).toBe(false);
       expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 100 })).toBe(false);
@@ -101,7 +101,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 2 })).toBe(true);
     });
 
-    it('sets aside with a reason, puts back at the old place, and drops', async () => {
+    it('quarantines with a reason, puts back at the old place, and drops', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
       await state.spool.quarantine('1', { reason: 'HTTP 400 too odd', atMs: 5 }, all);
       await state.spool.quarantine('2', { reason: 'HTTP 413', atMs: 6 }, all);
@@ -141,7 +141,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       });
     });
 
-    it('drops what was quarantined first where too much is', async () => {
+    it('drops the oldest in quarantine if there are too many', async () => {
       await spool(toTrace('1'), toTrace('2'), toTrace('3'));
       const bounds = { maxBytes: 8, maxTraces: 10 };
       expect(await state.spool.quarantine('3', { reason: 'HTTP 400', atMs: 5 }, bounds)).toEqual([]);
@@ -159,7 +159,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       });
     });
 
-    it('keeps everything over a restart', async () => {
+    it('keeps everything across a restart', async () => {
       await spool(toTrace('1'), toTrace('2'));
       await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, all);
       await reopen();

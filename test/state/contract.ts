@@ -30,7 +30,7 @@ export function describeContract(open: () => Promise<Engine>): void {
   }
 
   describe('memories', () => {
-    it('remembers over a restart, each server and collector for itself', async () => {
+    it('remembers across a restart, separately for each server and collector', async () => {
       const key = { server: 'prod', collector: 'execution-mode' };
       await state.remember(key, { mode: 'active' });
       await state.remember(key, { mode: 'passive', changedAtMs: 5 });
@@ -43,7 +43,7 @@ export function describeContract(open: () => Promise<Engine>): void {
   });
 
   describe('ledger', () => {
-    it('finds all entries of an id on one server, whatever their project and start', async () => {
+    it('finds all entries with an id on one server, whatever their project and start', async () => {
       await state.ledger.commit('prod', {
         entries: [ended('pay', 7, 50), ended('shop', 7, 90, 80), ended('pay', 8, 50)],
       });
@@ -62,14 +62,14 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.firstEnd('prod', 'pay', 0)).toBe(1_800_000_000_000);
     });
 
-    it('counts the ends of some projects within a window, both of its ends too', async () => {
+    it('counts the ends of some projects within a window, including its own ends', async () => {
       const entries = [ended('pay', 1, 99), ended('pay', 2, 100), ended('shop', 3, 200), ended('shop', 4, 201)];
       await state.ledger.commit('prod', { entries: [...entries, ended('old', 5, 150)] });
       expect(await state.ledger.countEnds('prod', { projects: ['pay', 'shop'], beginMs: 100, endMs: 200 })).toBe(2);
       expect(await state.ledger.countEnds('prod', { projects: [], beginMs: 100, endMs: 200 })).toBe(0);
     });
 
-    it('tells the first end of a project from a time on', async () => {
+    it('returns the first end of a project from a time on', async () => {
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 2, 300), ended('shop', 3, 200)],
       });
@@ -78,7 +78,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.firstEnd('prod', 'pay', 301)).toBeUndefined();
     });
 
-    it('keeps an entry once, and knows how many there are', async () => {
+    it('keeps an entry once, and returns their number', async () => {
       expect(await state.ledger.size('prod')).toBe(0);
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 1, 100), ended('pay', 1, 100, 2)],
@@ -90,7 +90,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.size('prod')).toBe(2);
     });
 
-    it('prunes what ended before a time, only in one project', async () => {
+    it('removes what ended before a time, only in one project', async () => {
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 99), ended('pay', 2, 100), ended('shop', 3, 99)] });
       expect(await state.ledger.size('prod')).toBe(3);
       await state.ledger.commit('prod', { prune: { project: 'pay', endedBeforeMs: 100 } });
@@ -98,7 +98,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect((await state.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([2, 3]);
     });
 
-    it('keeps what is written last under a name, and forgets what has no body any longer', async () => {
+    it('keeps the last document under a name, and removes one without a body', async () => {
       const put = (key: string, body: string | undefined) => ({ kind: 'cell', key, body });
       await state.ledger.commit('prod', {
         documents: [put('a', '1'), put('b', '1'), put('a', '2'), put('c', '1'), put('c', undefined)],
@@ -109,14 +109,14 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await engine.other.ledger.load('other')).toEqual([]);
     });
 
-    it('loads the documents of some kinds alone', async () => {
+    it('loads only the documents of some kinds', async () => {
       const documents = ['cell', 'job', 'facts'].map((kind) => ({ kind, key: 'a', body: '1' }));
       await state.ledger.commit('prod', { documents });
       expect((await state.ledger.load('prod', ['cell', 'job'])).map(({ kind }) => kind)).toEqual(['cell', 'job']);
       expect(await state.ledger.load('prod', ['other'])).toEqual([]);
     });
 
-    it('keeps names of every kind as they are', async () => {
+    it('keeps names of every kind unchanged', async () => {
       const names = ['Zahlung für €', "O'Brien", '"quoted"', 'back\\slash', '{braces,}', 'NULL', '😀', ' ', ''];
       const documents = names.map((key) => ({ kind: 'cell', key, body: JSON.stringify([key]) }));
       const entries = names.map((project, index) => ended(project, index, 100));
@@ -130,7 +130,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect((await state.ledger.find('prod', [0]))[0]?.project).toBe('Zahlung für €');
     });
 
-    it('keeps nothing of a change when one part of it cannot be kept', async () => {
+    it('keeps nothing of a change if one part of it fails', async () => {
       const entries = [ended('pay', 1, 100), ended('pay', 2, Number.NaN)];
       await expect(
         state.ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }] }),

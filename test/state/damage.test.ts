@@ -28,7 +28,7 @@ async function leaveState(): Promise<void> {
 }
 
 describe('state/damage', () => {
-  it('restores the last copy in the place of a file that is empty', async () => {
+  it('replaces an empty file by the last backup', async () => {
     await leaveState();
     truncateSync(file, 0);
     const state = openSqliteState({ dir }, clock);
@@ -38,7 +38,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('restores the last copy in the place of a file that is gone', async () => {
+  it('replaces a missing file by the last backup', async () => {
     await leaveState();
     rmSync(file);
     const state = openSqliteState({ dir }, clock);
@@ -48,7 +48,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes a text that cannot be read for damage', async () => {
+  it('detects an unreadable text as damage', async () => {
     await leaveState();
     const database = new DatabaseSync(file);
     database.exec(`UPDATE ledger_document SET body = '{"epoch":'`);
@@ -60,7 +60,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('keeps the last good copy where the state is damaged while it is in use', async () => {
+  it('keeps the last good backup if the state is damaged in use', async () => {
     await leaveState();
     let broken = 0;
     const state = openSqliteState({ dir, onBroken: () => void broken++ });
@@ -76,7 +76,7 @@ describe('state/damage', () => {
     await restored.close();
   });
 
-  it('says once that what it is to write to is damaged, and not that the disk is full', async () => {
+  it('logs once that the file is damaged, and not that the disk is full', async () => {
     await leaveState();
     let broken = 0;
     const state = openSqliteState({ dir, onBroken: () => void broken++ });
@@ -90,7 +90,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes a number that was changed within a text for damage', async () => {
+  it('detects a changed number within a text as damage', async () => {
     await leaveState();
     edit(`UPDATE ledger_document SET body = '{"epoch":2}'`);
     const state = openSqliteState({ dir }, clock);
@@ -100,7 +100,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes a document without the shape of its kind for damage, and starts again where its copy has the same', async () => {
+  it('detects a document without the shape of its kind as damage, and starts empty if the backup has the same', async () => {
     await leaveState();
     const state = openSqliteState({ dir, isSound: (kind, body) => kind !== 'server' || Array.isArray(body) }, clock);
 
@@ -108,7 +108,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes another version of the schema than it noted for damage', async () => {
+  it('detects another version of the schema than recorded as damage', async () => {
     await leaveState();
     edit('PRAGMA user_version = 68');
     const state = openSqliteState({ dir }, clock);
@@ -117,7 +117,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('notices that the write-ahead log of a process that was killed is gone', async () => {
+  it('notices that the write-ahead log of a killed process is gone', async () => {
     const killed = join(dir, 'killed');
     const owner = openSqliteState({ dir: killed });
     for (const epoch of [1, 2, 3]) {
@@ -134,7 +134,7 @@ describe('state/damage', () => {
     await restored.close();
   });
 
-  it('notices lost commits that its copy has not got either', async () => {
+  it('notices lost commits that its backup lacks too', async () => {
     await leaveState();
     writeFileSync(join(dir, 'state.commits'), readFileSync(join(dir, 'state.commits'), 'utf8').replace('0001', '0003'));
     const state = openSqliteState({ dir }, clock);
@@ -144,7 +144,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('quarantines a trace with other bytes, says so, and continues with the others', async () => {
+  it('quarantines a trace with changed bytes, logs it, and continues with the others', async () => {
     const trace = { server: 'prod', startedAtMs: 1, spooledAtMs: 2, encoding: 'json' as const, spans: 1 };
     const first = openSqliteState({ dir });
     const spooled = ['1', '2'].map((id) => ({ ...trace, key: id, executionId: id, bytes: Buffer.from(`trace ${id}`) }));
@@ -162,7 +162,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes over what a release without checksums left, and says so once', async () => {
+  it('accepts the state of a release without checksums, and logs it once', async () => {
     await leaveState();
     edit(`
       ALTER TABLE ledger_document DROP COLUMN checksum; ALTER TABLE collector_memory DROP COLUMN checksum;

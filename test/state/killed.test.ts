@@ -38,7 +38,7 @@ async function killAfter(line: string, { nth, turns }: { nth: number; turns: num
 }
 
 describe('state/killed', () => {
-  it('faults/row-22: opens after a kill in a start, a commit, a copy or a stop, with nothing lost or counted twice', async () => {
+  it('faults/row-22: opens after a kill during a start, a commit, a backup or a stop, with nothing lost or counted twice', async () => {
     const random = createRandom(7);
     const deaths = new Map<string, number>();
     let least = 0;
@@ -65,7 +65,7 @@ describe('state/killed', () => {
     expect(phases.filter((phase) => !deaths.has(phase))).toEqual([]);
   }, 300_000);
 
-  it('faults/row-22: opens after a kill in the upgrade of an older state, with everything that was in it', async () => {
+  it('faults/row-22: opens after a kill during the upgrade of an older state, with everything in it', async () => {
     const entries = Array.from({ length: 20_000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
     const documents = entries.map(({ id }) => ({ kind: 'job', key: String(id), body: `{"runs":${id}}` }));
     const before = openSqliteState({ dir });

@@ -66,7 +66,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     });
   }
 
-  it('moves everything into the database and back, and nothing changes', async () => {
+  it('moves everything into the database and back unchanged', async () => {
     const there = await move('postgres');
     expect(
       there.map(({ unit, documents, memories, entries, traces }) => ({ unit, documents, memories, entries, traces })),
@@ -93,7 +93,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   }, 60_000);
 
-  it('moves the memories of the members of a cluster, where replicas and a daemon look for them', async () => {
+  it('moves the memories of cluster members to where replicas and a daemon look for them', async () => {
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
     const memory = { mode: 'passive', changedAtMs: 7 };
     await move('postgres');
@@ -121,7 +121,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   }, 60_000);
 
-  it('lets no replica use a database into which a copy broke, until it is copied again', async () => {
+  it('lets no replica use a database with an interrupted copy, until it is copied again', async () => {
     await move('postgres');
     await server.query(`CREATE FUNCTION "${schema}".refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no more' USING ERRCODE = '53100'; END $$;
@@ -158,7 +158,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await (await openPostgresState(others)).close();
   }, 60_000);
 
-  it('lets no daemon use a directory into which a copy broke, until it is copied again', async () => {
+  it('lets no daemon use a directory with an interrupted copy, until it is copied again', async () => {
     const there = await move('postgres');
     const body = `"${schema}".collector_memory SET memory`;
     await server.query(`UPDATE ${body} = '{' WHERE unit = 'prod' AND collector = 'execution-mode'`);
@@ -185,7 +185,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect((await move('postgres', { overwrite: true })).map(({ entries }) => entries)).toEqual([0, 4500]);
   }, 60_000);
 
-  it('refuses a target that has something of the same server, unless it may replace it', async () => {
+  it('refuses a target with rows of the same server, unless it may replace them', async () => {
     const there = await move('postgres');
     await expect(move('postgres')).rejects.toThrow(
       'the database has a state of other, prod already; to replace it, add `--overwrite`',
@@ -197,7 +197,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(await move('directory', { overwrite: true })).toEqual(there);
   }, 60_000);
 
-  it('replaces no whole state without being told, although a copy of another server broke', async () => {
+  it('replaces no complete state without permission, although a copy of another server was interrupted', async () => {
     await move('postgres');
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('other')`);
     await expect(move('postgres')).rejects.toThrow(

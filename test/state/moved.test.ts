@@ -36,7 +36,7 @@ function keep(state: State, id: number): Promise<void> {
 const refusal = 'the state directory was removed or replaced: nothing is kept until it is written again';
 
 describe('state/moved', () => {
-  it('writes everything again where the directory was removed, and continues', async () => {
+  it('writes everything again after the directory was removed, and continues', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     await expect(keep(state, 2)).rejects.toThrow(refusal);
@@ -51,7 +51,7 @@ describe('state/moved', () => {
     await again.close();
   });
 
-  it('sets aside what took its place where nobody uses that', async () => {
+  it('renames an unused file in its place', async () => {
     const state = await openWithOne();
     renameSync(dir, join(parent, 'old'));
     const other = openSqliteState({ dir });
@@ -65,7 +65,7 @@ describe('state/moved', () => {
     await state.close();
   });
 
-  it('counts nothing, and says why, where a second process began on the same directory', async () => {
+  it('counts nothing, and explains it, if a second process has started in the same directory', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     mkdirSync(dir);
@@ -84,7 +84,7 @@ describe('state/moved', () => {
     await again.close();
   });
 
-  it('writes everything again before a copy is made', async () => {
+  it('writes everything again before a backup is made', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     await state.backUp();

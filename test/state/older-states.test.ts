@@ -14,7 +14,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Each was written by the code of its version: five executions are counted, a trace waits, and a mode is remembered. */
 describe('state/older-states', () => {
-  it.each([3, 4])('counts on from a state of version %i, over one start and the next ones', async (version) => {
+  it.each([3, 4])('continues from a state of version %i, across several starts', async (version) => {
     const file = join(import.meta.dirname, 'older', `version-${version}.sqlite.gz`);
     writeFileSync(join(dir, 'state.sqlite'), gunzipSync(readFileSync(file)), { mode: 0o600 });
     let state = openSqliteState({ dir });

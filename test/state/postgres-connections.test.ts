@@ -4,7 +4,7 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { createConnections } from '../../src/state/postgres/connections.ts';
 import { toSettings } from '../support/postgres.ts';
 
-it('survives a database that ends in the moment in which it takes a connection', async () => {
+it('survives a database that stops just when it accepts a connection', async () => {
   const unexpected: unknown[] = [];
   const note = (error: unknown): void => void unexpected.push(error);
   process.on('uncaughtException', note);
@@ -27,7 +27,7 @@ const begunMessage = Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]);
 it.each([
   ['messages without an end', Buffer.alloc(0), tinyMessages],
   ['one message without an end', begunMessage, Buffer.alloc(2 ** 20)],
-])('gives a database up that answers with %s', async (_name, first, again) => {
+])('abandons a database that answers with %s', async (_name, first, again) => {
   const { port, stop } = await start((socket) => {
     socket.write(Buffer.concat([admitted, ready]));
     socket.once('data', () => {

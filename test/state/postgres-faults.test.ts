@@ -67,7 +67,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     return (error as StateError).message;
   }
 
-  it('keeps what it acknowledged when the database is killed, and continues when it is back', async () => {
+  it('keeps acknowledged writes when the database is killed, and continues when it is back', async () => {
     const state = await own(await open());
     for (let id = 1; id <= 20; id += 1) await state.ledger.commit('prod', { entries: [entry(id)] });
     await server.crash();
@@ -81,7 +81,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.countEnds('prod', { projects: ['pay'], beginMs: 0, endMs: 100 })).toBe(21);
   }, 60_000);
 
-  it('continues after a cut of the network', async () => {
+  it('continues after a network failure', async () => {
     const proxy = await startCutProxy(server.port);
     const state = await own(await open({ at: { port: proxy.port } }));
     proxy.cut();
@@ -119,7 +119,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(2);
   });
 
-  it('accepts only a certificate of a trusted authority for the host that it asks', async () => {
+  it('accepts only a certificate of a trusted authority for the host', async () => {
     await expect(complaintOf({ tls: async () => ({}) })).resolves.toBe(
       `the database cannot be used: 127.0.0.1:${server.port} offers no TLS; turn it on there, or set \`state.postgres.tls.disable\``,
     );
@@ -145,7 +145,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('accepts a certificate for the name that is configured, whatever the host is called', async () => {
+  it('accepts a certificate for the configured name, whatever the host is', async () => {
     const ca = certificates.pem('ca.pem');
     await server.useCertificate(certificates.pem('elsewhere.key'), certificates.pem('elsewhere.pem'));
     const tls = async () => ({ ca, servername: 'elsewhere.example' });
@@ -156,7 +156,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     ).toMatch(/is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
   });
 
-  it('says what to do about a wrong address, database, user or right', async () => {
+  it('explains what to do about a wrong address, database, user or right', async () => {
     await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor'`);
     expect(await complaintOf({ at: { host: 'no-such-host.invalid' } })).toMatch(
       /^the database cannot be used: no-such-host\.invalid:\d+ cannot be reached \((?:ENOTFOUND|EAI_AGAIN)\); start the database, or correct its address$/,
@@ -176,7 +176,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('says what to do about a table that somebody has dropped', async () => {
+  it('explains what to do about a dropped table', async () => {
     const state = await own(await open());
     await server.query(`DROP TABLE ${schema}.ledger_entry`);
     await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(
@@ -184,14 +184,14 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('needs no more than a schema of its own', async () => {
+  it('needs only its own schema', async () => {
     await server.query(`CREATE ROLE modest LOGIN PASSWORD 'modest'; CREATE SCHEMA ${schema} AUTHORIZATION modest`);
     const state = await own(await open({ at: { user: 'modest', password: 'modest' } }));
     await state.ledger.commit('prod', { entries: [entry(1)] });
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
-  it('opens all connections again after one of them broke: the others may lead to a server that is gone', async () => {
+  it('opens all connections again after one broke: the others may lead to a server that is gone', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
     /** The processes of three connections that are in use at the same time. */
     const pids = async (): Promise<Set<number | undefined>> => {
@@ -234,13 +234,13 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('prepares the tables once, however many replicas start at the same time', async () => {
+  it('creates the tables once, however many replicas start at the same time', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
     expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '5' }]);
   });
 
-  it('gives up on a database that does not answer, and says so', async () => {
+  it('stops waiting for a database that does not answer, and reports it', async () => {
     const state = await own(await open({ statementTimeoutMs: 500 }));
     const holder = createConnections(toSettings(server, schema), systemClock);
     await holder.transact(async (sql) => {
@@ -254,7 +254,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
-  it('tries again where two transactions were in conflict, and not for ever', async () => {
+  it('retries after a conflict of two transactions, but not for ever', async () => {
     const connections = createConnections(toSettings(server, 'public'), systemClock);
     let tries = 0;
     const conflict = `DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`;

@@ -40,7 +40,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     return shared;
   }
 
-  it('gives a unit to one replica at a time, and another epoch with each', async () => {
+  it('gives a unit to one replica at a time, each time with another epoch', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const { isOurs, lease } = await a.leases.acquire('prod', 60_000);
     const { remainingMs, ...rest } = lease;
@@ -63,7 +63,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await b.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { owner: 'b', epoch: 3 } });
   });
 
-  it('gives no epoch twice, even after somebody deleted the lease', async () => {
+  it('gives no epoch twice, even after the lease was deleted', async () => {
     const a = await open('a');
     const first = await a.leases.acquire('prod', 60_000);
     await server.query(`DELETE FROM ${schema}.lease`);
@@ -83,7 +83,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
   });
 
-  it('says the configuration of an owner, and nothing of one whose release does not give it', async () => {
+  it('returns the configuration of an owner, and nothing for one whose release does not set it', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const shown = async () => (await b.leases.list()).map(({ owner, configuration }) => [owner, configuration]);
     await a.leases.acquire('prod', 60_000);
@@ -98,7 +98,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await shown()).toEqual([['of an older release', undefined]]);
   });
 
-  it('renews a lease at once, although the units that it waits for are locked', async () => {
+  it('renews a lease at once, although a wait for locked units is in progress', async () => {
     const a = await open('a');
     for (const unit of ['prod', 'x', 'y']) await a.leases.acquire(unit, 60_000);
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });
@@ -116,7 +116,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(order[0]).toBe('renewed: true');
   }, 30_000);
 
-  it('renews its lease while a write of its own is under way, however long that takes', async () => {
+  it('renews a lease during a write of its own, however long that takes', async () => {
     const a = await open('a');
     const { lease } = await a.leases.acquire('prod', 60_000);
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });
@@ -151,14 +151,14 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(order).toEqual(['renewed: true', 'written', 'taken: true']);
   }, 30_000);
 
-  it('lets one of many replicas win that ask at once', async () => {
+  it('lets one of many simultaneous replicas acquire a unit', async () => {
     const replicas = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => open(owner)));
     const answers = await Promise.all(replicas.map(({ leases }) => leases.acquire('prod', 60_000)));
     expect(answers.filter(({ isOurs }) => isOurs)).toHaveLength(1);
     expect(new Set(answers.map(({ lease }) => `${lease.owner} ${lease.epoch}`)).size).toBe(1);
   });
 
-  it('writes nothing of an owner that was replaced', async () => {
+  it('writes nothing for an owner that was replaced', async () => {
     const [a, b] = [await open('a'), await open('b')];
     const old = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);
     await old.ledger.commit('prod', { entries: [entry(1)], spooled: [trace] });
@@ -209,7 +209,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     }
   }, 60_000);
 
-  it('writes nothing on top of a database that has lost its last commits', async () => {
+  it('writes nothing to a database that has lost its last commits', async () => {
     const a = await open('a');
     const { lease } = await a.leases.acquire('prod', 60_000);
     const owned = a.owned('prod', lease);
@@ -227,7 +227,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await again.ledger.size('prod')).toBe(3);
   });
 
-  it('tells a commit that was not answered from one that failed, and writes nothing on top of it', async () => {
+  it('distinguishes a commit without an answer from a failed one, and writes nothing after it', async () => {
     const proxy = await startCutProxy(server.port);
     const a = await open('a', proxy.port);
     const owned = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);

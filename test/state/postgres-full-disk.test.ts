@@ -24,7 +24,7 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
   }, 60_000);
 
   it.skipIf(!mayMount)(
-    'says that the disk is full, and continues when there is room, with everything that it acknowledged',
+    'reports that the disk is full, and continues when there is space, with every acknowledged write',
     { timeout: 60_000 },
     async () => {
       mkdirSync(small);

@@ -43,7 +43,7 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
   const commit = (state: ReturnType<SharedState['owned']>, id: number): Promise<void> =>
     state.ledger.commit('prod', { entries: [{ project: 'pay', id, startedAtMs: 1, endedAtMs: 100 }] });
 
-  it('loses nothing, and keeps its lease, where the standby is synchronous', async () => {
+  it('loses nothing, and keeps its lease, if the standby is synchronous', async () => {
     await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
     await primary.query('SELECT pg_reload_conf()');
     await eventually(async () => {
@@ -59,7 +59,7 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
     expect(await shared.leases.renew('prod', lease.epoch, ttlMs)).toBe(true);
   }, 120_000);
 
-  it('writes nothing on top of an asynchronous standby that was behind, and acquires the server again with another epoch', async () => {
+  it('writes nothing to an asynchronous standby that was behind, and acquires the server again with another epoch', async () => {
     const { lease } = await shared.leases.acquire('prod', ttlMs);
     const state = shared.owned('prod', lease);
     await commit(state, 1);

@@ -175,7 +175,7 @@ function judgeTraces(content: string): string {
 }
 
 describe('state/random-damage', () => {
-  it('restores or heals whatever is damaged, and says so', async () => {
+  it('restores or repairs any damage, and logs it', async () => {
     const outcomes = new Map<string, number[]>();
     for (let seed = 0; seed < 300; seed++) {
       const outcome = await play(seed).catch((error: unknown) => `failed: ${String(error)}`);

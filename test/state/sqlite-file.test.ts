@@ -38,7 +38,7 @@ const damages = [
 ] as const;
 
 describe('state/sqlite-file', () => {
-  it.each(damages)('sets %s aside and restores the last copy', async (_name, damage) => {
+  it.each(damages)('quarantines %s and restores the last backup', async (_name, damage) => {
     await leaveState();
     damage();
     const state = openSqliteState({ dir }, clock);
@@ -54,7 +54,7 @@ describe('state/sqlite-file', () => {
     await again.close();
   });
 
-  it('starts again, and says so, where there is no copy of a damaged file', async () => {
+  it('starts empty, and logs it, if a damaged file has no backup', async () => {
     await leaveState({ hasCopy: false });
     damages[0][1]();
     const state = openSqliteState({ dir }, clock);
@@ -64,7 +64,7 @@ describe('state/sqlite-file', () => {
     await state.close();
   });
 
-  it('starts again where the copy is damaged as well', async () => {
+  it('starts empty if the backup is damaged as well', async () => {
     await leaveState();
     damages[0][1]();
     writeFileSync(join(dir, 'backup.sqlite'), 'this is no database either, and long enough to be told from none');
@@ -74,7 +74,7 @@ describe('state/sqlite-file', () => {
     await state.close();
   });
 
-  it('takes nothing for damage that is another process, or a newer release', async () => {
+  it('does not mistake another process or a newer release for damage', async () => {
     await leaveState();
     const owner = openSqliteState({ dir });
     expect(() => openSqliteState({ dir })).toThrow('another process uses it');
@@ -86,7 +86,7 @@ describe('state/sqlite-file', () => {
     expect(readdirSync(dir).filter((name) => name.includes('damaged'))).toEqual([]);
   });
 
-  it('loses nothing of what was kept where there is no room for more, and continues once there is', async () => {
+  it('loses nothing when the disk is full, and continues once there is space', async () => {
     const state = openSqliteState({ dir });
     await state.ledger.commit('prod', { entries: [{ project: 'pay', id: 1, startedAtMs: 1, endedAtMs: 2 }] });
     await state.close();
@@ -107,7 +107,7 @@ describe('state/sqlite-file', () => {
     await roomy.close();
   });
 
-  it('backs up although a commit is in progress when it begins', async () => {
+  it('backs up although a commit is in progress when it starts', async () => {
     const opened = openStateFile({ dir, now: () => 0 });
     opened.database.exec('BEGIN IMMEDIATE; UPDATE spool_sums SET bytes = 7;');
     const backedUp = opened.backUp();

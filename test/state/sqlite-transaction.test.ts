@@ -35,7 +35,7 @@ function countNotes(): unknown {
 }
 
 describe('state/sqlite-transaction', () => {
-  it('keeps nothing of what did not end well', () => {
+  it('keeps nothing of a failed transaction', () => {
     const database = connect();
     const work = (): void => {
       database.exec(`INSERT INTO note VALUES ('half')`);
@@ -47,7 +47,7 @@ describe('state/sqlite-transaction', () => {
     expect(countNotes()).toBe(1);
   });
 
-  it('says that there is no room, and continues where there is', () => {
+  it('reports that the disk is full, and continues when there is space', () => {
     const database = connect();
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
     database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
@@ -59,18 +59,18 @@ describe('state/sqlite-transaction', () => {
     expect(countNotes()).toBe(1);
   });
 
-  it('says that it may not write', () => {
+  it('reports that it may not write', () => {
     expect(() => write(connect({ readOnly: true }))).toThrow(
       'the state cannot be written: no permission; give the user of this process write access, or choose another `state.dir`',
     );
   });
 
-  it('says that another process writes', () => {
+  it('reports that another process writes', () => {
     connect().exec('BEGIN IMMEDIATE');
     expect(() => write(connect())).toThrow('the state cannot be written: another process uses it');
   });
 
-  it('says that the file is damaged', () => {
+  it('reports that the file is damaged', () => {
     write(connect());
     writeFileSync(file, readFileSync(file).fill(0xa5, 4096));
     expect(() => write(connect())).toThrow(

@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 describe('state/sqlite', () => {
-  it('remembers over a restart, each server and collector for itself', async () => {
+  it('remembers across a restart, separately for each server and collector', async () => {
     const first = openSqliteState({ dir });
     await first.remember(key, { mode: 'active' });
     await first.remember(key, { mode: 'passive', changedAtMs: 5 });
@@ -40,7 +40,7 @@ describe('state/sqlite', () => {
     await second.close();
   });
 
-  it('keeps what is its own business to itself', async () => {
+  it('lets no other user read its files', async () => {
     const state = openSqliteState({ dir });
     await state.remember(key, { mode: 'active' });
 
@@ -51,7 +51,7 @@ describe('state/sqlite', () => {
     await state.close();
   });
 
-  it('refuses a directory that another process uses, until that one is gone', async () => {
+  it('refuses a directory that another process uses, until that one has ended', async () => {
     const hold = `
       const { openSqliteState } = await import(${JSON.stringify(new URL('../../src/state/sqlite.ts', import.meta.url).href)});
       openSqliteState({ dir: ${JSON.stringify(dir)} });
@@ -69,21 +69,21 @@ describe('state/sqlite', () => {
     await openSqliteState({ dir }).close();
   });
 
-  it('says what to do about a file in its place', () => {
+  it('explains what to do about a file in its place', () => {
     writeFileSync(join(parent, 'deep'), 'no directory');
     expect(() => openSqliteState({ dir })).toThrow(
       `the state directory ${dir} cannot be used: it is not a directory; choose another \`state.dir\``,
     );
   });
 
-  it('says what to do where a directory cannot be made', () => {
+  it('explains what to do if a directory cannot be created', () => {
     expect(() => openSqliteState({ dir: '/proc/nope/state' })).toThrow(
       'the state directory /proc/nope/state cannot be used: no permission; give the user of this process write access',
     );
   });
 
   it.each(['state.sqlite', 'state.sqlite-wal', 'state.commits', 'backup.sqlite.half'])(
-    'writes to no file that a link in its directory leads to (%s)',
+    'follows no link in its directory when it writes (%s)',
     async (name) => {
       const other = join(parent, 'other');
       writeFileSync(other, 'of somebody else');

@@ -6,7 +6,7 @@ import { planRecorded } from '../tracing/recorded.ts';
 const of = { id: 4711, isSent: true };
 
 describe('status/cause', () => {
-  it('keeps of a failed execution where it failed, why, and the links', () => {
+  it('keeps where an execution failed, why, and its links', () => {
     expect(toCause(planRecorded('failed-node'), of)).toEqual({
       why: 'Step 1 (Build) failed on web02: NonZeroResultCode.',
       facts: [
@@ -20,12 +20,12 @@ describe('status/cause', () => {
     });
   });
 
-  it('names nobody, whatever the configuration lets a page show', () => {
+  it('names no user, even if configuration allows that on pages', () => {
     const cause = toCause(planRecorded('aborted', { withUserNames: true }), of);
     expect(cause?.facts.map(({ name }) => name)).toEqual(['Steps']);
   });
 
-  it('keeps nothing of an execution that succeeded', () => {
+  it('keeps nothing for an execution that succeeded', () => {
     expect(toCause(planRecorded('mixed-in-succeeded'), of)).toBeUndefined();
   });
 

@@ -21,7 +21,7 @@ function toLines(past: ReturnType<typeof tell>): string {
 }
 
 describe('status/past-execution', () => {
-  it('reports of every span what it is, how deep, and why', () => {
+  it('describes every span: its name, depth and reason', () => {
     expect(
       toLines(tell('failed-handler')),
     ).toBe(`! RUN shop/load/etl/nightly - failure (the execution failed; the first that failed gives NonZeroResultCode)
@@ -33,7 +33,7 @@ describe('status/past-execution', () => {
 `);
   });
 
-  it('reports of the whole what its attributes say', () => {
+  it('describes the execution by the attributes of its root', () => {
     const { spans: _, ...whole } = tell('failed-node');
     expect(whole).toEqual({
       server: 'prod',
@@ -54,13 +54,13 @@ describe('status/past-execution', () => {
     });
   });
 
-  it('names people only where configuration wants that', () => {
+  it('names users only if configured', () => {
     const names = (changes: Parameters<typeof tell>[1]) => tell('aborted', changes).facts.map(({ name }) => name);
     expect(names({})).toEqual(['Average of the job', 'Started by']);
     expect(names({ withUserNames: true })).toEqual(['Average of the job', 'Started by', 'User', 'Aborted by']);
   });
 
-  it('says what a trace lacks', () => {
+  it('reports what a trace lacks', () => {
     expect(tell('per-node-reference', { maxSpans: 5 }).notes).toEqual([
       'Its trace leaves out 12 spans over the limit; rows named “more” stand for them.',
     ]);
@@ -75,18 +75,18 @@ describe('status/past-execution', () => {
     expect(toPastExecution({ ...plan, trace: { ...plan.trace, spans: [] } }, of, hasPage)).toBeUndefined();
   });
 
-  it('names what has no job', () => {
+  it('has a name for an execution without a job', () => {
     expect(tell('ad-hoc').job).toBe('ad hoc');
     const source = readRecorded('succeeded');
     const deleted = planSource({ ...source, execution: { ...source.execution, job: undefined, isJobDeleted: true } });
     expect(toPastExecution(deleted, of, hasPage)?.job).toBe('a job that was deleted');
   });
 
-  it('marks times that were made to fit', () => {
+  it('marks adjusted times', () => {
     expect(tell('per-node-reference').spans.map(({ isFitted }) => isFitted)).toContain(true);
   });
 
-  it('reports the attempts before and after it, and which of them have a page', () => {
+  it('lists the attempts before and after it, and which of them have a page', () => {
     const source = readRecorded('no-state');
     const execution = { ...source.execution, nextAttemptId: 4712 };
     const plan = planSource({ ...source, execution, previousAttemptId: 4710 });

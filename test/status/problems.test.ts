@@ -15,7 +15,7 @@ function headline(...servers: readonly ServerStatus[]): string {
 }
 
 describe('status/problems', () => {
-  it('says that there is no problem, and what was seen', () => {
+  it('reports that there is no problem, and what was checked', () => {
     expect(headline(server('prod'))).toBe('No problem seen on "prod"');
     expect(toSummary(status(server('prod')))).toBe('It answers and may run jobs; 2 collectors are up to date.');
     expect(headline(server('prod'), server('test'))).toBe('No problem seen on 2 servers');
@@ -36,7 +36,7 @@ describe('status/problems', () => {
     expect([judge(status(...all), []), judge(status(server('a')), [])]).toEqual([null, true]);
   });
 
-  it('names the lost database first, and then the servers that nobody watches', () => {
+  it('lists the lost database first, and then the servers that no exporter watches', () => {
     const servers = ['a', 'b'].map((name) => server(name, { state: 'unwatched', collectors: [] }));
     const told = {
       ...status(...servers),
@@ -53,18 +53,18 @@ describe('status/problems', () => {
     expect(judge(told, problems)).toBe(false);
   });
 
-  it('claims nothing about jobs where the execution mode is not known', () => {
+  it('claims nothing about jobs if the execution mode is unknown', () => {
     const told = status(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
     expect(toSummary(told)).toBe('It answers; 1 collector is up to date.');
   });
 
-  it('says a trouble of several servers once', () => {
+  it('reports a problem of several servers once', () => {
     const down = ['a', 'b', 'c'].map((name) => server(name, { state: 'down' }));
     expect(headline(server('prod'), ...down)).toBe('3 of 4 servers are not responding');
     expect(headline(server('prod'), server('test', { state: 'refused' }))).toBe('"test" rejects the credentials');
   });
 
-  it('fits every title into 59 characters, and says whole what is cut', () => {
+  it('fits every title into 59 characters, with the whole text of a cut one below', () => {
     const name = 'a-server-whose-name-is-longer-than-anybody-would-like';
     const collectors = [
       collector('executions-metrics', { result: 'failed', message: 'GET x: 500' }),
@@ -82,7 +82,7 @@ describe('status/problems', () => {
     expect(told[1]?.detail).toBe('"a-server-whose-name-is-…": health checks fail: dataSource.connection.time, quartz');
   });
 
-  it('says the worst first', () => {
+  it('lists the worst first', () => {
     const servers = [
       server('many', { hidesMembers: true }),
       server('new', { state: 'waiting', executionMode: undefined, collectors: [] }),
@@ -113,7 +113,7 @@ describe('status/problems', () => {
     expect(headline(...servers)).toBe('"dead" is not responding');
   });
 
-  it('reports what is wrong with executions, schedules and members, but not of a server that is silent', () => {
+  it('reports problems of executions, schedules and members, but not of a silent server', () => {
     const troubles = [
       { kind: 'jobs_failing', text: '2 jobs keep failing', detail: 'pay/a and pay/b' },
       { kind: 'will_saturate', text: 'more runs than threads are expected' },
@@ -132,20 +132,20 @@ describe('status/problems', () => {
     expect(tell(server('prod', { troubles, state: 'down' }))).toHaveLength(1);
   });
 
-  it('says that all is well where nothing needs a person soon', () => {
+  it('reports that all is well if no problem needs a person soon', () => {
     const notes = server('prod', { troubles: [{ kind: 'off_long', text: '1 scheduled job has been off for a week' }] });
     expect(isWell(findProblems(status(notes)))).toBe(true);
     expect(headline(notes)).toBe('No problem seen on "prod"');
     expect(isWell(findProblems(status(server('prod', { state: 'down' }))))).toBe(false);
   });
 
-  it('tells for ten minutes that a server was passive', () => {
+  it('shows for ten minutes that a server was passive', () => {
     const was = (agoMs: number) => tell(server('prod', { executionModeSinceMs: atMs - agoMs }));
     expect(was(599_000)).toEqual(['"prod" was passive. Until 03:09 UTC (9 min ago).']);
     expect(was(600_000)).toEqual([]);
   });
 
-  it('names the logs and the tokens that their collectors complain of', () => {
+  it('names the logs and tokens about which collectors complain', () => {
     const collectors = ['healthcheck', 'log-storage', 'tokens'].map((name) => collector(name, { complaints: ['x'] }));
     expect(findProblems(status(server('prod', { collectors }))).map(({ kind }) => kind)).toEqual([
       'logs',
@@ -154,18 +154,18 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports a server that is down once, not once a collector', () => {
+  it('reports a server that is down once, not once for each collector', () => {
     const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
     const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
     expect(tell(down)).toEqual(['"dead" is not responding. Since 01:19 UTC (2 h ago).']);
   });
 
-  it('reports a member that is down where its server is up', () => {
+  it('reports a member that is down although its server is up', () => {
     const members = [server('a'), server('b', { state: 'down' })];
     expect(tell(server('prod', { members }))).toEqual(['"prod/b" is not responding. Since 01:19 UTC (2 h ago).']);
   });
 
-  it('reports no denial of what only an administrator may read', () => {
+  it('does not report a denial of what only an administrator may read', () => {
     const denied = { result: 'off', reason: 'denied' } as const;
     const collectors = [collector('users', denied), collector('log-storage', denied)];
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
@@ -175,12 +175,12 @@ describe('status/problems', () => {
     expect(tell(server('prod', { collectors: collectors.slice(0, 1), needsAdmin }))).toEqual([]);
   });
 
-  it('reports all that one server denies in one sentence', () => {
+  it('reports all denials of one server in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
     expect(tell(server('prod', { collectors }))).toEqual(['"prod": the credentials may not read a, b, c, and 2 more.']);
   });
 
-  it('says how many executions may not be read, and in which projects', () => {
+  it('reports how many executions may not be read, and in which projects', () => {
     const hidden = [
       { project: 'warehouse', counted: 100, readable: 0 },
       { project: 'billing', counted: 20, readable: 12 },
@@ -202,7 +202,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('says that credentials see no project at all, and nothing else of executions', () => {
+  it('reports that credentials see no project at all, and nothing else about executions', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
       '"prod" does not show all executions. The credentials may not read any project: the project list is empty.',
     ]);
@@ -214,44 +214,44 @@ describe('status/problems', () => {
       { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
       'At least 1,000 jobs beyond the first 5,000 without their own series, 1 job without their own durations: raise collectors.executions.max_series',
     ],
-  ] as const)('says how many jobs have no series of their own, and what to raise: %j', (given, text) => {
+  ] as const)('reports how many jobs have no series of their own, and which limit to raise: %j', (given, text) => {
     const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };
     expect(tell(server('prod', { executions: executions({ leftOut }) }))).toEqual([
       `"prod": jobs without series of their own. ${text}.`,
     ]);
   });
 
-  it('says nothing of what was not shown before a server went down', () => {
+  it('reports nothing hidden from before a server went down', () => {
     const hidden = [{ project: 'pay', counted: 9, readable: 0 }];
     expect(tell(server('prod', { state: 'down', executions: executions({ hidden }) }))).toHaveLength(1);
   });
 
-  it('finds nothing wrong with what is off for another reason', () => {
+  it('reports no problem for a collector that is off for another reason', () => {
     const collectors = ['config', 'version', 'not_found', 'meaningless'].map((reason) =>
       collector(reason, { result: 'off', reason }),
     );
     expect(tell(server('prod', { collectors }))).toEqual([]);
   });
 
-  it('lets a collector be three intervals old, and a minute in any case', () => {
+  it('allows a collector an age of three intervals, and at least a minute', () => {
     expect(tell(server('prod', { collectors: [collector('ping', { lastRunAtMs: atMs - 60_000 })] }))).toEqual([]);
     const hourly = { everyMs: 3_600_000, lastRunAtMs: atMs - 10_800_000 };
     expect(tell(server('prod', { collectors: [collector('users', hourly)] }))).toEqual([]);
   });
 
-  it('cuts what a server might have sent', () => {
+  it('cuts long texts of a server', () => {
     const [text = ''] = tell(server('prod', { state: 'down', message: 'x'.repeat(10_000) }));
     expect(text.length).toBe('"prod" is not responding. '.length + 301);
   });
 
-  it('names the exporters whose configuration differs', () => {
+  it('names the exporters with another configuration', () => {
     const problems = findProblems({ ...status(server('prod')), differing: ['http://one:9720', 'http://two:9720'] });
     expect(problems.map(toSentences)).toEqual([
       'Another exporter has a different configuration. Reload every exporter with the same configuration; others: http://one:9720, http://two:9720.',
     ]);
   });
 
-  it('says that the last reload failed, and why', () => {
+  it('reports that the last reload failed, and why', () => {
     const failed = (...complaints: string[]) =>
       findProblems({ ...status(server('prod')), failedReload: { atMs: atMs - 120_000, complaints } });
     expect(failed('config.yaml:3:1 web: is odd')).toEqual([

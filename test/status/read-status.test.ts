@@ -67,7 +67,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
 }
 
 describe('status/read-status', () => {
-  it('says of a server that another exporter owns that it is watched there', async () => {
+  it('reports that another exporter watches a server that it owns', async () => {
     const lease = { isOwned: false, owner: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
     const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     expect(await read([], { lease: () => lease, watcherOf: () => watcher })).toMatchObject({
@@ -76,13 +76,13 @@ describe('status/read-status', () => {
     });
   });
 
-  it('says of the members of a server that another exporter owns that they are watched there too', async () => {
+  it('reports the same for the members of that server', async () => {
     const watcher = { is: 'other', address: 'http://b:9720', page: undefined } as const;
     const servers = [{ name: 'prod', url: 'http://x', members: [{ name: 'm', url: 'http://m' }] }];
     expect(await read([], { servers, watcherOf: () => watcher })).toMatchObject({ members: [{ state: 'elsewhere' }] });
   });
 
-  it('says of a server whose lease has expired that no exporter watches it', async () => {
+  it('reports that no exporter watches a server whose lease has expired', async () => {
     const lease = { isOwned: false, owner: 'http://b:9720', epoch: 4, expiresInMs: 0 };
     expect(await read([], { lease: () => lease, watcherOf: () => ({ is: 'nobody' }) })).toMatchObject({
       state: 'unwatched',
@@ -90,7 +90,7 @@ describe('status/read-status', () => {
     });
   });
 
-  it.each(['up', 'refused', 'down'] as const)('calls a server %s where its vital polls do', async (state) => {
+  it.each(['up', 'refused', 'down'] as const)('reports a server as %s if its vital polls do', async (state) => {
     const seen: Seen = { state, sinceMs: nowMs - 90_000, message: 'HTTP 401' };
     expect(await read([], { seen: () => seen })).toMatchObject(seen);
   });
@@ -100,7 +100,7 @@ describe('status/read-status', () => {
     expect(await read([timed])).toMatchObject({ state: 'waiting', sinceMs: undefined, message: undefined });
   });
 
-  it('reports what first contact and the kept mode tell', async () => {
+  it('reports facts from the first contact and the stored mode', async () => {
     const told = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0' } as const;
     const facts: ServerFacts = { ...told, hidesMembers: false };
     const memory: Memory = { mode: 'passive', changedAtMs: nowMs - 60_000 };
@@ -118,7 +118,7 @@ describe('status/read-status', () => {
     });
   });
 
-  it('knows no mode that is not read any more, or cannot be recalled', async () => {
+  it('has no mode that is no longer read, or cannot be loaded', async () => {
     const recall = async (): Promise<Memory> => ({ mode: 'active' });
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();
@@ -128,7 +128,7 @@ describe('status/read-status', () => {
     expect((await read([fine], { state: { recall: broken } })).executionMode).toBeUndefined();
   });
 
-  it('shows what each collector came to', async () => {
+  it('shows the result of each collector', async () => {
     const { collectors } = await read(
       [
         poll({ collector: 'ping' }, success),
@@ -174,7 +174,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.result).toBe(result);
   });
 
-  it('reports when what rests is asked again, not when it is let pass', async () => {
+  it('reports when a paused poll really runs next', async () => {
     const last = {
       outcome: denied,
       endedAtMs: nowMs - 12_000,
@@ -186,7 +186,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.nextRunAtMs).toBe(nowMs + 288_000);
   });
 
-  it('gives the policy for what is denied, be it for some projects only', async () => {
+  it('suggests the policy for what is denied, even if only for some projects', async () => {
     const polls = [
       poll({ collector: 'log-storage' }, denied),
       poll({ collector: 'project-jobs' }, { ...success, note: '3 of 40 projects are denied' }),
@@ -239,18 +239,18 @@ by:
     ['whose history is shown in part', executions({ hidden: [{ project: 'pay', counted: 20, readable: 12 }] })],
     ['without the right to read what runs', executions({ runningSight: 'denied' })],
     ['without the right to read some of what runs', executions({ runningDenied: ['pay'] })],
-  ])('gives the whole policy of executions for projects %s', async (_, told) => {
+  ])('suggests the whole policy of executions for projects %s', async (_, told) => {
     const polls = [poll({ collector: 'executions' }, success), poll({ collector: 'log-storage' }, success)];
     expect((await read(polls, { executions: () => told })).missingPolicy).toBe(ofExecutions);
   });
 
-  it('gives no policy for what a round over executions notes otherwise, or has not read yet', async () => {
+  it('suggests no policy for other notes of a round over executions, or before the first one', async () => {
     const polls = [poll({ collector: 'executions' }, { ...success, note: 'it ran out of time' })];
     const told = executions({ runningSight: 'unknown' });
     expect((await read(polls, { executions: () => told })).missingPolicy).toBeUndefined();
   });
 
-  it('gives the policy of everything that is polled where no project is visible', async () => {
+  it('suggests the policy for everything polled if no project is visible', async () => {
     const polls = [poll({ collector: 'executions' }, success), poll({ collector: 'log-storage' }, success)];
     const server = await read(polls, { visibleProjects: () => 0 });
     expect(server.visibleProjects).toBe(0);
@@ -258,7 +258,7 @@ by:
     expect(server.missingPolicy).toContain('{ kind: system }, allow: [read] }');
   });
 
-  it('says where members answer that configuration does not name', async () => {
+  it('reports members that are not configured', async () => {
     const facts: ServerFacts = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0', hidesMembers: true };
     expect((await read([], { facts: () => facts })).hidesMembers).toBe(true);
 
@@ -267,7 +267,7 @@ by:
     expect((await read([], { facts: () => facts, servers })).hidesMembers).toBe(false);
   });
 
-  it('calls a cluster up while one of its members is', async () => {
+  it('reports a cluster as up while one of its members is', async () => {
     const members = [
       { name: 'a', url: 'https://a.example.org' },
       { name: 'b', url: 'https://b.example.org' },
@@ -292,7 +292,7 @@ by:
     ]);
   });
 
-  it('reports what waits, what is quarantined and how the delivery goes', async () => {
+  it('reports waiting and quarantined traces and the state of delivery', async () => {
     const size: SpoolSize = {
       traces: 3,
       bytes: 9000,
@@ -315,7 +315,7 @@ by:
     expect(traces).toEqual({ ...counts, delivery });
   });
 
-  it('reports servers where the state cannot report traces', async () => {
+  it('reports servers even if traces cannot be read from the state', async () => {
     const size = (): Promise<SpoolSize> => Promise.reject(new Error('the disk is gone'));
     const { servers, traces } = await readAll([], { spool: { size } });
     expect({ servers: servers.length, traces }).toEqual({ servers: 1, traces: undefined });

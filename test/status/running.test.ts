@@ -55,7 +55,7 @@ describe('status/running', () => {
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
-  it('puts what is overdue first, then what runs longest', () => {
+  it('lists overdue executions first, then the longest running', () => {
     const adHoc = run(4, { job: undefined });
     const deleted = run(5, { job: undefined, isJobDeleted: true, startedAtMs: nowMs - 9_000_000 });
     const told = tell([run(2), run(1), run(3, { startedAtMs: nowMs - 360_001 }), adHoc, deleted]);
@@ -70,7 +70,7 @@ describe('status/running', () => {
     expect(told).toMatchObject({ runningCount: 5, overdueCount: 1, waitingCount: 0, serverNowMs: nowMs });
   });
 
-  it('counts what waits, and leaves out what is over or not watched', () => {
+  it('counts waiting executions, and leaves out finished and excluded ones', () => {
     const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
     const told = tell([
       run(1, { status: 'queued' }),
@@ -83,7 +83,7 @@ describe('status/running', () => {
     expect(told).toMatchObject({ running: [], runningCount: 0, waitingCount: 2 });
   });
 
-  it('finds one of many that run or wait, and none that is over or not watched', () => {
+  it('finds one of many running or waiting executions, and no finished or excluded one', () => {
     const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
     const running = [
       ...Array.from({ length: 30 }, (_, id) => run(id)),
@@ -104,7 +104,7 @@ describe('status/running', () => {
     expect([find(41), find(42), find(43)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('shows ten of each and says how many there are', () => {
+  it('shows ten of each and their total number', () => {
     const runs = Array.from({ length: 13 }, (_, id) => run(id));
     const over = Array.from({ length: 12 }, (_, id) => past(id, id === 0 ? 'private' : 'pay'));
     const told = tell(runs, over);

@@ -26,7 +26,7 @@ describe('status/shown-job', () => {
     expect(asked).toEqual([['pay', 'a/b', 'settle']]);
   });
 
-  it('knows a job with nothing left but its facts, and none that never ran', () => {
+  it('finds a job with only its facts left, and none that never ran', () => {
     const input = { ...usual, path: 'pay/settle', ended: [] };
     expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
       runs: [],

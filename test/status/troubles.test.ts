@@ -145,7 +145,7 @@ describe('status/execution-troubles', () => {
       },
       ['jobs_slow: 1 job has become slow: pay/nightly/settle'],
     ],
-  ])('says of %s what is wrong', (_what, given, expected) => {
+  ])('reports what is wrong with %s', (_what, given, expected) => {
     expect(ofExecutions(given)).toEqual(expected);
   });
 });
@@ -207,7 +207,7 @@ describe('status/schedule-troubles', () => {
       },
       ['off_long: 1 scheduled job has been off for a week: pay/nightly/settle'],
     ],
-  ])('says of %s what is wrong', (_what, given, expected) => {
+  ])('reports what is wrong with %s', (_what, given, expected) => {
     expect(ofSchedules(given)).toEqual(expected);
   });
 });
@@ -277,7 +277,7 @@ describe('status/server-signs', () => {
         "clock: its clock differs from the exporter's: It is 20 min ahead: schedules and the times of executions are off by as much",
       ],
     ],
-  ])('says of %s what is wrong', (_what, minutes, toInfo, expected) => {
+  ])('reports what is wrong with %s', (_what, minutes, toInfo, expected) => {
     expect(ofServer(minutes, toInfo)).toEqual(expected);
   });
 });

@@ -5,7 +5,7 @@ const lease = { isOwned: false, owner: 'http://b.example.org:9720/', epoch: 3, e
 const own = { externalUrl: 'http://a.example.org:9720', url: 'http://localhost:9720' };
 
 describe('status/watcher', () => {
-  it('is this exporter, another one, or nobody', () => {
+  it('is this exporter, another one, or none', () => {
     expect(toWatcher({ ...lease, isOwned: true }, own)).toEqual({ is: 'us' });
     expect(toWatcher(lease, own)).toEqual({ is: 'other', address: lease.owner, page: 'http://b.example.org:9720' });
     expect(toWatcher({ ...lease, expiresInMs: 0 }, own)).toEqual({ is: 'nobody' });
@@ -17,7 +17,7 @@ describe('status/watcher', () => {
     ['an address of another machine by itself', 'http://localhost:9720', own],
     ['the same address, where none is configured', 'http://localhost:9720', { ...own, externalUrl: undefined }],
     ['an address of the own machine, where none is configured', 'http://[::1]:9', { ...own, externalUrl: undefined }],
-  ])('leads nobody to %s', (_, address, ours) => {
+  ])('does not link to %s', (_, address, ours) => {
     const watcher = toWatcher({ ...lease, owner: address }, ours);
     expect(watcher).toEqual({ is: 'other', address, page: undefined });
     // The cast is true: it was compared.
@@ -26,7 +26,7 @@ describe('status/watcher', () => {
     );
   });
 
-  it('leads to another port of this machine where that is what is configured', () => {
+  it('links to another port of this machine if that is configured', () => {
     const ours = { ...own, externalUrl: 'http://localhost:9731' };
     expect(toWatcher({ ...lease, owner: 'http://localhost:9732' }, ours)).toMatchObject({
       page: 'http://localhost:9732',

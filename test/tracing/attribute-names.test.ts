@@ -54,12 +54,12 @@ describe('tracing/attribute-names', () => {
     ['automation.span.truncated', false],
     ['automation.span.end_inferred', false],
     ['automation.trace.degraded', false],
-  ])('uses %s, which the conventions know: %s', (name, isKnown) => {
+  ])('uses %s, which is in the conventions: %s', (name, isKnown) => {
     expect([...Object.values(conventional), ...Object.values(own)]).toContain(name);
     expect(known.has(name)).toBe(isKnown);
   });
 
-  it('names the version of the conventions that are installed', () => {
+  it('has the version of the installed conventions', () => {
     const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
     const [, version] = /"@opentelemetry\/semantic-conventions": "([^"]*)"/.exec(text) ?? [];
     expect(schemaUrl).toBe(`https://opentelemetry.io/schemas/${version}`);

@@ -38,12 +38,12 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     return JSON.parse(execFileSync(paths['opentelemetry-proto'], [script], options).toString('utf8'));
   };
 
-  it.each(recorded)('writes bytes in which another decoder finds the same tree (%s)', (name) => {
+  it.each(recorded)('writes bytes that another decoder reads as the same tree (%s)', (name) => {
     const { trace } = planRecorded(name, withAll);
     expect(read(encodeTrace(trace, 'protobuf'))).toEqual(toExpected(trace));
   });
 
-  it('says that a parent is elsewhere', () => {
+  it('marks a remote parent', () => {
     const { trace } = planRecorded('succeeded');
     const spans = trace.spans.map((span, place) => (place === 0 ? { ...span, parentId: '00f067aa0ba902b7' } : span));
     const [first] = read(encodeTrace({ ...trace, spans }, 'protobuf')) as {
@@ -62,7 +62,7 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     expect(bytes * 4).toBeGreaterThan(estimated);
   });
 
-  it.each(['protobuf', 'json'] as const)('estimates spans that are little but a name, in %s', (format) => {
+  it.each(['protobuf', 'json'] as const)('estimates spans with little more than a name, in %s', (format) => {
     const bare = { kind: 'internal', isError: true, attributes: {}, links: [], why: '' } as const;
     const times = { startMs: 1_716_200_000_123, endMs: 1_716_200_009_456 };
     for (const name of ['x', '\u0001'.repeat(100), '時'.repeat(200)]) {
@@ -88,7 +88,7 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     expect(bytes).toBeLessThanOrEqual(finish(estimateBytes(spans, trace.resource, format)));
   });
 
-  it('says which version of the conventions its names are of', () => {
+  it('has the version of the conventions for its names', () => {
     const request: unknown = JSON.parse(new TextDecoder().decode(encodeTrace(planRecorded('succeeded').trace, 'json')));
     const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
     expect(request).toMatchObject({ resourceSpans: [{ schemaUrl, scopeSpans: [{ schemaUrl }] }] });

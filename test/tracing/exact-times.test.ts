@@ -113,7 +113,7 @@ const lengthOf = ({ startMs, endMs }: Pick<Span, 'startMs' | 'endMs'>): number =
 const birthMs = 1_716_200_000_000;
 
 describe('tracing/times, exact durations', () => {
-  it('shows every duration that the server told, and every start in the second that it told', () => {
+  it('keeps every duration that the server reported, and every start within its second', () => {
     const property = fc.property(fc.nat(999), fc.array(work, { minLength: 1, maxLength: 5 }), (ms, parts) => {
       const { spans, truth } = planWork(ms, parts);
       const shown = byPath(spans);
@@ -149,7 +149,7 @@ describe('tracing/times, exact durations', () => {
 
   const names = readdirSync(join(import.meta.dirname, 'recorded')).map((file) => file.replace('.json', ''));
 
-  it.each(names)('shows the durations of the recorded %s, except of what is longer than what it is in', (name) => {
+  it.each(names)('keeps the durations of the recorded %s, except where a span is longer than its parent', (name) => {
     const source = readRecorded(name);
     const { spans } = planSource(source).trace;
     const parents = new Map(spans.map((span) => [span.id, span]));
@@ -179,7 +179,7 @@ describe('tracing/times, exact durations', () => {
     ['ends after its execution', { startTime: 1, endTime: 5 }, [1000, 2500], true],
     ['began before its execution', { startTime: -1, endTime: 2 }, [0, 2000], true],
     ['lies within its execution', { startTime: 1, endTime: 2 }, [1000, 2000], undefined],
-  ] as const)('says so where it moved a step that %s', (_, { startTime, endTime }, expected, isClamped) => {
+  ] as const)('marks that it moved a step that %s', (_, { startTime, endTime }, expected, isClamped) => {
     const [from, to] = [startTime, endTime].map((at) => toSecond(birthMs + at * 1000));
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: from, endTime: to };
     const span = byPath(planSource(record(birthMs, birthMs + 2500, [step])).trace.spans).get('1');
@@ -193,7 +193,7 @@ describe('tracing/times, exact durations', () => {
     ['only its end', { endTime: toSecond(birthMs + 6000) }, [2000, 6000]],
     ['only its duration', { duration: 3000 }, [2000, 5000]],
     ['only that it runs', { executionState: 'RUNNING' }, [2000, 9000]],
-  ] as const)('shows a step that tells %s around what is below it', (_, told, expected) => {
+  ] as const)('extends a step that has %s around the spans below it', (_, told, expected) => {
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, ...told };
     const state = {
       ...step,
@@ -227,7 +227,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('shows a step without times for as long as what is below it still runs', () => {
+  it('shows a step without times for as long as a span below it still runs', () => {
     const second = toSecond(birthMs + 2000);
     const running = { stepctx: '1/1', executionState: 'RUNNING', startTime: second, endTime: null, duration: -1 };
     const untold = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1 };
@@ -238,14 +238,14 @@ describe('tracing/times, exact durations', () => {
     expect(timesOf('1/1')).toEqual([birthMs + 2000, birthMs + 9000]);
   });
 
-  it('shows a duration whose times are not told', () => {
+  it('shows a duration without times', () => {
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: 406 };
     const [, span] = planSource(record(birthMs, birthMs + 2000, [step])).trace.spans;
     expect(span && lengthOf(span)).toBe(406);
     expect(span?.attributes).toMatchObject({ 'automation.span.end_inferred': true });
   });
 
-  it('cuts nothing exact below a step whose own times are whole seconds', () => {
+  it('cuts no exact duration below a step whose own times are whole seconds', () => {
     const second = toSecond(birthMs + 1000);
     const node = { executionState: 'SUCCEEDED', startTime: second, endTime: second, duration: 800 };
     const step = { stepctx: '1', nodeStep: true, executionState: 'SUCCEEDED', startTime: second, endTime: second };

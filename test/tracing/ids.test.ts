@@ -12,7 +12,7 @@ describe('tracing/ids', () => {
     expect(toSpanId(namespace, '4711', { kind: 'node', path: '2/1', node: 'web01' })).toBe('c3f70e54fd5adcc7');
   });
 
-  it('agrees with the recipe for a shell', () => {
+  it('agrees with the shell recipe', () => {
     const recipe = `printf '%s\\n' ax1 trace "$NS" "$ID" | sha256sum | cut -c1-32`;
     const printed = execFileSync('sh', ['-c', recipe], { env: { ...process.env, NS: namespace, ID: '4711' } });
     expect(printed.toString().trim()).toBe(toTraceId(namespace, '4711'));
@@ -24,11 +24,11 @@ describe('tracing/ids', () => {
     ['http://h:4440/', 'http://h:4440'],
     ['https://user:secret@h/a//?q=1#f', 'https://h/a'],
     ['http://[::1]:80/', 'http://[::1]'],
-  ])('takes %s for the namespace %s', (url, expected) => {
+  ])('converts %s to the namespace %s', (url, expected) => {
     expect(toNamespace(url)).toBe(expected);
   });
 
-  it('writes the header of the trace context', () => {
+  it('writes the trace context header', () => {
     expect(toTraceparent('f45e4a6a6cb0f6a2569d62819cbf45ac', '307b5cfc9224f771')).toBe(
       '00-f45e4a6a6cb0f6a2569d62819cbf45ac-307b5cfc9224f771-01',
     );

@@ -47,7 +47,7 @@ describe('tracing/kept-plans', () => {
     ]);
   });
 
-  it('keeps no more than its bytes, and says what it lets go and why', () => {
+  it('keeps no more than its bytes, and reports what it removes and why', () => {
     const forgotten: ForgetReason[] = [];
     const { length } = serialize(plan);
     const onForgotten = (reason: ForgetReason): void => void forgotten.push(reason);
@@ -62,7 +62,7 @@ describe('tracing/kept-plans', () => {
     expect(forgotten).toEqual(['bytes', 'too_large', 'configuration', 'configuration']);
   });
 
-  it('lets the oldest of more than 1,000 go, and counts it', () => {
+  it('removes the oldest of more than 1,000, and counts it', () => {
     const forgotten: ForgetReason[] = [];
     const kept = createKeptPlans({ onForgotten: (reason) => void forgotten.push(reason) });
     for (let id = 1; id <= 1002; id += 1) kept.keep('prod', id, plan);
@@ -81,7 +81,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('knows the attempt before one, whichever trace was made first', () => {
+  it('has the attempt before one, whichever trace was made first', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });
@@ -92,14 +92,14 @@ describe('tracing/kept-plans', () => {
     expect(kept.find('prod', 12)?.attempts.previous).toBeUndefined();
   });
 
-  it('takes none for the repetition of another that is not a retry', () => {
+  it('has no previous attempt for an execution that is not a retry', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 11, planAttempt({ next: 12 }));
     kept.keep('prod', 12, planAttempt({}));
     expect(kept.find('prod', 12)?.attempts.previous).toBeUndefined();
   });
 
-  it('goes over to another configuration with all that stays as it is', () => {
+  it('keeps what is still valid under another configuration', () => {
     expect(keptAfter(before)).toEqual(['prod', 'test']);
     expect(keptAfter({ ...before, traces: { ...before.traces, optionsAllow: ['region', 'version', 'tag'] } })).toEqual([
       'prod',
@@ -107,7 +107,7 @@ describe('tracing/kept-plans', () => {
     ]);
   });
 
-  it('forgets what belongs to another server by now', () => {
+  it('removes plans whose name belongs to another server', () => {
     const [prod, test] = before.servers;
     if (prod === undefined || test === undefined) throw new Error('there are two');
     expect(keptAfter({ ...before, servers: [prod] })).toEqual(['prod']);
@@ -118,7 +118,7 @@ describe('tracing/kept-plans', () => {
   });
 
   it.each([{ userNames: false }, { argstring: false }, { optionsAllow: ['version'] }])(
-    'forgets what must not be shown any longer: %j',
+    'removes what must no longer be shown: %j',
     (change) => {
       expect(keptAfter({ ...before, traces: { ...before.traces, ...change } })).toEqual([]);
     },

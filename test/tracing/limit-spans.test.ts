@@ -49,7 +49,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
 }
 
 describe('tracing/limit-spans', () => {
-  it('keeps the first, the slowest and the failed, and makes one span of the rest', () => {
+  it('keeps the first, the slowest and the failed spans, and joins the rest into one', () => {
     const source = createLarge(2, 8, ['2@node-7']);
     expect(`\n${toTreeText(planSource(source, { maxSpans: 9 }).trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
@@ -64,7 +64,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
 `);
   });
 
-  it('counts what it leaves out', () => {
+  it('counts omitted spans', () => {
     const plan = planSource(createLarge(3, 4, ['1@node-1', '2@node-2', '3@node-3']), { maxSpans: 3 });
     expect(`\n${toTreeText(plan.trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
@@ -78,7 +78,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.leftOut).toBe(15);
   });
 
-  it('faults/row-39: keeps 100 steps on 200 nodes within both limits, and all that failed', () => {
+  it('faults/row-39: keeps 100 steps on 200 nodes within both limits, with all failed ones', () => {
     const failed = Array.from({ length: 60 }, (_, place) => `${place + 1}@node-${place + 100}`);
     const source = createLarge(100, 200, failed);
     const plan = planSource(source);
@@ -103,7 +103,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.trace.spans.some(({ name, isError }) => name === 'node-3' && isError)).toBe(true);
   });
 
-  it('keeps a request in JSON below its limit too', () => {
+  it('keeps a JSON request below its limit too', () => {
     const maxBytes = 4 * 1024 * 1024;
     const plan = planSource(createLarge(100, 200), { format: 'json' });
     const bytes = encodeTrace(plan.trace, 'json').length;
@@ -124,7 +124,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(looks > 100).toBe(isLarge);
   });
 
-  it('cuts long values, never a character in two, and says so', () => {
+  it('cuts long values, but no character in two, and marks that', () => {
     const source = readRecorded('no-state');
     const project = `${'x'.repeat(998)}😀${'y'.repeat(50)}`;
     const { trace } = planSource({ ...source, execution: { ...source.execution, project } });
@@ -134,7 +134,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(root?.name).toBe(`RUN ${'x'.repeat(195)}…`);
   });
 
-  it('makes text of what is none', () => {
+  it('converts other values to text', () => {
     const source = readRecorded('no-state');
     const { trace } = planSource({ ...source, execution: { ...source.execution, project: 'a\uD83Db' } });
     expect(trace.spans[0]?.attributes['automation.project.name']).toBe('a\uFFFDb');

@@ -15,7 +15,7 @@ function planChanged(
 }
 
 describe('tracing/plan-trace', () => {
-  it('gives the root and the resource what the execution tells', () => {
+  it('gives the root and the resource the fields of the execution', () => {
     const { trace } = planRecorded('delayed-retry');
     expect(trace.resource).toEqual({
       'service.name': 'automation-service',
@@ -67,7 +67,7 @@ describe('tracing/plan-trace', () => {
     });
   });
 
-  it('gives a node of a step what its state tells', () => {
+  it('gives a node of a step the fields of its state', () => {
     const { trace } = planRecorded('failed-node');
     expect(trace.spans.find(({ name }) => name === 'web02')).toMatchObject({
       kind: 'internal',
@@ -99,7 +99,7 @@ describe('tracing/plan-trace', () => {
     ['other', undefined, 'error', '_OTHER', true],
     ['scheduled', undefined, 'error', '_OTHER', true],
     ['running', undefined, 'error', '_OTHER', true],
-  ] as const)('takes %s (%s) for %s, %s', (...row) => {
+  ] as const)('converts %s (%s) to %s, %s', (...row) => {
     const [status, customStatus, result, errorType, isUnknown] = row;
     const customStatuses = { reviewed: 'success', held: 'cancellation', late: 'timeout', broken: 'error' } as const;
     const plan = planChanged({ status, customStatus }, {}, { customStatuses });
@@ -110,17 +110,17 @@ describe('tracing/plan-trace', () => {
     expect(plan.isUnknown).toBe(isUnknown);
   });
 
-  it('takes an empty status of its own for a word that is not known', () => {
+  it('treats an empty custom status as unknown', () => {
     const plan = planChanged({ status: 'other', customStatus: '' });
     expect([plan.isUnknown, plan.root?.attributes['cicd.pipeline.result']]).toEqual([true, 'error']);
   });
 
-  it('shows no delay for what started before its time', () => {
+  it('shows no delay for an execution that started early', () => {
     const { root } = planChanged({}, { expectedAtMs: 1716200000124 });
     expect(root?.attributes['automation.schedule.delay']).toBe(0);
   });
 
-  it('takes the reason of the next step that failed where the first gives none', () => {
+  it('uses the reason of the next failed step if the first has none', () => {
     const source = readRecorded('recovered-then-failed');
     const [first, , ...others] = source.state?.steps ?? [];
     if (first === undefined || source.state === undefined) throw new Error('it has three steps');
@@ -135,7 +135,7 @@ describe('tracing/plan-trace', () => {
     ]);
   });
 
-  it('makes no trace of what has no end, and of what was missed', () => {
+  it('makes no trace of an unfinished or a missed run', () => {
     const source = readRecorded('no-state');
     expect(
       planTrace({ ...source, execution: { ...source.execution, endedAtMs: undefined } }, settings),
@@ -143,7 +143,7 @@ describe('tracing/plan-trace', () => {
     expect(planTrace({ ...source, execution: { ...source.execution, status: 'missed' } }, settings)).toBeUndefined();
   });
 
-  it('takes the reason from the log where the state has none, and never a word of its own', () => {
+  it('reads the reason from the log if the state has none, and nothing else from there', () => {
     const failed = { status: 'failed' } as const;
     const reasonOf = (loggedReason: string) => planChanged(failed, { loggedReason }).root?.attributes['error.type'];
     expect(reasonOf('AuthenticationFailure')).toBe('AuthenticationFailure');
@@ -153,7 +153,7 @@ describe('tracing/plan-trace', () => {
     expect(plan.trace.spans[0]?.attributes['error.type']).toBe('NonZeroResultCode');
   });
 
-  it('gives a worker an id wherever it has a name', () => {
+  it('gives a worker an id whenever it has a name', () => {
     const { state } = readRecorded('succeeded');
     const workerOf = (serverUuid: string | undefined, beside: Partial<SpanSource>) => {
       const { resource } = planChanged({ serverUuid }, beside).trace;
@@ -165,7 +165,7 @@ describe('tracing/plan-trace', () => {
     expect(workerOf(undefined, {})).toEqual([undefined, undefined]);
   });
 
-  it('says by how much a start was late, and why a trace tells less', () => {
+  it('reports how late a start was, and why a trace is incomplete', () => {
     const { root } = planChanged({}, { expectedAtMs: 1716199998000, degraded: 'backlog' });
     expect(root?.attributes).toMatchObject({
       'automation.schedule.delay': 2.123,
@@ -173,7 +173,7 @@ describe('tracing/plan-trace', () => {
     });
   });
 
-  it('knows a command from a job that was deleted', () => {
+  it('distinguishes a command from a deleted job', () => {
     const adhoc = planChanged({ job: undefined });
     const deleted = planChanged({ job: undefined, isJobDeleted: true });
     expect([adhoc.root?.name, adhoc.root?.attributes['automation.execution.adhoc']]).toEqual(['RUN', true]);
@@ -181,12 +181,12 @@ describe('tracing/plan-trace', () => {
     expect(adhoc.trace.resource).not.toHaveProperty('cicd.pipeline.name');
   });
 
-  it('has no counts of nodes where there are none', () => {
+  it('has no counts of nodes if there are none', () => {
     const names = Object.keys(planChanged({}).root?.attributes ?? {});
     expect(names.filter((name) => name.includes('count'))).toEqual([]);
   });
 
-  it('survives an end before the start, and times before 1970', () => {
+  it('accepts an end before the start, and times before 1970', () => {
     expect(planChanged({ startedAtMs: 5000, endedAtMs: 1000 }).root).toMatchObject({
       startMs: 5000,
       endMs: 5000,

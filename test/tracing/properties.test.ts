@@ -26,7 +26,7 @@ function findFaults(spans: readonly Span[]): readonly string[] {
 const limit = fc.constantFrom(2, 3, 5, 10, 5000);
 
 describe('tracing/plan, any tree', () => {
-  it('keeps every child within its parent, one root, ids apart, and no more spans than allowed', () => {
+  it('keeps every child within its parent, one root, unique ids, and no more spans than allowed', () => {
     const property = fc.property(randomSource, limit, (source, maxSpans) => {
       const plan = planSource(source, { maxSpans });
       expect(findFaults(plan.trace.spans)).toEqual([]);
@@ -38,7 +38,7 @@ describe('tracing/plan, any tree', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  it('is the same when it is planned again', () => {
+  it('has the same result when it is planned again', () => {
     const property = fc.property(randomSource, limit, (source, maxSpans) => {
       const copy = structuredClone(source);
       expect(planSource(copy, { maxSpans })).toEqual(planSource(source, { maxSpans }));
@@ -47,7 +47,7 @@ describe('tracing/plan, any tree', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('gives a span the same id whatever the limit is', () => {
+  it('gives a span the same id at any limit', () => {
     const property = fc.property(randomSource, (source) => {
       const all = new Set(planSource(source).trace.spans.map(({ id }) => id));
       const { spans } = planSource(source, { maxSpans: 6 }).trace;
@@ -57,7 +57,7 @@ describe('tracing/plan, any tree', () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it('clamps into what holds it', () => {
+  it('moves times into their parent', () => {
     const parent = { startMs: 10, endMs: 20 };
     expect(clampInto(parent, { startMs: 5, endMs: 12 })).toEqual({ startMs: 10, endMs: 12 });
     expect(clampInto(parent, { startMs: 15, endMs: 30 })).toEqual({ startMs: 15, endMs: 20 });
@@ -68,7 +68,7 @@ describe('tracing/plan, any tree', () => {
 });
 
 describe('tracing/plan, ids', () => {
-  it('has the ids that a shell computes', () => {
+  it('computes the same ids as a shell', () => {
     const recipe = `
       trace() { printf '%s\\n' ax1 trace "$NS" "$ID" | sha256sum | cut -c1-32; }
       span() { printf '%s\\n' ax1 span "$NS" "$ID" "$@" | sha256sum | cut -c1-16; }

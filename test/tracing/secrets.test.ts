@@ -91,12 +91,12 @@ function listCanaries(changes: Partial<TraceSettings> = {}): readonly string[] {
 }
 
 describe('tracing/secrets', () => {
-  it('lets nothing through that may be a secret or a person', () => {
+  it('includes no secret and no user', () => {
     expect(listCanaries()).toEqual([]);
     expect(listCanaries({ joining: { option: 'traceparent', mode: 'parent' } })).toEqual([]);
   });
 
-  it('shows what was asked for, and only that', () => {
+  it('shows the configured values, and no others', () => {
     expect(listCanaries({ options: ['shown', 'absent'] })).toEqual(['canary-shown']);
     expect(listCanaries({ withUserNames: true })).toEqual(['canary-aborter', 'canary-user']);
     expect(listCanaries({ withArgstring: true })).toEqual(['canary-argstring']);

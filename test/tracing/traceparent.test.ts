@@ -35,7 +35,7 @@ describe('tracing/traceparent', () => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  it('becomes a child of the caller', () => {
+  it('makes the trace a child of the caller', () => {
     const plan = planWith(value, 'parent', 'delayed-retry');
     const [root] = plan.trace.spans;
     expect(plan.caller).toBe('joined');
@@ -58,12 +58,12 @@ describe('tracing/traceparent', () => {
     expect(root?.links).toEqual([{ traceId: trace, spanId: span, attributes: { 'automation.link': 'caller' } }]);
   });
 
-  it('takes no notice of a caller where it is told not to', () => {
+  it('ignores a caller if configured', () => {
     const plan = planWith(value, 'off');
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['none', []]);
   });
 
-  it.each(['parent', 'link'] as const)('says that a value is invalid, and continues without (%s)', (mode) => {
+  it.each(['parent', 'link'] as const)('reports an invalid value, and continues without it (%s)', (mode) => {
     const plan = planWith(`00-${trace}-${'0'.repeat(16)}-01`, mode);
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['invalid', []]);
     expect(plan.trace.traceId).toBe(toTraceId('https://automation.example.org', '4711'));

@@ -19,7 +19,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('takes the reason of the failed node, not the stale one of a node that succeeded', () => {
+  it('uses the reason of the failed node, not an old one of a node that succeeded', () => {
     expect(tree('failed-node')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
@@ -62,7 +62,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('accepts mixed and partial steps without a failure, and takes times from their nodes', () => {
+  it('accepts mixed and partial steps without an error, with times from their nodes', () => {
     expect(tree('mixed-in-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, nothing below it failed for good
@@ -72,7 +72,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('does not colour a step whose failure a handler recovered', () => {
+  it('does not mark a step as failed that a handler recovered', () => {
     expect(tree('recovered-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   Deploy (1) 0..4000 success [nodes partial] [clamped] - partial, nothing below it failed for good
@@ -85,7 +85,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('passes over a recovered failure for the reason of the whole', () => {
+  it('ignores a recovered failure for the reason of the whole', () => {
     expect(tree('recovered-then-failed')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
   step 1 (1) 0..2000 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
@@ -106,7 +106,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('colours the root by the status of the execution, whatever its steps say', () => {
+  it('marks the root by the status of the execution, whatever its steps are', () => {
     expect(tree('failed-of-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing gives a reason
   step 1 (1) 0..1204 success [clamped] - succeeded
@@ -125,7 +125,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded se
 `);
   });
 
-  it('knows a handler by the state of its step', () => {
+  it('recognizes a handler by the state of its step', () => {
     expect(tree('running-handler')).toBe(`
 RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..60000 error incomplete [handler] [clamped] [end-inferred] - still running when the execution was over
@@ -133,13 +133,13 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - th
 `);
   });
 
-  it('is content with the root where the state never came', () => {
+  it('shows only the root if the state never came', () => {
     expect(tree('state-never-loaded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; nodes failed and gave no reason
 `);
   });
 
-  it('is content with the root where there is no state', () => {
+  it('shows only the root if there is no state', () => {
     expect(tree('no-state')).toBe(`
 RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 `);
@@ -154,7 +154,7 @@ RUN shop/load/etl/nightly 0..39333 failure NonZeroResultCode - the execution fai
 `);
   });
 
-  it('takes the end of a one-time run from its nodes', () => {
+  it('reads the result of a one-time run from its nodes', () => {
     expect(tree('one-time')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the one-time run ended without failed nodes
   step 1 (1) 877..8877 success - succeeded
@@ -162,7 +162,7 @@ RUN shop/load/etl/nightly 0..9333 success - the one-time run ended without faile
 `);
   });
 
-  it('takes no names from a workflow that was edited since', () => {
+  it('uses no names from a workflow that was edited since', () => {
     expect(tree('edited-workflow')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1204 success [clamped] - succeeded
@@ -185,7 +185,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
-  it('names the steps of a reference that is expanded elsewhere, where they fit', () => {
+  it('names the steps of a reference that is expanded elsewhere, if they fit', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   child (1) 0..1000 success [clamped] - succeeded
@@ -202,7 +202,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('names nothing of a command without a job', () => {
+  it('names nothing for a command without a job', () => {
     expect(tree('ad-hoc')).toBe(`
 RUN 0..3333 success - the execution succeeded
   step 1 (1) 0..3000 success [clamped] - succeeded
@@ -210,7 +210,7 @@ RUN 0..3333 success - the execution succeeded
 `);
   });
 
-  it('takes an abort for no error', () => {
+  it('does not mark an abort as an error', () => {
     expect(tree('aborted')).toBe(`
 RUN shop/load/etl/nightly 0..5000 cancellation [not-started 1] - the execution was aborted
   step 1 (1) 0..1000 success [clamped] - succeeded
@@ -228,27 +228,27 @@ RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution ran out of ti
 `);
   });
 
-  it('shows no step where no node matched, and the reason of the log', () => {
+  it('shows no step if no node matched, with the reason from the log', () => {
     expect(tree('no-nodes')).toBe(`
 RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the execution failed; its log gives NoMatchedNodes
 `);
   });
 
-  it("takes a status of the server's own for a failure", () => {
+  it('treats a custom status as a failure', () => {
     expect(tree('custom-status')).toBe(`
 RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status; the first that failed gives _OTHER
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
 `);
   });
 
-  it('owns up to words that it does not know', () => {
+  it('marks unknown words', () => {
     expect(tree('unknown-status')).toBe(`
 RUN 0..4000 error _OTHER - its status is not known
   step 1 (1) 0..1000 error _OTHER [clamped] - its state is not known
 `);
   });
 
-  it('survives hostile names', () => {
+  it('accepts hostile names', () => {
     expect(tree('hostile-names')).toBe(`
 RUN shop/__proto__/../../\\u202eevil"<script> 0..5000 failure node_failure - the execution failed; nodes failed and gave no reason
   \\u001b[31mred\\u001b[0m\\u000a  fake line (1) 0..4000 failure node_failure [clamped] - failed, node_failure below
@@ -261,7 +261,7 @@ RUN shop/__proto__/../../\\u202eevil"<script> 0..5000 failure node_failure - the
 `);
   });
 
-  it('puts children back into their parents and keeps the order of steps', () => {
+  it('moves times of children into their parents and keeps the order of steps', () => {
     expect(tree('times-out-of-order')).toBe(`
 RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
   step 1 (1) 0..3000 success [clamped] - succeeded
@@ -275,7 +275,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 `);
   });
 
-  it('shows no nodes where steps are enough, and loses neither their reasons nor their times', () => {
+  it('shows no nodes if steps are enough, and keeps their reasons and times', () => {
     expect(tree('failed-node', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
@@ -308,7 +308,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.at(-1)?.attributes['automation.step.not_started_count']).toBe(4);
   });
 
-  it('shows only the execution where that is enough', () => {
+  it('shows only the execution if that is enough', () => {
     expect(tree('failed-node', { detail: 'root' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
 `);
@@ -322,7 +322,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
     expect(idsOf('root')).toEqual(['307b5cfc9224f771']);
   });
 
-  it('counts only steps among what is too much', () => {
+  it('counts only steps among omitted spans', () => {
     expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
@@ -331,7 +331,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('takes a status of its own for what configuration says', () => {
+  it('treats a custom status as configured', () => {
     expect(tree('custom-status', { customStatuses: { 'needs review': 'success' } })).toBe(`
 RUN shop/load/etl/nightly 0..5000 success - it ended with a custom status, which stands for success
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER

@@ -35,7 +35,7 @@ const plan = {
 
 describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
   it.each(['refused', 'silent'] as const)(
-    'gives one alert for 20 minutes in which a server is %s, and none once it is back',
+    'fires one alert for 20 minutes in which a server is %s, and none once it is back',
     async (way) => {
       const scrapes: string[] = [];
       let shown = '';

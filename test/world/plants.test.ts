@@ -25,7 +25,7 @@ function play(
 }
 
 describe('world/plants', () => {
-  it('prints the command that plays a found world again, as small as it still shows the fault', async () => {
+  it('prints the command that replays a found world, reduced to what still shows the fault', async () => {
     const shownBy = '--seed=1 --cards=poison@100000+1000 --length=168000 --projects=1 --traces=off';
     const { output } = await play('no overlap', shownBy, []);
     expect(output).toContain('FAILED seed 1 small');
@@ -35,7 +35,7 @@ describe('world/plants', () => {
   it.each(
     isAll ? ['a shared list is dated now', 'a long round shows nothing', 'what is skipped is counted first'] : [],
   )(
-    'finds in the first worlds, as chance draws them: %s',
+    'finds in the first random worlds: %s',
     async (name) => {
       const { code, output } = await play(name, '--from=1 --seeds=100 --bail');
       expect(output).toContain('FAILED seed');
@@ -57,7 +57,7 @@ describe('world/plants', () => {
   );
 
   it.each([...new Set(chosen.map(({ shownBy }) => shownBy))])(
-    'finds nothing where nothing is planted: %s',
+    'finds nothing without a planted fault: %s',
     async (shownBy) => {
       const { code, output } = await play(undefined, shownBy);
       expect(output).not.toContain('FAILED');

@@ -37,14 +37,14 @@ describe('world', () => {
     expect(one.requests).toBeGreaterThan(100);
   }, 60_000);
 
-  it('refuses a time that is not a number instead of waiting for it for ever', () => {
+  it('refuses a time that is not a number instead of waiting for ever', () => {
     const time = createVirtualTime(0);
     const { clock } = createDaemonClock(time, { wallOffsetMs: 0, drift: 0 }, createDice('times'));
     expect(() => time.after(Number.NaN, () => undefined)).toThrow('a time has to be a number');
     expect(() => clock.after(Number.NaN, () => undefined)).toThrow('a timer has to have a time');
   });
 
-  it('holds whichever state is beneath it', async () => {
+  it('is sound with either state engine', async () => {
     const plan = { ...planWorld(23, allCards), traces: 'nodes' } as const;
     const memory = await playWorld({ ...plan, state: 'memory' });
     const sqlite = await playWorld({ ...plan, state: 'sqlite' });
@@ -53,7 +53,7 @@ describe('world', () => {
   }, 60_000);
 
   it.each([-1_200_000, 1_200_000])(
-    'makes a trace of all that ended a while ago by the clock of a server that is %i ms ahead of ours',
+    "makes a trace of all that ended by the clock of a server that is %i ms ahead of the exporter's",
     async (serverAheadMs) => {
       const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, maxTraceAgeMs: 600_000 } as const;
       const report = await playWorld(plan);
@@ -63,7 +63,7 @@ describe('world', () => {
     60_000,
   );
 
-  it('finds nothing in the worlds that found something once', async () => {
+  it('finds nothing in worlds that once found something', async () => {
     const faults: string[] = [];
     for (const given of corpus) faults.push(...(await playPlan(given)));
     expect(faults).toEqual([]);
@@ -84,7 +84,7 @@ describe('world', () => {
     expect(leftOut / ended).toBeLessThan(0.03);
   }, 600_000);
 
-  it('knows where each planted fault goes', () => {
+  it('has a place for each planted fault', () => {
     expect(findLost()).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('takes begin and end inclusively, on completion time, as milliseconds or dates', async () => {
+  it('includes begin and end of a window by completion time, as milliseconds or dates', async () => {
     const simulator = await startSmall();
     const lists = [];
     for (const query of [
@@ -60,7 +60,7 @@ describe('simulator/answers/execution-lists', () => {
     expect(reply.json).toMatchObject({ errorCode });
   });
 
-  it('gives everything for max=0 and for a max that is not a number, and 20 without one', async () => {
+  it('returns everything for max=0 and for a max that is not a number, and 20 without one', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (let count = 0; count < 25; count += 1) {
@@ -80,7 +80,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('holds unfinished executions too when neither a date nor a status is asked', async () => {
+  it('includes unfinished executions if neither a date nor a status is given', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     const first = await idsOf(simulator, 'project/pay/executions');
@@ -95,7 +95,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('means the stored word by a status filter: failed is wider than the status failed', async () => {
+  it('filters by the stored status: failed covers more than the status failed', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (const status of ['succeeded', 'failed', 'timedout', 'aborted', 'incomplete', 'missed']) {
@@ -126,7 +126,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('drops what a caller may not see after the page was cut, and counts it all the same', async () => {
+  it('removes hidden rows after the page was cut, and still counts them', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };
@@ -137,7 +137,7 @@ describe('simulator/answers/execution-lists', () => {
     expect((page2.json as List).paging).toEqual({ count: 0, total: 2, offset: 1, max: 1 });
   });
 
-  it('lets pages shift while they are read, and totals lie, on demand', async () => {
+  it('can shift pages while they are read, and return wrong totals', async () => {
     const simulator = await startSmall();
     simulator.control.configure({ shiftPages: 1, totalOffset: 3 });
     const page1 = await ask(simulator, 'api/47/project/pay/executions?max=1&recentFilter=1h');
@@ -148,7 +148,7 @@ describe('simulator/answers/execution-lists', () => {
     expect((page1.json as List).paging.total).toBe(5);
   });
 
-  it('never lies about a total below 0, and lists unfinished ones by date on demand', async () => {
+  it('never returns a total below 0, and can list unfinished executions by date', async () => {
     const heard: string[] = [];
     const simulator = await startEmpty({ onRequest: ({ path }) => heard.push(path) });
     simulator.control.createProject('pay');
@@ -163,7 +163,7 @@ describe('simulator/answers/execution-lists', () => {
     expect(succeededNodes).toEqual([]);
   });
 
-  it('lists running ones of one, several or all projects, 20 by default', async () => {
+  it('lists running executions of one, several or all projects, 20 by default', async () => {
     const simulator = await startEmpty();
     for (const name of ['a', 'b+1', 'c']) {
       simulator.control.createProject(name);
@@ -193,7 +193,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('leaves out projects whose events are closed, and says 401 when none is left', async () => {
+  it('leaves out projects whose events may not be read, and answers 401 if none is left', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'blind', policy: { events: [] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'blind' } };
@@ -209,7 +209,7 @@ describe('simulator/answers/execution-lists', () => {
     expect(finished.json).toEqual({ paging: { count: 0, total: 2, offset: 0, max: 20 }, executions: [] });
   });
 
-  it('hides a one-time run, even while it runs, unless postponed ones are asked for', async () => {
+  it('hides a one-time run, even while it runs, unless postponed ones are requested', async () => {
     const simulator = await startSmall();
     const id = simulator.control.runJob(settleId, { atMs: noon + 10_000 });
     const lists: unknown[] = [];

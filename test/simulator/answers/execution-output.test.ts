@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, settleId, startSmall } from '../caller.ts';
 
 describe('simulator/answers/execution-output', () => {
-  it('can be tailed from offset to offset until it is complete (B 4.2)', async () => {
+  it('can be followed from offset to offset until it is complete (B 4.2)', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     const logs: string[] = [];
@@ -25,7 +25,7 @@ describe('simulator/answers/execution-output', () => {
     ]);
   });
 
-  it('says that nothing changed since lastmod', async () => {
+  it('reports that nothing changed since lastmod', async () => {
     const simulator = await startSmall();
     const { json } = await ask(simulator, 'api/47/execution/1/output?offset=9999&lastmod=1768478400000');
     await simulator.stop();
@@ -50,7 +50,7 @@ describe('simulator/answers/execution-output', () => {
     expect(missing.json).toMatchObject({ error: 'No output is available', empty: true, offset: '0', completed: true });
   });
 
-  it('has error bodies of its own', async () => {
+  it('has its own error bodies', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const denied = await ask(simulator, 'api/47/execution/1/output', { headers: { 'X-Rundeck-Auth-Token': 'half' } });

@@ -5,7 +5,7 @@ import type { Step } from '../../../simulator/world/work.ts';
 import { ask, startEmpty } from '../caller.ts';
 
 describe('simulator/answers/execution-state', () => {
-  it('walks from step to step and stops after a failed one (B 2.6)', async () => {
+  it('proceeds from step to step and stops after a failed one (B 2.6)', async () => {
     const simulator = await startWith([command('one', 10, 0), command('two', 10, 1), command('three', 10, 0)]);
     const pictures = [await draw(simulator)];
     for (const ms of [2000, 12_000, 60_000]) {
@@ -41,7 +41,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('continues with the nodes that are left when one is down', async () => {
+  it('continues with the remaining nodes if one is down', async () => {
     const simulator = await startWith([command('one', 10, 0), command('two', 10, 0)], {
       keepGoing: true,
       downNodes: ['b'],
@@ -73,7 +73,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('shows a job referenced once per node by parameterStates', async () => {
+  it('shows a job referenced once for each node by parameterStates', async () => {
     const simulator = await startWith(['reference per node']);
     simulator.advance(300_000);
     const { json } = await ask(simulator, 'api/47/execution/1/state');
@@ -95,7 +95,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('runs an error handler and lets it save the step', async () => {
+  it('runs an error handler, which can recover the step', async () => {
     const simulator = await startWith([command('one', 10, 1, { handler: command('mend', 30, 0) })]);
     simulator.advance(14_000);
     const handling = await draw(simulator);
@@ -111,7 +111,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('says pending, and nothing else, on demand; and 404 for what has no state', async () => {
+  it('can answer pending, and nothing else; and 404 for an execution without a state', async () => {
     const simulator = await startWith([command('one', 1, 0)]);
     simulator.control.configure({ statePending: 'all' });
     const pending = await ask(simulator, 'api/47/execution/1/state');

@@ -22,7 +22,7 @@ describe('simulator/answers/jobs', () => {
     expect((json as { name: string }[]).map(({ name }) => name)).toEqual(names);
   });
 
-  it('refuses filters that the version does not know', async () => {
+  it('refuses filters that the version lacks', async () => {
     const simulator = await startSmall();
     const old = await ask(simulator, 'api/16/project/pay/jobs?scheduledFilter=true');
     const newer = await ask(simulator, 'api/17/project/pay/jobs?scheduledFilter=true');
@@ -30,7 +30,7 @@ describe('simulator/answers/jobs', () => {
     expect([old.status, newer.status]).toEqual([400, 200]);
   });
 
-  it('leaves out hidden jobs silently in lists, and says 403 when asked for one', async () => {
+  it('omits hidden jobs silently in lists, and answers 403 for one', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };
@@ -42,7 +42,7 @@ describe('simulator/answers/jobs', () => {
     expect([page.text, one.status]).toEqual(['[]', 403]);
   });
 
-  it('refuses odd formats', async () => {
+  it('refuses unknown formats', async () => {
     const simulator = await startSmall();
     const info = await ask(simulator, `api/47/job/${settleId}/info`, withAccept(simulator, 'image/png'));
     const definition = await ask(simulator, `api/43/job/${settleId}`);
@@ -52,7 +52,7 @@ describe('simulator/answers/jobs', () => {
     expect(yaml.text).toContain('- id: 11111111-1111-4111-a111-111111111111\n');
   });
 
-  it('owns schedules by member only in a cluster', async () => {
+  it('assigns schedules to members only in a cluster', async () => {
     const simulator = await startSmall({ members: 2 });
     const { json } = await ask(simulator, 'api/47/project/pay/jobs');
     await simulator.stop();
@@ -64,7 +64,7 @@ describe('simulator/answers/jobs', () => {
 });
 
 describe('simulator/answers/job-forecast', () => {
-  it('has no times for what will not run, and refuses mixed units', async () => {
+  it('has no times for a job that will not run, and refuses mixed units', async () => {
     const simulator = await startSmall();
     const mixed = await ask(simulator, `api/47/job/${settleId}/forecast?time=2d1h`);
     simulator.control.setExecutionMode('passive');
@@ -79,7 +79,7 @@ describe('simulator/answers/job-forecast', () => {
 });
 
 describe('simulator/answers/job-forecast of long spans', () => {
-  it('costs what it takes to list all times of the span, however few are asked for', async () => {
+  it('costs as much as listing all times of the span, however few are requested', async () => {
     const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
     const { control, transport, token, requests } = simulator;
     control.createProject('pay');
@@ -99,7 +99,7 @@ describe('simulator/answers/job-forecast of long spans', () => {
 });
 
 describe('simulator/answers/job-forecast of newer releases', () => {
-  it('has the runs that were ordered for later behind the times of the schedule', async () => {
+  it('appends one-time runs to the times of the schedule', async () => {
     const simulator = await startSmall({ apiVersion: 58 });
     const tenPast = Date.UTC(2026, 0, 15, 12, 10);
     simulator.control.runJob(settleId, { type: 'user-scheduled', atMs: tenPast });
@@ -113,7 +113,7 @@ describe('simulator/answers/job-forecast of newer releases', () => {
 });
 
 describe('simulator/answers/job-workflow', () => {
-  it('names steps as real servers do, and expands each referenced job once', async () => {
+  it('names steps like real servers, and expands each referenced job once', async () => {
     const simulator = await startNested('rundeck');
     const { text } = await ask(simulator, 'api/47/job/outer/workflow');
     await simulator.stop();
@@ -122,7 +122,7 @@ describe('simulator/answers/job-workflow', () => {
     );
   });
 
-  it('names steps as the document does in the neutral dialect', async () => {
+  it('names steps as in the document in the neutral dialect', async () => {
     const simulator = await startNested('service');
     const { text } = await ask(simulator, 'api/33/job/outer/workflow', asService(simulator));
     await simulator.stop();
@@ -193,7 +193,7 @@ describe('simulator/control-estate', () => {
     expect(executions).toHaveLength(2);
   });
 
-  it('survives names of any kind', async () => {
+  it('accepts names of any kind', async () => {
     const simulator = await startEmpty();
     const names = ['__proto__', 'constructor', 'a"b\\c\nd,{}', '\0nul', '😀', 'x'.repeat(10_000)];
     simulator.control.createProject('a+b c/d%', ['__proto__', 'n,1']);

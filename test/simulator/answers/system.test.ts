@@ -10,7 +10,7 @@ describe('simulator/answers/system-info', () => {
     [58, 'rundeck', -1_702_967_296, 0],
     [47, 'rundeck', -1_702_967_296, 0],
   ] as const)(
-    'wraps the uptime after 24.8 days where releases do: v%i %s',
+    'lets the uptime overflow after 24.8 days where releases do: v%i %s',
     async (apiVersion, dialect, duration, load) => {
       const simulator = await startEmpty({ apiVersion, dialect, historyMs: 30 * day });
       const header = dialect === 'service' ? 'X-Service-Auth-Token' : 'X-Rundeck-Auth-Token';
@@ -27,7 +27,7 @@ describe('simulator/answers/system-info', () => {
     ['4.0.0', 41, false, 2.5],
     ['4.1.0', 41, false, 0.625],
     ['4.3.0', '41', true, 0],
-  ] as const)('says what %s says of versions and load', async (release, apiversion, isText, average) => {
+  ] as const)('reports version and load like %s', async (release, apiversion, isText, average) => {
     const simulator = await startEmpty({ apiVersion: 41, release });
     simulator.control.configure({ loadAverage: 2.5 });
     const reply = await ask(simulator, 'api/41/system/info');
@@ -38,7 +38,7 @@ describe('simulator/answers/system-info', () => {
     });
   });
 
-  it('shows a weak token only the version from 4.4 on, and nothing before', async () => {
+  it('shows a restricted token only the version from 4.4 on, and nothing before', async () => {
     const replies = [];
     for (const apiVersion of [47, 40]) {
       const simulator = await startEmpty({ apiVersion });
@@ -56,7 +56,7 @@ describe('simulator/answers/system-info', () => {
     expect(replies[1]?.json).toMatchObject({ errorCode: 'api.error.item.unauthorized' });
   });
 
-  it('shows each member of a cluster behind its own address, and takes turns behind the common one', async () => {
+  it('shows each cluster member at its own address, and all in turn at the common one', async () => {
     const simulator = await startEmpty({ members: 2, memberAddresses: true });
     simulator.control.setClockSkew(-600_000, 1);
     const ask2 = async (url: string) => {
@@ -84,7 +84,7 @@ describe('simulator/answers/system-info', () => {
 });
 
 describe('simulator/answers/execution-mode', () => {
-  it('is switched by a call of the API (A 4.4)', async () => {
+  it('is changed by a call of the API (A 4.4)', async () => {
     const simulator = await startEmpty();
     const texts = [];
     for (const word of ['disable', 'enable']) {
@@ -102,7 +102,7 @@ describe('simulator/answers/execution-mode', () => {
     ]);
   });
 
-  it('starts nothing while passive, lets running ones end, and continues when active again', async () => {
+  it('starts nothing while passive, lets running executions end, and continues when active again', async () => {
     const simulator = await startSmall();
     simulator.advance(3_601_000);
     simulator.control.setExecutionMode('passive');
@@ -118,7 +118,7 @@ describe('simulator/answers/execution-mode', () => {
 });
 
 describe('simulator/answers/log-storage', () => {
-  it('counts stored logs, failures, retries and what is incomplete (A 2.6)', async () => {
+  it('counts stored logs, failures, retries and incomplete logs (A 2.6)', async () => {
     const simulator = await startSmall();
     simulator.advance(2000);
     const good = await ask(simulator, 'api/47/system/logstorage');
@@ -154,7 +154,7 @@ describe('simulator/answers/log-storage', () => {
 });
 
 describe('simulator/answers/metrics', () => {
-  it('is always healthy on 6.x, once it is switched on', async () => {
+  it('is always healthy on 6.x, once it is enabled', async () => {
     const simulator = await startEmpty({ apiVersion: 58 });
     const off = await ask(simulator, 'api/58/metrics/healthcheck');
     simulator.control.switchMetrics(true);
@@ -164,7 +164,7 @@ describe('simulator/answers/metrics', () => {
     expect([off.status, on.status, on.text]).toEqual([404, 200, '{"rundeck":{"healthy":true}}']);
   });
 
-  it('hides an endpoint that is switched off', async () => {
+  it('hides a disabled endpoint', async () => {
     const simulator = await startEmpty();
     simulator.control.switchMetrics(false, 'threads');
     const list = await ask(simulator, 'api/47/metrics');

@@ -72,7 +72,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
 ];
 
 describe('simulator/documents/access', () => {
-  it.each(table)('opens %s to those who may read it', async (path, statuses) => {
+  it.each(table)('allows %s for those who may read it', async (path, statuses) => {
     const simulator = await startGuarded();
     const seen = [];
     for (const [name] of callers) {
@@ -82,7 +82,7 @@ describe('simulator/documents/access', () => {
     expect(seen.join(' ')).toBe(statuses);
   });
 
-  it('checks events for the metrics of executions from 6.0 on', async () => {
+  it('requires the right to events for the metrics of executions from 6.0 on', async () => {
     const simulator = await startGuarded(58);
     const seen = [];
     for (const name of ['reader', 'no events', 'stranger']) {
@@ -94,7 +94,7 @@ describe('simulator/documents/access', () => {
     expect(seen).toEqual(['200 200 2', '403 200 0', '403 200 0']);
   });
 
-  it('leaves out of lists what a caller may not read', async () => {
+  it('omits in lists what a caller may not read', async () => {
     const simulator = await startGuarded();
     const seen: Record<string, string> = {};
     for (const [path, name] of [

@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { noon, settleId, startSmall } from '../caller.ts';
 
 describe('simulator/documents/cluster', () => {
-  it('names another member each time behind one address, and always the same behind its own (A 2.4)', async () => {
+  it('answers from another member each time at one address, and from the same at its own (A 2.4)', async () => {
     const simulator = await startCluster();
     const [first, second] = await Promise.all(simulator.memberUrls.map((url) => uuidOf(simulator, url)));
     const common = [];
@@ -15,7 +15,7 @@ describe('simulator/documents/cluster', () => {
     expect(common).toEqual([first, second, first, second]);
   });
 
-  it('gives each member its own schedules, and those of any member by name (A 4.5)', async () => {
+  it("lists each member's own schedules, and those of any member by name (A 4.5)", async () => {
     const simulator = await startCluster();
     const [first = '', second = ''] = simulator.memberUrls;
     const uuid = await uuidOf(simulator, second);
@@ -29,7 +29,7 @@ describe('simulator/documents/cluster', () => {
     expect(seen).toEqual([['other true'], ['settle true'], ['settle false'], ['settle true']]);
   });
 
-  it('hands the schedules of a lost member to another', async () => {
+  it('gives the schedules of a lost member to another', async () => {
     const simulator = await startCluster();
     const [first = ''] = simulator.memberUrls;
     simulator.control.loseMember(1);

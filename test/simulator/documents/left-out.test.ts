@@ -38,7 +38,7 @@ const leftOut: readonly (readonly [section: string, path: string])[] = [
 ];
 
 describe('simulator/documents/left-out', () => {
-  it.each(leftOut)('says of %s that there is no %s', async (_section, path) => {
+  it.each(leftOut)('reports for %s that there is no %s', async (_section, path) => {
     const simulator = await startSmall();
     simulator.control.configure({ commercial: true });
     const { status, json } = await ask(simulator, `api/47/${path}`);

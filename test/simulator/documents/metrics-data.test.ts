@@ -36,7 +36,7 @@ describe('simulator/documents/metrics-data', () => {
     });
   });
 
-  it('times in seconds up to 5.x, with a name for each project', async () => {
+  it('measures in seconds up to 5.x, with a name for each project', async () => {
     const { timers } = await read({ dialect: 'rundeck' });
     expect(timers['rundeck.services.NodeService.project.pay.loadNodes']).toEqual(timer(1, 'seconds'));
     expect(Object.keys(timers)).toEqual([
@@ -47,7 +47,7 @@ describe('simulator/documents/metrics-data', () => {
     ]);
   });
 
-  it('times in nanoseconds from 6.0, and counts logins and refused requests', async () => {
+  it('measures in nanoseconds from 6.0, and counts logins and refused requests', async () => {
     const { timers, counters } = await read({ dialect: 'rundeck', apiVersion: 58 }, false);
     expect(timers['rundeck.services.NodeService.project.pay.loadNodes']).toEqual(timer(1e9, 'nanoseconds'));
     expect(counters).toMatchObject({
@@ -59,7 +59,7 @@ describe('simulator/documents/metrics-data', () => {
     });
   });
 
-  it('knows the size of the thread pool only in later 5.x', async () => {
+  it('has the size of the thread pool only in later 5.x', async () => {
     const sizes = [];
     for (const options of [{ apiVersion: 47 }, { apiVersion: 58, release: '5.20.0' }, { apiVersion: 58 }]) {
       const { gauges } = await read(options, false);
@@ -68,7 +68,7 @@ describe('simulator/documents/metrics-data', () => {
     expect(sizes).toEqual([undefined, { value: 10 }, { value: 10 }]);
   });
 
-  it('fails as a whole on 6.0 when one gauge cannot be read', async () => {
+  it('fails as a whole on 6.0 if one gauge cannot be read', async () => {
     const simulator = await startSmall({ apiVersion: 58 });
     simulator.control.switchMetrics(true);
     simulator.control.configure({ brokenGauges: ['broken.gauge'] });

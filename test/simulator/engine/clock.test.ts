@@ -4,7 +4,7 @@ import { noon, oneStep, startOneJob } from '../caller.ts';
 const minuteMs = 60_000;
 
 describe('simulator/engine/engine', () => {
-  it('starts schedules by the clock of their member, and none again at a time that it lives through twice', async () => {
+  it('starts schedules by the clock of their member, and only once at a repeated time', async () => {
     const simulator = await startOneJob({});
     const schedule = { everyMs: 15 * minuteMs, offsetMs: 0 };
     simulator.control.createJob('p', { name: 'cron', schedule, work: oneStep() }, 'cron');

@@ -18,7 +18,7 @@ describe('simulator/engine/cron', () => {
     ['on weekdays', '0 2 * * 1-5', '2026-01-16T12:00:00Z', ['2026-01-19T02:00', '2026-01-20T02:00']],
     ['on the first of the month', '30 4 1 * *', '2026-01-15T12:00:00Z', ['2026-02-01T04:30', '2026-03-01T04:30']],
     ['on leap days', '0 0 29 2 *', '2026-01-15T12:00:00Z', ['2028-02-29T00:00', '2032-02-29T00:00']],
-  ])('gives the times %s', (_name, cron, after, expected) => {
+  ])('returns the times %s', (_name, cron, after, expected) => {
     expect(timesOf(cron, 'UTC', after, 2)).toEqual(expected);
   });
 
@@ -35,7 +35,7 @@ describe('simulator/engine/cron', () => {
   it.each([
     ['Europe/Berlin', '2026-03-27T12:00:00Z', ['2026-03-28T01:30', '2026-03-30T00:30', '2026-03-31T00:30']],
     ['America/New_York', '2026-03-06T12:00:00Z', ['2026-03-07T07:30', '2026-03-09T06:30', '2026-03-10T06:30']],
-  ])('leaves out a 02:30 that does not exist in %s', (zone, after, expected) => {
+  ])('skips a 02:30 that does not exist in %s', (zone, after, expected) => {
     expect(timesOf('30 2 * * *', zone, after, 3)).toEqual(expected);
   });
 

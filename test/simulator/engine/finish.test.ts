@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, noon, startOneJob, untilEnd } from '../caller.ts';
 
 describe('simulator/engine/finish', () => {
-  it('tries a failed job again: the next attempt exists at once and waits inside its own time', async () => {
+  it('retries a failed job: the next attempt exists at once, and its wait counts in its duration', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 30_000 } });
     simulator.control.runJob('job-1');
     const before = untilEnd(simulator, 1);
@@ -56,7 +56,7 @@ describe('simulator/engine/finish', () => {
     });
   });
 
-  it('aborts by the GET that does so, and says who did it', async () => {
+  it('aborts by a GET, and shows who did it', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(2000);
@@ -69,7 +69,7 @@ describe('simulator/engine/finish', () => {
     expect(again.json).toMatchObject({ abort: { status: 'failed', reason: 'Job is not running' } });
   });
 
-  it('shows an end later than it happened when saving is slow', async () => {
+  it('shows an end later than it happened if saving is slow', async () => {
     const simulator = await startOneJob({});
     simulator.control.setSaveDelay(50_000);
     simulator.control.runJob('job-1');

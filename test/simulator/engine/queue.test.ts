@@ -3,7 +3,7 @@ import { createQueue } from '../../../simulator/engine/queue.ts';
 import { createRandom } from '../../../simulator/random.ts';
 
 describe('simulator/engine/queue', () => {
-  it('gives things out in the order of time, and of arrival within one instant', () => {
+  it('returns items in order of time, and of insertion for the same time', () => {
     const queue = createQueue<string>();
     for (const [atMs, item] of [
       [5, 'e'],

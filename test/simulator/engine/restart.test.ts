@@ -3,7 +3,7 @@ import { every } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob } from '../caller.ts';
 
 describe('simulator/engine/restart', () => {
-  it('cuts runs off, answers nothing while it starts, and calls them incomplete a while later', async () => {
+  it('interrupts runs, answers nothing while it starts, and marks them incomplete later', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(3000);
@@ -25,7 +25,7 @@ describe('simulator/engine/restart', () => {
     expect(state.json).toMatchObject({ executionState: 'RUNNING', completed: false });
   });
 
-  it('begins ids at 1 again with a new database', async () => {
+  it('starts ids at 1 again with a new database', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(60_000);
@@ -54,7 +54,7 @@ describe('simulator/engine/restart', () => {
     expect(runs).toEqual(['second auto-1 succeeded', 'second auto-1 succeeded', 'one auto-2 running']);
   });
 
-  it('forgets deleted executions, while the truth does not', async () => {
+  it('keeps deleted executions in the truth only', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(60_000);

@@ -3,7 +3,7 @@ import { every } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob } from '../caller.ts';
 
 describe('simulator/engine/start', () => {
-  it('lets a run by hand wait inside its own time, and a scheduled one start late, when all threads are busy', async () => {
+  it('counts the wait of a manual run in its duration, and starts a scheduled one late, if all threads are busy', async () => {
     const simulator = await startOneJob({ threadPoolSize: 1 });
     simulator.control.createJob(
       'p',
@@ -29,14 +29,14 @@ describe('simulator/engine/start', () => {
     ]);
   });
 
-  it('refuses a second run of a job that runs already', async () => {
+  it('refuses a second run of a running job', async () => {
     const simulator = await startOneJob({});
     const ids = [simulator.control.runJob('job-1'), simulator.control.runJob('job-1')];
     await simulator.stop();
     expect(ids).toEqual([1, undefined]);
   });
 
-  it('leaves no trace of a trigger that is switched off', async () => {
+  it('leaves no trace of a disabled trigger', async () => {
     const simulator = await startOneJob({});
     simulator.control.changeJob('job-1', { schedule: every(1, 'x') });
     simulator.advance(180_000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, asService, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/api', () => {
-  it('tells its newest version to a caller who guessed too high (A 7.2)', async () => {
+  it('reports its newest version to a caller with a newer one (A 7.2)', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/99/system/info');
     await simulator.stop();
@@ -38,14 +38,14 @@ describe('simulator/routes/api', () => {
     expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'text/html;charset=utf-8']);
   });
 
-  it('names its version when asked for nothing else', async () => {
+  it('reports its version if nothing else is requested', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/14');
     await simulator.stop();
     expect(reply.text).toBe('{"apiversion":47,"href":"{base}/api/47"}');
   });
 
-  it('plays every release of both dialects', async () => {
+  it('simulates every release of both dialects', async () => {
     const seen: string[] = [];
     for (const apiVersion of [...Array.from({ length: 34 }, (_, index) => index + 14), 58]) {
       for (const dialect of ['rundeck', 'service'] as const) {
@@ -65,7 +65,7 @@ describe('simulator/routes/api', () => {
     expect(seen.slice(-4)).toEqual(['rundeck 47 "47"', 'service 47 47', 'rundeck 58 "58"', 'service 58 58']);
   });
 
-  it('has no endpoints that the played release does not know', async () => {
+  it('has no endpoints that the simulated release lacks', async () => {
     const simulator = await startEmpty({ apiVersion: 31 });
     const reply = await ask(simulator, 'api/31/system/executions/status');
     await simulator.stop();
@@ -83,7 +83,7 @@ describe('simulator/routes/api', () => {
     expect(request).toMatchObject({ path: '/api/47/no/such/thing', status: 404, endpointKnown: false });
   });
 
-  it('refuses a wrong method in the format that was asked for', async () => {
+  it('refuses a wrong method in the requested format', async () => {
     const simulator = await startEmpty();
     const json = await ask(simulator, 'api/47/system/info', { ...withToken(simulator.token), method: 'POST' });
     const html = await ask(simulator, 'api/47/system/info', {
@@ -96,7 +96,7 @@ describe('simulator/routes/api', () => {
     expect([html.status, html.headers.get('content-type')]).toEqual([405, 'text/html;charset=utf-8']);
   });
 
-  it('speaks XML to callers who do not ask for JSON before v39 (A 7.1)', async () => {
+  it('answers in XML before v39 unless JSON is requested (A 7.1)', async () => {
     const simulator = await startEmpty({ apiVersion: 37 });
     const error = await ask(simulator, 'api/37/job/none/info', { accept: undefined });
     const success = await ask(simulator, 'api/37/projects', { accept: undefined });
@@ -109,7 +109,7 @@ describe('simulator/routes/api', () => {
     expect(json.json).toMatchObject({ errorCode: 'api.error.item.doesnotexist' });
   });
 
-  it('puts its own time into the Date header', async () => {
+  it('writes its own time into the Date header', async () => {
     const simulator = await startEmpty();
     simulator.control.setClockSkew(600_000);
     const reply = await ask(simulator, 'api/47/projects');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, noon, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/authenticate', () => {
-  it('takes the token from the header, and from the query before the header (A 5.1)', async () => {
+  it('reads the token from the header, and prefers one in the query (A 5.1)', async () => {
     const simulator = await startEmpty();
     const header = await ask(simulator, 'api/47/projects');
     const query = await ask(simulator, 'api/47/projects?authtoken=secret-token', { headers: {} });
@@ -11,7 +11,7 @@ describe('simulator/routes/authenticate', () => {
     expect([header.status, query.status, both.status]).toEqual([200, 200, 403]);
   });
 
-  it('knows only the header of its own dialect', async () => {
+  it('accepts only the header of its own dialect', async () => {
     const simulator = await startEmpty({ dialect: 'service' });
     const own = await ask(simulator, 'api/47/projects', { headers: { 'x-service-auth-token': 'secret-token' } });
     const other = await ask(simulator, 'api/47/projects');
@@ -22,7 +22,7 @@ describe('simulator/routes/authenticate', () => {
     );
   });
 
-  it('says the same about a wrong, an expired and a revoked token', async () => {
+  it('answers the same for a wrong, an expired and a revoked token', async () => {
     const simulator = await startEmpty();
     simulator.control.addToken({ token: 'abcdefgh-1', expiresAtMs: noon - 1 });
     simulator.control.addToken({ token: 'abcdefgh-2' });
@@ -61,7 +61,7 @@ describe('simulator/routes/authenticate', () => {
     );
   });
 
-  it('takes a bearer token as an opaque value (A 5.3)', async () => {
+  it('accepts a bearer token as an opaque value (A 5.3)', async () => {
     const simulator = await startEmpty();
     simulator.control.addToken({ token: 'eyJ.a.b', kind: 'bearer' });
     const good = await ask(simulator, 'api/47/projects', { headers: { authorization: 'Bearer eyJ.a.b' } });
@@ -70,7 +70,7 @@ describe('simulator/routes/authenticate', () => {
     expect([good.status, bad.status]).toEqual([200, 403]);
   });
 
-  it('remembers how a request authenticated and never with what', async () => {
+  it('records how a request authenticated, without credentials', async () => {
     const simulator = await startEmpty();
     await ask(simulator, 'api/47/projects?authtoken=secret-token&x=1', { headers: {} });
     const requests = simulator.requests();

@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startSmall } from '../caller.ts';
 
 describe('simulator/routes/control-routes', () => {
-  it('explains what can be controlled, and does not log itself', async () => {
+  it('explains the controls, and does not log its own requests', async () => {
     const simulator = await startSmall();
     const { json } = await ask(simulator, 'simulator', { headers: {} });
     const requests = simulator.requests();
@@ -39,7 +39,7 @@ describe('simulator/routes/control-routes', () => {
     expect(requests).toEqual([]);
   });
 
-  it('controls from another process what tests control by hand', async () => {
+  it('offers the controls of tests to other processes', async () => {
     const simulator = await startSmall();
     await control(simulator, 'execution-mode', { mode: 'passive' });
     await control(simulator, 'health-check', { failing: 'dataSource.connection.time' });
@@ -73,7 +73,7 @@ describe('simulator/routes/control-routes', () => {
     ['settings', { unknown: 1 }, 'Unrecognized key: "unknown"'],
     ['abort', { id: 'all' }, 'id: Invalid input: expected number, received string'],
     ['execution-mode', [], 'Invalid input: expected object, received array'],
-  ])('refuses nonsense: %s %j', async (path, body, problem) => {
+  ])('refuses an invalid request: %s %j', async (path, body, problem) => {
     const simulator = await startSmall();
     const headers = { 'content-type': 'application/json' };
     const { status, json } = await ask(simulator, `simulator/${path}`, {
@@ -90,7 +90,7 @@ describe('simulator/routes/control-routes', () => {
     expect(mode.text).toBe('{"executionMode":"active"}');
   });
 
-  it('is a page of buttons for people, and each button does what it says', async () => {
+  it('is a page of buttons, each of which works', async () => {
     const simulator = await startSmall();
     const accept = 'text/html,*/*;q=0.8';
     const { text } = await ask(simulator, 'simulator', { headers: {}, accept });

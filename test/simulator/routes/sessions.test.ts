@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/sessions', () => {
-  it('leads a good login home and opens the API with the newest cookie (A 5.2)', async () => {
+  it('redirects a valid login to the home page and admits the newest cookie to the API (A 5.2)', async () => {
     const simulator = await startWithUser();
     const login = await logIn(simulator, 'open sesame');
     const home = await visit(simulator, 'menu/home', login.cookie);
@@ -19,7 +19,7 @@ describe('simulator/routes/sessions', () => {
     expect(old.status).toBe(403);
   });
 
-  it('leads a bad login to the error page', async () => {
+  it('redirects a failed login to the error page', async () => {
     const simulator = await startWithUser();
     const login = await logIn(simulator, 'guess');
     const page = await visit(simulator, 'user/error', login.cookie);
@@ -29,7 +29,7 @@ describe('simulator/routes/sessions', () => {
     expect(page.text).toContain('<h1>Please log in</h1>');
   });
 
-  it('closes the API to a session that opened another page first', async () => {
+  it('refuses the API to a session that opened another page first', async () => {
     const simulator = await startWithUser();
     const login = await logIn(simulator, 'open sesame');
     const other = await visit(simulator, 'project/pay/home', login.cookie);
@@ -38,7 +38,7 @@ describe('simulator/routes/sessions', () => {
     expect([api.status, api.text]).toEqual([404, '{"error":"Not found"}']);
   });
 
-  it('says nothing at all when sessions may not use the API', async () => {
+  it('answers nothing if sessions may not use the API', async () => {
     const simulator = await startWithUser();
     simulator.control.configure({ apiForSessions: false });
     const login = await logIn(simulator, 'open sesame');
@@ -48,7 +48,7 @@ describe('simulator/routes/sessions', () => {
     expect([api.status, api.text]).toEqual([200, '']);
   });
 
-  it('sends strangers from pages to the login', async () => {
+  it('redirects unknown users from pages to the login', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'menu/home', { headers: {} });
     await simulator.stop();

@@ -13,7 +13,7 @@ type SystemStats = {
 };
 
 describe('simulator/scenarios', () => {
-  it('tells the stories that are promised', () => {
+  it('has the documented scenarios', () => {
     expect(scenarios.map(({ name }) => name)).toEqual([
       'quiet-day',
       'failing-night',
@@ -32,13 +32,13 @@ describe('simulator/scenarios', () => {
     ]);
   });
 
-  it('refuses a story it does not know, and names those it does', async () => {
+  it('refuses an unknown scenario, and lists the known ones', async () => {
     await expect(startSimulator({ scenario: 'doomsday' })).rejects.toThrow(
       'There is no scenario "doomsday". Known ones: quiet-day, failing-night, stuck-queue, passive-window, log-storage-outage, node-down, missed-night, overlap, tight-pool, orphaned-schedule, retry-storm, cluster-takeover, thousand-projects, empty.',
     );
   });
 
-  it('tells the same day for the same seed and another one for another', async () => {
+  it('plays the same day for the same seed and another for another', async () => {
     const days = [];
     for (const seed of [7, 7, 8]) {
       const simulator = await start('quiet-day', seed);
@@ -49,7 +49,7 @@ describe('simulator/scenarios', () => {
     expect(days[2]).not.toBe(days[0]);
   });
 
-  it('has a past at once, and nothing of it in the future', async () => {
+  it('has a past at once, and nothing in the future', async () => {
     const simulator = await start('quiet-day');
     const { executions } = simulator.truth();
     const { json } = await ask(simulator, 'api/47/system/info');
@@ -59,7 +59,7 @@ describe('simulator/scenarios', () => {
     expect(executions.filter(({ startedAtMs, endedAtMs }) => startedAtMs > now || (endedAtMs ?? 0) > now)).toEqual([]);
   });
 
-  it('makes more work with more speed', async () => {
+  it('runs more with a higher speed', async () => {
     const counts = [];
     for (const speed of [1, 4]) {
       const simulator = await startSimulator({ clock: 'free', speed, historyMs: 30 * minute });
@@ -69,7 +69,7 @@ describe('simulator/scenarios', () => {
     expect(counts[1]).toBeGreaterThan((counts[0] ?? 0) * 1.5);
   });
 
-  it('goes passive for three minutes in the passive window', async () => {
+  it('is passive for three minutes in the passive window', async () => {
     const simulator = await start('passive-window');
     const modes = [];
     for (const ms of [30_000, minute, 2 * minute, minute]) {
@@ -151,7 +151,7 @@ describe('simulator/scenarios', () => {
     expect(executions.filter(({ failedNodes }) => failedNodes?.includes('pay02') === true).length).toBeGreaterThan(1);
   });
 
-  it('loses a member and its runs in the takeover, while the others carry on', async () => {
+  it('loses a member and its runs in the takeover, while the others continue', async () => {
     const simulator = await start('cluster-takeover');
     simulator.advance(60 * minute);
     const { executions } = simulator.truth();
@@ -163,7 +163,7 @@ describe('simulator/scenarios', () => {
     ).toBeGreaterThan(0);
   });
 
-  it('has a thousand projects; ten do something within a few minutes', async () => {
+  it('has a thousand projects; ten run something within a few minutes', async () => {
     const simulator = await start('thousand-projects');
     const projects = await ask(simulator, 'api/47/projects');
     simulator.advance(3 * minute);

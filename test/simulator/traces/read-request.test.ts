@@ -54,7 +54,7 @@ describe('simulator/traces/read-request', () => {
     ]);
   });
 
-  it('reads requests that were joined as one', () => {
+  it('reads joined requests', () => {
     const other = encode([step], { id: '11'.repeat(16) });
     const spans = readRequest(Buffer.concat([encode([root]), other]));
     expect(spans.map((span) => `${span.traceId} ${span.id}`)).toEqual([
@@ -63,7 +63,7 @@ describe('simulator/traces/read-request', () => {
     ]);
   });
 
-  it('reports how much of the request each span took, the resource shared among them', () => {
+  it('reports the size of each span in the request, with its share of the resource', () => {
     const bytes = encode([root, step], { resource: { text: 'x'.repeat(10_000) } });
     const sizes = readRequest(bytes).map((span) => span.bytes);
     expect(Math.min(...sizes)).toBeGreaterThan(5000);
@@ -81,7 +81,7 @@ describe('simulator/traces/read-request', () => {
     expect(readResource(value).get('name')).toBe(shown);
   });
 
-  it('reads values in values only so deep', () => {
+  it('reads nested values up to a limit', () => {
     let value = field(1, 'deep');
     for (let depth = 0; depth < 1000; depth += 1) value = field(5, field(1, value));
     expect(readResource([value]).get('name')).toBe('[[[[[[…]]]]]]');
@@ -97,7 +97,7 @@ describe('simulator/traces/read-request', () => {
     expect(() => readRequest(bytes)).toThrow(message);
   });
 
-  it('refuses what is not a request, wherever it is cut', () => {
+  it('refuses what is not a request, cut at any place', () => {
     const bytes = encode([root, step], { resource: { 'service.name': 'automation-service' } });
     const outcomes = Array.from({ length: bytes.length }, (_, size) => {
       try {

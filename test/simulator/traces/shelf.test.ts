@@ -5,13 +5,13 @@ import { startMs, sunk } from './some-spans.ts';
 const limits = { traces: 3, bytes: 1000 };
 
 describe('simulator/traces/shelf', () => {
-  it('lists those that began last first, whenever they came', () => {
+  it('lists traces by start, latest first, whenever they were sent', () => {
     const shelf = createShelf(limits);
     for (const minute of [2, 3, 1]) shelf.keep([sunk({ id: 'a', traceId: `t${minute}`, startMs: startMs + minute })]);
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t3', 't2', 't1']);
   });
 
-  it('drops those that began first, over as many or as large as may be', () => {
+  it('drops the earliest traces beyond the limits of number and size', () => {
     const shelf = createShelf(limits);
     for (const minute of [4, 1, 2, 3])
       shelf.keep([sunk({ id: 'a', traceId: `t${minute}`, startMs: startMs + minute })]);
@@ -24,7 +24,7 @@ describe('simulator/traces/shelf', () => {
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t7']);
   });
 
-  it('shows a trace once that comes twice, and whole that comes in parts', () => {
+  it('shows a trace sent twice once, and one sent in parts as a whole', () => {
     const shelf = createShelf(limits);
     const root = sunk({ id: 'a' });
     const step = sunk({ id: 'b', parentId: 'a', startMs: startMs - 5 });
@@ -35,7 +35,7 @@ describe('simulator/traces/shelf', () => {
     expect(shelf.list().map((trace) => [trace.root.id, trace.spans.map(({ id }) => id)])).toEqual([['a', ['b', 'a']]]);
   });
 
-  it('takes what is in a ring for no more than it is', () => {
+  it("accepts spans that are each other's parents", () => {
     const shelf = createShelf(limits);
     shelf.keep([sunk({ id: 'a', parentId: 'b', startMs: startMs + 1 }), sunk({ id: 'b', parentId: 'a' })]);
     expect(shelf.list().map(({ root }) => root.id)).toEqual(['b']);

@@ -28,7 +28,7 @@ async function post(simulator: Simulator, body: Buffer, { type = 'application/x-
 }
 
 describe('simulator/traces/trace-sink', () => {
-  it('takes a compressed request and lists the trace, with a link to the execution in the exporter', async () => {
+  it('accepts a compressed request and lists the trace, with a link to the execution in the exporter', async () => {
     const simulator = await startEmpty({
       executionPage: (server, id) => `http://exporter.example.org/${server}/${id}`,
     });
@@ -49,7 +49,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(asked).toEqual([]);
   });
 
-  it('lists the last 200 of the 1,000 that are kept', async () => {
+  it('lists the last 200 of 1,000 kept traces', async () => {
     const simulator = await startEmpty();
     const toId = (place: number): string => String(place).padStart(32, '0');
     const all = Array.from({ length: 1001 }, (_, place) =>
@@ -63,7 +63,7 @@ describe('simulator/traces/trace-sink', () => {
     expect([listed.length, listed[0], listed.at(-1)]).toEqual([200, toId(1001), toId(802)]);
   });
 
-  it('has no link where nothing watches', async () => {
+  it('has no link without an exporter', async () => {
     const simulator = await startEmpty();
     await post(simulator, encode([root], { resource }));
     const { text } = await ask(simulator, 'simulator/traces');
@@ -71,7 +71,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(text).toContain('<th scope="row">RUN pay/');
   });
 
-  it('refuses what it cannot read in a way that nobody tries again', async () => {
+  it('refuses an unreadable request so that it is not retried', async () => {
     const simulator = await startEmpty();
     const answers = [
       await post(simulator, Buffer.from('{}'), { type: 'application/json' }),
@@ -86,7 +86,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(list.text).toContain('None has come yet.');
   });
 
-  it('leaves the rest of the service as it was', async () => {
+  it('does not change the rest of the service', async () => {
     const simulator = await startEmpty();
     const { headers } = await ask(simulator, 'api/47/system/info');
     await simulator.stop();

@@ -47,7 +47,7 @@ async function start(): Promise<Simulator> {
 }
 
 describe('simulator/world/access-rules', () => {
-  it('opens to a token what the documents of a policy allow, each in its context', async () => {
+  it('gives a token what the documents of a policy allow, each in its context', async () => {
     const simulator = await start();
     const before = await see(simulator);
     simulator.control.addAccessRules('blind', reader);
@@ -61,7 +61,7 @@ describe('simulator/world/access-rules', () => {
     expect(readingAll).toEqual([200, 200, 200, 2]);
   });
 
-  it('opens nothing of projects that the context does not name', async () => {
+  it('gives no right to projects that the context does not name', async () => {
     const simulator = await start();
     simulator.control.addAccessRules('blind', reader.replace("'p.*'", "'stock'"));
     const seen = await see(simulator);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, noon, startEmpty } from '../caller.ts';
 
 describe('simulator/world/completed', () => {
-  it('keeps the order of completion when an import brings old executions with new ids', async () => {
+  it('keeps the order of completion if an import brings old executions with new ids', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (const hours of [1, 2, 300, 3]) {
@@ -25,7 +25,7 @@ describe('simulator/world/completed', () => {
     ]);
   });
 
-  it('forgets the oldest when too many are kept', async () => {
+  it('removes the oldest if there are too many', async () => {
     const simulator = await startEmpty({ retained: 10 });
     simulator.control.createProject('p');
     for (let count = 0; count < 30; count += 1) {

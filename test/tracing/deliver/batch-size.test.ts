@@ -15,18 +15,18 @@ function play(cap: number, requests: number): number[] {
 }
 
 describe('tracing/deliver/batch-size', () => {
-  it('sends as much as it may while all comes through', () => {
+  it('sends the maximum while all requests are delivered', () => {
     expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
   });
 
-  it('halves after some losses in a row until something comes through, and tries more again, later each time', () => {
+  it('halves after several losses until a request is delivered, and tries more again, later each time', () => {
     expect(play(200_000, 30).join(' ')).toBe(
       '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
         '256 128 128 128 128 128 128 128 128 256 128 128 128 128',
     );
   });
 
-  it('is back at its full size soon after an outage', () => {
+  it('returns to its full size soon after an outage', () => {
     const size = createBatchSize(full);
     for (let tries = 0; tries < 14; tries += 1) if (size.lost()) size.shrinkFrom(size.maxBytes());
     expect(size.maxBytes()).toBe(1024);
@@ -34,7 +34,7 @@ describe('tracing/deliver/batch-size', () => {
     expect(size.maxBytes()).toBe(full);
   });
 
-  it('begins with less than what got lost, and never with nothing', () => {
+  it('starts with less than what was lost, and never with nothing', () => {
     const size = createBatchSize(full);
     size.shrinkFrom(300);
     expect(size.maxBytes()).toBe(150);

@@ -9,7 +9,7 @@ describe('tracing/deliver/batch', () => {
     expect(toContent([trace])).toEqual({ encoding: 'protobuf', bytes: trace.bytes });
   });
 
-  it('joins requests of protobuf byte for byte', () => {
+  it('joins protobuf requests byte by byte', () => {
     const traces = makeTraces(3);
     const { bytes } = toContent(traces);
     expect(splitTraces(bytes).map((part) => part.toString('hex'))).toEqual(
@@ -17,7 +17,7 @@ describe('tracing/deliver/batch', () => {
     );
   });
 
-  it('joins requests of JSON into one list', () => {
+  it('joins JSON requests into one list', () => {
     const [first, second] = makeTraces(2, { encoding: 'json', spans: 1 });
     if (first === undefined || second === undefined) throw new Error('two traces were made');
     const text = Buffer.from(toContent([first, second]).bytes).toString();
@@ -27,7 +27,7 @@ describe('tracing/deliver/batch', () => {
     expect(text).toContain(Buffer.from(first.bytes).toString().slice(18, -2));
   });
 
-  it('never mixes encodings, nor JSON whose seams are elsewhere', () => {
+  it('never mixes encodings, nor JSON with unexpected frames', () => {
     const json = makeTrace(3, { encoding: 'json' });
     const odd = { ...json, bytes: Buffer.from('{ "resourceSpans": [] }') };
     const empty = { ...json, bytes: Buffer.from('{"resourceSpans":[]}') };
@@ -58,11 +58,11 @@ describe('tracing/sender/backoff', () => {
     [5000, 1, 60_000],
     [3, 0.25, 2000],
     [9, 0, 0],
-  ])('waits after %i tries in vain, at random %f, for %i ms', (tries, random, forMs) => {
+  ])('waits after %i failed tries, at random %f, for %i ms', (tries, random, forMs) => {
     expect(backoffMs(tries, random)).toBe(forMs);
   });
 
-  it('never waits less than it was asked to', () => {
+  it('never waits less than the backend asked for', () => {
     expect(backoffMs(0, 0.5, 7000)).toBe(7000);
     expect(backoffMs(6, 1, 7000)).toBe(60_000);
   });

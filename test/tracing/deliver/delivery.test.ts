@@ -38,7 +38,7 @@ describe('tracing/sender to a collector', () => {
     ],
     ['redirects', say(308, '', { location: 'http://127.0.0.1:1/' }), 'HTTP 308'],
     ['hides behind a login page', say(200, '<form>', { 'content-type': 'text/html' }), 'HTTP 200 with a web page'],
-  ])('delivers everything once more, byte for byte, after one that %s', async (_, fault, says) => {
+  ])('delivers everything again, byte for byte, after a backend that %s', async (_, fault, says) => {
     const sink = await start((response, request, index) => (index < 3 ? fault : accept)(response, request, index));
     const { reasons, requests } = await deliver(sink.url, { timeoutMs: says.includes('100 ms') ? 100 : 5000 });
 
@@ -48,14 +48,14 @@ describe('tracing/sender to a collector', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('takes an endless answer of success for one', async () => {
+  it('accepts an endless successful answer', async () => {
     const sink = await start((response) => {
       response.writeHead(200).write(Buffer.alloc(200_000));
     });
     expect(await deliver(sink.url)).toMatchObject({ requests: 1, reasons: [] });
   });
 
-  it('sets the poisoned one of fifty aside and delivers the others', async () => {
+  it('quarantines the poisoned one of fifty traces and delivers the others', async () => {
     const poison = Buffer.from(traces[36]?.bytes ?? []);
     const sink = await start((response, request, index) =>
       (request.body.includes(poison) ? say(400, 'bad span') : accept)(response, request, index),
@@ -70,7 +70,7 @@ describe('tracing/sender to a collector', () => {
     expect(delivered).toHaveLength(49);
   });
 
-  it('continues when a collector that was down comes up', async () => {
+  it('continues when a backend that was down is up', async () => {
     const { port, stop } = await startSink(accept);
     await stop();
     const { reasons } = await deliver(`http://127.0.0.1:${port}/v1/traces`, {
@@ -83,7 +83,7 @@ describe('tracing/sender to a collector', () => {
 });
 
 describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpenssl}`, () => {
-  it('continues when the right authority is put in place', async () => {
+  it('continues when the right authority is installed', async () => {
     const certificates: Certificates = createCertificates();
     endings.push(certificates.remove);
     certificates.makeSelfSigned('ca', '/CN=test authority');

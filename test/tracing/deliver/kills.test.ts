@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-describe('tracing/sender over kills', () => {
+describe('tracing/sender across kills', () => {
   it('delivers every trace at least once, always the same bytes, whatever happens in between', async () => {
     const arrived = new Map<number, Set<string>>();
     const happened: Record<string, number> = {};

@@ -114,8 +114,8 @@ async function open(spooled: readonly SpooledTrace[]): Promise<State> {
   return state;
 }
 
-describe('tracing/sender, requests that get lost', () => {
-  it('gets everything through a gateway that resets what is too large for it', async () => {
+describe('tracing/sender, lost requests', () => {
+  it('delivers everything through a gateway that resets large requests', async () => {
     const gateway = await startGateway({ maxBytes: 200_000 });
     endings.push(gateway.stop);
     const state = await open(Array.from({ length: 900 }, (_, index) => ofSize(index + 1, 3000)));
@@ -133,7 +133,7 @@ describe('tracing/sender, requests that get lost', () => {
     expect(gateway.taken()).toBe(900 * 3000);
   });
 
-  it('quarantines the one that never comes through although others do, with its own reason', async () => {
+  it('quarantines a trace that is always lost while others are delivered, with its own reason', async () => {
     const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     let next = 4;
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
@@ -151,7 +151,7 @@ describe('tracing/sender, requests that get lost', () => {
     ]);
   });
 
-  it('does not hold up others behind the one that never comes through', async () => {
+  it('does not delay others behind a trace that is always lost', async () => {
     const state = await open([1, 2, 3, 4].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
       forMs: 120_000,
@@ -164,7 +164,7 @@ describe('tracing/sender, requests that get lost', () => {
     ['resets everything', reset],
     ['answers 503', async () => ({ ...taken, status: 503 })],
     ['answers 504', async () => ({ ...taken, status: 504 })],
-  ])('quarantines nothing while an endpoint %s for hours, and asks it ever less', async (_, fault) => {
+  ])('quarantines nothing while an endpoint %s for hours, and tries less and less often', async (_, fault) => {
     const state = await open(
       Array.from({ length: 200 }, (_each, index) => ofSize(index + 1, index === 50 ? 900_000 : 2000)),
     );
@@ -175,7 +175,7 @@ describe('tracing/sender, requests that get lost', () => {
     expect(requests).toBeLessThan(6 * 60 * 2.2);
   });
 
-  it('delivers what fits and gives up nothing else, whatever the gateway lets through, and whenever it is away', async () => {
+  it('delivers what fits and gives up nothing else, whatever the gateway allows, and whenever it is down', async () => {
     const size = fc.oneof(
       { weight: 5, arbitrary: fc.integer({ min: 200, max: 5000 }) },
       fc.integer({ min: 5000, max: 900_000 }),

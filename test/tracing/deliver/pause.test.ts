@@ -28,7 +28,7 @@ describe('tracing/deliver/pause', () => {
     expect([seen.isOver, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([true, 0, 0]);
   });
 
-  it('ends when it is enough, and leaves no timer behind', async () => {
+  it('ends when the signal aborts, and leaves no timer behind', async () => {
     const ending = new AbortController();
     const seen = begin(ending.signal);
     ending.abort();
@@ -36,7 +36,7 @@ describe('tracing/deliver/pause', () => {
     expect([seen.isOver, vi.getTimerCount()]).toEqual([true, 0]);
   });
 
-  it('does not begin where it is enough already', async () => {
+  it('does not start if the signal has aborted', async () => {
     const signal = AbortSignal.abort();
     const seen = begin(signal);
     await vi.advanceTimersByTimeAsync(0);

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 describe('tracing/deliver/post', () => {
-  it('posts compressed protobuf with the configured headers to the path as it is', async () => {
+  it('posts compressed protobuf with the configured headers to the unchanged path', async () => {
     const sink = await start(accept);
     const headers = [{ name: 'api-key', value: new Secret('canary', { environment: 'X' }) }];
     await send(`${sink.url}?tenant=a`, { headers });
@@ -37,7 +37,7 @@ describe('tracing/deliver/post', () => {
     expect(Number(request?.headers['content-length'])).toBeLessThan(content.bytes.length);
   });
 
-  it('posts plain JSON where it was spooled as JSON and compression is off', async () => {
+  it('posts plain JSON if it was spooled as JSON and compression is off', async () => {
     const sink = await start(accept);
     const post = create(sink.url, { compression: 'none' });
     await post.send({ encoding: 'json', bytes: Buffer.from('{}') }, new AbortController().signal);
@@ -93,7 +93,7 @@ describe('tracing/deliver/post', () => {
     ['stops within its headers', (response) => void response.socket?.write('HTTP/1.1 200 OK\r\ncontent-le')],
     ['never ends', (response) => void response.writeHead(200, { 'content-length': '10' }).write('x')],
     ['drips', drip],
-  ])('gives up an answer that %s', async (_, answer) => {
+  ])('gives up on an answer that %s', async (_, answer) => {
     const sink = await start(answer);
     expect(await faultOf(send(sink.url, { timeoutMs: 100 }))).toEqual({
       kind: 'timeout',
@@ -101,7 +101,7 @@ describe('tracing/deliver/post', () => {
     });
   });
 
-  it('tells a connection that breaks', async () => {
+  it('reports a connection that breaks', async () => {
     const before = await start((response) => void response.socket?.destroy());
     expect(await faultOf(send(before.url))).toMatchObject({
       kind: 'network',
@@ -114,7 +114,7 @@ describe('tracing/deliver/post', () => {
     expect(await faultOf(send(within.url))).toMatchObject({ kind: 'network' });
   });
 
-  it('reports a trace backend that is not there, and a name that is not', async () => {
+  it('reports a trace backend that does not exist, and a name that does not', async () => {
     const { port, stop } = await startSink(accept);
     await stop();
     expect(await faultOf(send(`http://127.0.0.1:${port}/v1/traces`))).toEqual({
@@ -135,7 +135,7 @@ describe('tracing/deliver/post', () => {
     expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toMatchObject({ kind: 'network' });
   });
 
-  it('ends when it is told to stop', async () => {
+  it('ends when it is stopped', async () => {
     const stop = new AbortController();
     const sink = await start(() => stop.abort());
     expect(await faultOf(create(sink.url).send(content, stop.signal))).toMatchObject({ kind: 'stopped' });
@@ -166,7 +166,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
   const startTls = (name: string, more = {}): Promise<Sink> =>
     start(accept, { cert: certificates.pem(`${name}.pem`), key: certificates.pem(`${name}.key`), ...more });
 
-  it('trusts what the configured authority signed, and nothing that it does not know', async () => {
+  it('trusts certificates signed by the configured authority, and no unknown ones', async () => {
     const sink = await startTls('good');
     expect(await send(sink.url, { files: { ca: 'ca.pem' } }, readFile)).toMatchObject({ status: 200 });
     expect(await faultOf(send(sink.url))).toEqual({
@@ -183,7 +183,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     });
   });
 
-  it('shows its own certificate to a collector that requires one', async () => {
+  it('presents its own certificate to a backend that requires one', async () => {
     const sink = await startTls('good', {
       ca: certificates.pem('ca.pem'),
       requestCert: true,
@@ -196,7 +196,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(['tls', 'network']).toContain(kind);
   });
 
-  it('reads its files again after a fault, so that putting them right is enough', async () => {
+  it('reads its files again after an error, so that fixing them is enough', async () => {
     const sink = await startTls('good');
     let isThere = false;
     const post = create(sink.url, { files: { ca: 'ca.pem' } }, (path) => readFile(isThere ? path : 'nowhere'));
@@ -208,7 +208,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
   });
 
-  it('faults/row-28: shows a certificate that was renewed, whatever became of the connection that showed the old one', async () => {
+  it('faults/row-28: presents a renewed certificate, whatever happened to the connection with the old one', async () => {
     const sink = await startTls('good', {
       ca: certificates.pem('ca.pem'),
       requestCert: true,

@@ -29,7 +29,7 @@ async function left(): Promise<string[]> {
 }
 
 describe('tracing/deliver/quarantine', () => {
-  it('lists what is quarantined by the names that people use', async () => {
+  it('lists quarantined traces by name', async () => {
     const listed = (await create().list()).map(({ name, spans, reason, atMs }) => [name, spans, reason, atMs]);
     expect(listed).toEqual([
       ['prod/2', 3, 'HTTP 400: bad span', 3000],
@@ -37,7 +37,7 @@ describe('tracing/deliver/quarantine', () => {
     ]);
   });
 
-  it('puts those that are named back in line, and wakes the sender', async () => {
+  it('puts named traces back into the queue, and wakes the sender', async () => {
     expect(await create().retry(['prod/3'])).toEqual({ traces: 1 });
     expect(await left()).toEqual(['prod/2']);
     expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual([
@@ -48,21 +48,21 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual(['retry 1', 'woken']);
   });
 
-  it('drops for good, counts the spans, and has the new sizes told', async () => {
+  it('drops permanently, counts the spans, and has sizes read again', async () => {
     expect(await create().drop('all')).toEqual({ traces: 2 });
     expect(await left()).toEqual([]);
     expect(await state.spool.size()).toMatchObject({ traces: 2, quarantinedTraces: 0, quarantinedBytes: 0 });
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken']);
   });
 
-  it('does nothing at all where one is not quarantined', async () => {
+  it('changes nothing if one of the traces is not quarantined', async () => {
     const asked = ['prod/2', 'prod/1', 'test/2'];
     expect(await create().drop(asked)).toEqual({ unknown: ['prod/1', 'test/2'] });
     expect(await left()).toEqual(['prod/2', 'prod/3']);
     expect(events).toEqual([]);
   });
 
-  it('counts each once where two ask at the same time', async () => {
+  it('counts each trace once for two simultaneous calls', async () => {
     const quarantined = create();
     const answers = await Promise.all([
       quarantined.drop('all'),
@@ -73,7 +73,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken', 'drop 0', 'woken']);
   });
 
-  it('continues after a state that could not be written', async () => {
+  it('continues after a failed write of the state', async () => {
     let faults = 1;
     const drop = async (keys: readonly string[]): Promise<number> => {
       if (faults-- > 0) throw new Error('database or disk is full');
@@ -88,7 +88,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(await quarantined.drop('all')).toEqual({ traces: 2 });
   });
 
-  it('takes both where ids began again on a server', async () => {
+  it('selects both traces of an id that was reused on a server', async () => {
     const again = makeTrace(2, { maker: 'after the ids began anew' });
     await state.ledger.commit('prod', { spooled: [{ ...again, key: 'another 2' }] });
     await state.spool.quarantine('another 2', { reason: 'HTTP 400', atMs: 4000 }, { maxBytes: 1e6, maxTraces: 10 });

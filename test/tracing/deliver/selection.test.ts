@@ -5,7 +5,7 @@ import { makeTrace } from './made-traces.ts';
 const one = makeTrace(1);
 const other = makeTrace(2);
 
-it('gives up a trace that got lost, and not one that met a busy trace backend, however often others get through', () => {
+it('gives up a trace that was lost, and not one refused by a busy trace backend, however often others are delivered', () => {
   const spool = { next: async () => [] };
   const clock = { ticks: () => 0, random: () => 1 };
   const { noteFault, notePassed } = createSelection({ spool, gathering: { maxBytes: 1000, maxTraces: 10 }, clock });

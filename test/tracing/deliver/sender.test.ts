@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => state.close());
 
 describe('tracing/deliver/sender', () => {
-  it('delivers all that is spooled, several traces a request, and forgets it', async () => {
+  it('delivers everything in the spool, several traces in a request, and removes it', async () => {
     await spool(makeTraces(50));
     const { events, sent } = await runUntilIdle(() => answer(200));
 
@@ -28,20 +28,20 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('gathers traces up to a mebibyte, and sends a larger one by itself', async () => {
+  it('gathers traces up to a mebibyte, and sends a larger one alone', async () => {
     const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
     await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
     const { sent } = await runUntilIdle(() => answer(200));
     expect(sent.map(({ bytes }) => bytes.length)).toEqual([800_000, 400_000, 4_000_000, 100]);
   });
 
-  it('sends what was spooled in another encoding by itself', async () => {
+  it('sends a trace in another encoding alone', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' }), makeTrace(3)]);
     const { sent } = await runUntilIdle(() => answer(200));
     expect(sent.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'protobuf']);
   });
 
-  it('waits longer and longer while the trace backend cannot, then starts again, and reports it once', async () => {
+  it('waits longer and longer while the trace backend is unavailable, then starts again, and reports it once', async () => {
     await spool(makeTraces(2));
     const { events, waits, sent } = await runUntilIdle((_, index) => {
       if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
@@ -62,13 +62,13 @@ describe('tracing/deliver/sender', () => {
     expect(new Set(sent.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).size).toBe(1);
   });
 
-  it('begins to wait at the shortest again after a delivery', async () => {
+  it('starts with the shortest wait again after a delivery', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
     const { waits } = await runUntilIdle((_, index) => answer([503, 503, 200, 429, 200][index] ?? 200));
     expect(waits).toEqual([500, 1000, 500]);
   });
 
-  it('waits for as long as the collector asks', async () => {
+  it('waits as long as the backend asks', async () => {
     await spool(makeTraces(1));
     const { waits } = await runUntilIdle((_, index) =>
       index === 0 ? answer(503, '', { retryAfter: '7' }) : answer(200),
@@ -93,7 +93,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 1 });
   });
 
-  it('sends a quarantined trace again when it is put back', async () => {
+  it('sends a retried trace again', async () => {
     await spool(makeTraces(1));
     await runUntilIdle(() => answer(400));
     await state.spool.retry(['prod/1']);
@@ -102,7 +102,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('takes its time where everything is refused, and leaves the rest in line', async () => {
+  it('slows down if everything is refused, and leaves the rest in the queue', async () => {
     await spool(makeTraces(100));
     const { events, waits } = await runUntil(() => answer(401), 5);
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
@@ -111,7 +111,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
-  it('forgets refusals once something was delivered: only many in a row look as if all would be refused', async () => {
+  it('forgets refusals after a delivery: only many in a row suggest that all would be refused', async () => {
     // Eight, one that is taken, and eight more.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
@@ -121,7 +121,7 @@ describe('tracing/deliver/sender', () => {
     expect([waits, events.filter((event) => event.startsWith('failing'))]).toEqual([[], []]);
   });
 
-  it('drops what was quarantined first where too much is, and counts it', async () => {
+  it('drops the oldest in quarantine if there are too many, and counts them', async () => {
     await spool(makeTraces(3));
     const { events } = await runUntilIdle(() => answer(400), { quarantineBounds: { maxBytes: 1e6, maxTraces: 2 } });
     expect(events).toContain('rejected dropped 3');
@@ -129,7 +129,7 @@ describe('tracing/deliver/sender', () => {
     expect((await state.spool.quarantined()).map(({ executionId }) => executionId)).toEqual(['2', '3']);
   });
 
-  it('counts what a partial success rejects, says why, and does not send it again', async () => {
+  it('counts the spans that a partial success rejects, reports why, and does not send them again', async () => {
     await spool(makeTraces(2));
     const partial = '{"partialSuccess":{"rejectedSpans":"4","errorMessage":"too old"}}';
     const { events, sent } = await runUntilIdle(() => answer(200, partial, { contentType: 'application/json' }));
@@ -137,7 +137,7 @@ describe('tracing/deliver/sender', () => {
     expect(events).toEqual(['delivered', 'exported 2', 'rejected partial_success 4', 'warned too old']);
   });
 
-  it('scrubs what the collector says before it cuts it', async () => {
+  it("removes secrets from the backend's message before it is cut", async () => {
     await spool(makeTraces(1));
     const long = `${'x'.repeat(195)}canary-4711-token`;
     await runUntilIdle(() => answer(400, long), { scrub: (text) => text.replaceAll('canary-4711-token', '<secret>') });
@@ -145,7 +145,7 @@ describe('tracing/deliver/sender', () => {
     expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
   });
 
-  it('keeps trying where the state cannot forget what was delivered, and does not send it again', async () => {
+  it('keeps trying if delivered traces cannot be removed from the state, and does not send them again', async () => {
     await spool(makeTraces(2));
     let faults = 3;
     const remove = async (keys: readonly string[]): Promise<void> => {
@@ -158,7 +158,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0 });
   });
 
-  it('lets the request in flight end when it is stopped, and begins no other', async () => {
+  it('lets the request in flight end when it is stopped, and starts no other', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
     const { promise, resolve } = Promise.withResolvers<PostAnswer>();
     const asked = Promise.withResolvers<void>();
@@ -175,7 +175,7 @@ describe('tracing/deliver/sender', () => {
     expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual(['prod/2']);
   });
 
-  it('cuts off a request that does not end in time, and keeps its traces', async () => {
+  it('cancels a request that does not end in time, and keeps its traces', async () => {
     await spool(makeTraces(2));
     const asked = Promise.withResolvers<AbortSignal>();
     const { sender } = create((_content, _index, signal) => {
@@ -190,7 +190,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 2 });
   });
 
-  it('stops at once where nothing is to be sent, or never started', async () => {
+  it('stops at once if there is nothing to send, or it never started', async () => {
     const { sender, sent } = create(() => answer(200));
     await sender.stop(60_000);
     const { sender: second } = create(() => answer(200));
@@ -210,7 +210,7 @@ describe('tracing/deliver/sender', () => {
     expect(second.status()).toEqual({ failing: undefined, lastDeliveredMs: 1_700_000_000_000 });
   });
 
-  it('tells the size of the spool when it is woken', async () => {
+  it('reports the size of the spool when it is woken', async () => {
     const sizes: number[] = [];
     const { sender } = create(() => answer(200), {
       observe: { ...silent([]), size: ({ traces }) => sizes.push(traces) },

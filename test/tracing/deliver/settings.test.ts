@@ -10,7 +10,7 @@ const general = 'OTEL_EXPORTER_OTLP_';
 const traces = 'OTEL_EXPORTER_OTLP_TRACES_';
 
 describe('tracing/deliver/settings', () => {
-  it('sends protobuf, compressed, to a collector on this machine where nothing is said', () => {
+  it('sends compressed protobuf to a collector on this machine by default', () => {
     expect(readOtlpSettings({})).toEqual({
       isConfigured: false,
       endpoint: 'http://localhost:4318/v1/traces',
@@ -130,13 +130,13 @@ describe('tracing/deliver/settings', () => {
     expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain('canary');
   });
 
-  it('names what must be scrubbed wherever it turns up', () => {
+  it('lists secrets that must be removed from any text', () => {
     const headers = 'authorization=Bearer%20canary,api-key=abc%20def,tenant=eu1';
     const settings = readOtlpSettings({ [`${general}HEADERS`]: headers });
     expect('headers' in settings && secretsOf(settings)).toEqual(['Bearer canary', 'canary', 'abc def']);
   });
 
-  it('takes what the query of an endpoint holds for secret, short words only with their names', () => {
+  it('treats what the query of an endpoint has as secret, short words only with their names', () => {
     const endpoint = 'https://otlp.example.org/v1/traces?tenant=prod&key=canary%2F0123456789&x';
     const settings = readOtlpSettings({ [`${traces}ENDPOINT`]: endpoint });
     expect('headers' in settings && secretsOf(settings)).toEqual([
@@ -195,11 +195,11 @@ describe('tracing/deliver/settings', () => {
     ],
     ['CLIENT_KEY', '/etc/c.key', 'is set without its counterpart (set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE too)'],
     ['CLIENT_CERTIFICATE', '/etc/c.pem', 'is set without its counterpart (set OTEL_EXPORTER_OTLP_CLIENT_KEY too)'],
-  ])('complains of %s = %s', (option, value, complaint) => {
+  ])('complains about %s = %s', (option, value, complaint) => {
     expect(complaintsOf({ [`${general}${option}`]: value })).toEqual([`${general}${option}: ${complaint}`]);
   });
 
-  it('complains of all at once, each at its place', () => {
+  it('complains about all at once, each at its place', () => {
     const environment = { [`${traces}ENDPOINT`]: 'x', [`${general}TIMEOUT`]: 'y', [`${traces}HEADERS`]: 'z' };
     expect(complaintsOf(environment)).toEqual([
       'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: is not a URL (write it like http://localhost:4318/v1/traces)',

@@ -6,7 +6,7 @@ const one = makeTrace(1);
 const other = makeTrace(2);
 
 describe('tracing/deliver/suspects', () => {
-  it('gives one up that got lost ten times while the next other came through each time', () => {
+  it('gives up a trace that was lost ten times while the next other one was delivered each time', () => {
     const suspects = createSuspects(() => 1);
     const givenUp: unknown[] = [];
     for (let times = 0; times < 10; times += 1) {
@@ -18,7 +18,7 @@ describe('tracing/deliver/suspects', () => {
     expect(suspects.keys()).toEqual([]);
   });
 
-  it('blames nobody for what others do not survive either, however often', () => {
+  it('blames no trace while others are lost too, however often', () => {
     const suspects = createSuspects(() => 1);
     for (let times = 0; times < 100; times += 1) {
       suspects.lost(one, 'c: reset', 0);
@@ -29,13 +29,13 @@ describe('tracing/deliver/suspects', () => {
     expect(suspects.keys()).toEqual(['prod/1']);
   });
 
-  it('blames one once for what comes through after it, however much that is', () => {
+  it('blames a trace once for any number of later deliveries', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     for (let times = 0; times < 100; times += 1) expect(suspects.otherPassed()).toBeUndefined();
   });
 
-  it('tries each again later and later, and not before others have shown how the last one got on', () => {
+  it('tries each again later and later, and not before others have shown the result of the last one', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     expect([suspects.due(5000), suspects.next(400), suspects.next(1000)]).toEqual([
@@ -51,7 +51,7 @@ describe('tracing/deliver/suspects', () => {
     expect([suspects.due(2499), suspects.due(2500), suspects.due(3000)]).toEqual([undefined, 'prod/2', 'prod/1']);
   });
 
-  it('waits for nothing once the one in doubt came through after all', () => {
+  it('waits for nothing once the trace in doubt was delivered', () => {
     const suspects = createSuspects(() => 0);
     suspects.lost(one, 'c: reset', 0);
     suspects.lost(other, 'c: reset', 0);
@@ -60,7 +60,7 @@ describe('tracing/deliver/suspects', () => {
     expect(suspects.due(0)).toBe('prod/1');
   });
 
-  it('forgets what came through after all, and takes down no more than a thousand', () => {
+  it('forgets delivered traces, and remembers at most a thousand', () => {
     const suspects = createSuspects(() => 1);
     for (let id = 1; id <= 1001; id += 1) suspects.lost(makeTrace(id), 'c: reset', 0);
     expect(suspects.keys()).toHaveLength(1000);

@@ -30,11 +30,11 @@ describe('tracing/deliver/verdict', () => {
     ['null', json, 'null', { rejectedSpans: 0, message: '' }],
     ['broken JSON', json, '{', { rejectedSpans: 0, message: '' }],
     ['numbers that are none', json, '{"partialSuccess":{"rejectedSpans":-7}}', { rejectedSpans: 0 }],
-  ])('takes as delivered: %s', (_, contentType, body, expected) => {
+  ])('counts as delivered: %s', (_, contentType, body, expected) => {
     expect(judge(200, { contentType, body })).toMatchObject({ kind: 'delivered', ...expected });
   });
 
-  it('takes every status of success as delivered', () => {
+  it('counts every successful status as delivered', () => {
     expect([201, 202, 204, 299].map((code) => judge(code).kind)).toEqual(Array(4).fill('delivered'));
   });
 
@@ -52,7 +52,7 @@ describe('tracing/deliver/verdict', () => {
     expect(judge(code, { retryAfter })).toEqual({ kind: 'wait', reason: `HTTP ${code}`, askedMs, isLost });
   });
 
-  it('waits where a web page says yes', () => {
+  it('waits if a web page answers with success', () => {
     expect(judge(200, { contentType: 'text/html; charset=utf-8', body: '<form>Sign in</form>' })).toEqual({
       kind: 'wait',
       reason: 'HTTP 200 with a web page',
@@ -73,7 +73,7 @@ describe('tracing/deliver/verdict', () => {
     [400, protobuf, Buffer.from('0803', 'hex'), 'HTTP 400'],
     [400, protobuf, Buffer.from('ffffffffffffffffffffffff', 'hex'), 'HTTP 400'],
     [501, protobuf, Buffer.from('0d00000000', 'hex'), 'HTTP 501'],
-  ])('refuses for good: %i %s', (code, contentType, body, reason) => {
+  ])('refuses permanently: %i %s', (code, contentType, body, reason) => {
     expect(judge(code, { contentType, body })).toEqual({ kind: 'refused', reason });
   });
 });

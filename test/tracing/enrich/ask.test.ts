@@ -48,12 +48,12 @@ describe('tracing/enrich/ask', () => {
     });
   });
 
-  it('has nothing of what still runs', async () => {
+  it('has nothing for a running execution', async () => {
     const { id, api } = await setUp();
     expect(await askForExecution(api, id, { detail: 'nodes', wait: async () => undefined })).toBeUndefined();
   });
 
-  it('asks for the reason of a failure too where only the execution is shown', async () => {
+  it('also requests the reason of a failure if only the execution is shown', async () => {
     const { simulator, api } = await setUp();
     simulator.control.setConditions({ downNodes: ['web01'] });
     simulator.control.runJob(simulator.control.createJob('pay', { name: 'report' }));

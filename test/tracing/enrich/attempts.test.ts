@@ -99,14 +99,14 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
 }
 
 describe('tracing/enrich/attempts', () => {
-  it('links an attempt to the one that it repeats, also after a restart', async () => {
+  it('links an attempt to the one before it, also after a restart', async () => {
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([[7, undefined]]);
     expect(await runOnce([repeated(8, 1)], { next: { 8: 9 } })).toEqual([[8, 7]]);
     expect(await runOnce([repeated(9, 1)])).toEqual([[9, 8]]);
     expect(await state.ledger.load('prod')).toEqual([]);
   });
 
-  it('links an attempt whose trace is made before that of the one that it repeats', async () => {
+  it('links an attempt whose trace is made before that of the previous one', async () => {
     const made = await runOnce([ended(7, 1), repeated(8, 1)], { next: { 7: 8 }, unanswered: [7] });
     expect(made).toEqual([
       [8, 7],
@@ -114,7 +114,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('waits for the one that it repeats where that is seen last, across a restart', async () => {
+  it('waits for the previous attempt if that is counted last, across a restart', async () => {
     expect(await runOnce([repeated(8, 1)])).toEqual([]);
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([
       [8, 7],
@@ -122,7 +122,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('knows attempts by the epoch in which their ids were given', async () => {
+  it('distinguishes attempts by the epoch of their ids', async () => {
     await runOnce([ended(7, 2)], { next: { 7: 8 } });
     expect(await runOnce([ended(8, 1)])).toEqual([[8, undefined]]);
     expect(await runOnce([ended(8, 2)])).toEqual([[8, 7]]);
@@ -142,7 +142,7 @@ describe('tracing/enrich/attempts', () => {
     expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110002']);
   });
 
-  it('forgets in the order in which they were noted, also after a restart', () => {
+  it('removes them in the order in which they were recorded, also after a restart', () => {
     const before = createAttempts();
     const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();
@@ -151,7 +151,7 @@ describe('tracing/enrich/attempts', () => {
     expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21', '1 2']);
   });
 
-  it('keeps what could not be written as it was', () => {
+  it('keeps its memory if a write failed', () => {
     const attempts = createAttempts();
     attempts.note([{ id: 7, nextAttemptId: 8 }], 1, 0).done();
     attempts.note([{ id: 8, nextAttemptId: 9 }], 1, 0);
@@ -162,7 +162,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('knows its own rows when they are damaged', () => {
+  it('recognizes damage in its own rows', () => {
     const bodies = [{ id: 7, atMs: 1 }, { id: '7', atMs: 1 }, { id: 7 }, null];
     expect(bodies.map((body) => isSoundAttempt('next-attempt', body))).toEqual([true, false, false, false]);
     expect(isSoundAttempt('job', null)).toBe(true);

@@ -19,7 +19,7 @@ const run = (id: number) => ({ id, startedAtMs: 1000 + id });
 const cause = (why: string) => ({ why, facts: [{ name: 'Reason', value: 'NonZeroResultCode' }] });
 
 describe('tracing/enrich/causes', () => {
-  it('keeps as many causes as fit, over restarts, and forgets the oldest', () => {
+  it('keeps as many causes as fit, across restarts, and removes the oldest', () => {
     let causes = createCauses();
     let kept: Documents = [];
     for (let id = 1; id <= maxCauses + 20; id += 1) {
@@ -37,7 +37,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of({ ...run(21), startedAtMs: 5 })).toBeUndefined();
   });
 
-  it('keeps nothing of what succeeded, or is too long, or was not committed', () => {
+  it('keeps nothing that succeeded, is too long, or was not committed', () => {
     const causes = createCauses();
     expect(causes.note(run(1), undefined).documents).toEqual([]);
     expect(causes.note(run(2), cause('x'.repeat(maxCauseLength))).documents).toEqual([]);
@@ -45,7 +45,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.of(run(3))).toBeUndefined();
   });
 
-  it('judges no documents but its own', () => {
+  it('checks no documents but its own', () => {
     expect(isSoundCause('pending-trace', undefined)).toBe(true);
     expect(isSoundCause('cause', cause('because'))).toBe(true);
     expect(isSoundCause('cause', { why: 1 })).toBe(false);

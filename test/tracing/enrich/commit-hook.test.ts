@@ -42,7 +42,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
 }
 
 describe('tracing/enrich/commitHook', () => {
-  it("takes what is too old by the clock that dates the ends, which is the server's", () => {
+  it('decides what is too old by the server clock, which dates the ends', () => {
     const { commitHook, keep, told } = create();
     const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];
     expect(keep(runs)).toEqual([{ ...runs[0], project: 'pay', epoch: 3, seenAtMs: 124 * hourMs }]);
@@ -50,7 +50,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
   });
 
-  it('takes no more than there is room for, and none of what was missed', () => {
+  it('accepts no more than there is room for, and no missed runs', () => {
     const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
@@ -58,7 +58,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 0', 'max_pending 1', 'pending 2 3']);
   });
 
-  it('keeps which run repeats another, also one that is too old for a trace', () => {
+  it('records retries, even those too old for a trace', () => {
     const { commitHook, attempts } = create();
     const runs = [{ ...ended(1, 99 * hourMs - 1), nextAttemptId: 2 }];
     expect(commitHook.keep('pay', runs, 3).map(({ kind, key }) => `${kind} ${key}`)).toEqual(['next-attempt 3 2']);
@@ -67,7 +67,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(attempts.previousOf({ id: 2, epoch: 3 })).toBe(1);
   });
 
-  it('says nothing of what could not be committed', () => {
+  it('reports nothing that could not be committed', () => {
     const { keep, told } = create({ room: -1 });
     expect(keep([ended(1, 100 * hourMs)])).toEqual([]);
     expect(told).toEqual([]);

@@ -14,7 +14,7 @@ function onNextPlan(plans: Plan[], then: () => void): void {
 }
 
 describe('tracing/enrich/enricher', () => {
-  it('makes a trace with steps of what was pending, and forgets it in the same change', async () => {
+  it('makes a trace with steps for a pending execution, and removes that in the same change', async () => {
     const { run, spooled, left, plans, told } = await setUp();
     expect(await run()).toEqual({ againInMs: undefined });
     const [trace = ''] = await spooled();
@@ -24,7 +24,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('waits for a state that is on its way, and not for ever', async () => {
+  it('waits for a state that is still being written, but not for ever', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     simulator.control.configure({ statePending: 'all' });
     expect(await run()).toEqual({ againInMs: 5000 });
@@ -35,7 +35,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('sends only the root of what has waited too long, without a question', async () => {
+  it('sends only the root of an execution that waited too long, without a request', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     const before = simulator.requests().length;
     wait(1_200_001);
@@ -45,7 +45,7 @@ describe('tracing/enrich/enricher', () => {
     expect(simulator.requests().length).toBe(before);
   });
 
-  it('leaves everything where it is while the spool is full, or the server does not answer', async () => {
+  it('changes nothing while the spool is full, or the server does not answer', async () => {
     const full = await setUp({ maxTraces: 0 });
     await full.run();
     expect(await full.left()).toEqual(['pending-trace']);
@@ -55,7 +55,7 @@ describe('tracing/enrich/enricher', () => {
     expect(await silent.left()).toEqual(['pending-trace']);
   });
 
-  it('makes its trace of what was counted where another execution has its id by now', async () => {
+  it('makes the trace of the counted execution if its id was reused', async () => {
     const { simulator, run, spooled, plans } = await setUp();
     simulator.control.restart({ newDatabase: true });
     simulator.control.addFinished('pay', { startedAtMs: 5_000_000_000, endedAtMs: 5_000_001_000, status: 'failed' });
@@ -64,7 +64,7 @@ describe('tracing/enrich/enricher', () => {
     expect(plans[0]?.trace.spans[0]?.isError).toBe(false);
   });
 
-  it('makes the trace of what was counted where its server shows no end of it yet', async () => {
+  it('makes the trace of a counted execution whose end its server does not show yet', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
     // Another member of a cluster, which has not heard of the end.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
@@ -76,7 +76,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('asks only for the execution where nothing else is shown', async () => {
+  it('requests only the execution if nothing else is shown', async () => {
     const { simulator, run, spooled } = await setUp({ detail: 'root' });
     await run();
     expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
@@ -84,7 +84,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
   });
 
-  it('orders its queue again when more have come', async () => {
+  it('orders its queue again when executions were added', async () => {
     const { run, add, pending, plans } = await setUp();
     const older = { ...pending, id: pending.id + 1, startedAtMs: 1, endedAtMs: 2 };
     const newer = { ...pending, id: pending.id + 2, status: 'failed' as const };
@@ -96,7 +96,7 @@ describe('tracing/enrich/enricher', () => {
     expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
   });
 
-  it('makes the others before it asks again for what the server never answers', async () => {
+  it('makes other traces before it retries what the server never answers', async () => {
     const { simulator, run, add, pending, plans, wait } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/10\\d' });
     add([101, 102, 103, 104].map((id) => ({ ...pending, id, status: 'failed' })));
@@ -111,7 +111,7 @@ describe('tracing/enrich/enricher', () => {
     expect(plans).toHaveLength(5);
   });
 
-  it('lets others have their turn between traces that ask nothing', async () => {
+  it('leaves the event loop to others between traces without requests', async () => {
     const { run, add, pending, plans, wait } = await setUp();
     add(Array.from({ length: 9 }, (_, index) => ({ ...pending, id: 100 + index })));
     wait(1_200_001);
@@ -125,14 +125,14 @@ describe('tracing/enrich/enricher', () => {
     expect(madeAtTurns.length).toBeGreaterThan(5);
   });
 
-  it('counts what has no trace, and forgets it', async () => {
+  it('counts traces that were not made, and removes them', async () => {
     const { run, told, left, spooled } = await setUp({ hasNoTrace: true });
     await run();
     expect(told).toEqual(['pending 1', 'skipped no_trace 1', 'pending 0']);
     expect([await left(), await spooled()]).toEqual([[], []]);
   });
 
-  it('reports once that the state cannot be written, and asks for no more until later', async () => {
+  it('reports once that the state cannot be written, and pauses', async () => {
     const { simulator, run, add, pending, told } = await setUp({ isReadOnly: true });
     add([101, 102, 103].map((id) => ({ ...pending, id, status: 'failed' })));
     expect(await run()).toEqual({ againInMs: 5000 });

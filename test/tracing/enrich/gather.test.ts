@@ -62,21 +62,21 @@ async function gatherWith(node: string) {
 }
 
 describe('tracing/enrich/gather', () => {
-  it('does not read the log where the state says why', async () => {
+  it('does not read the log if the state has the reason', async () => {
     const node = '{"executionState":"FAILED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: undefined, asked: 0 });
   });
 
-  it('reads the end of the log where the state does not say why', async () => {
+  it('reads the end of the log if the state has no reason', async () => {
     expect(await gatherWith('{"executionState":"FAILED"}')).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
   });
 
-  it('takes no reason from what succeeded in the end', async () => {
+  it('uses no reason of a step that finally succeeded', async () => {
     const node = '{"executionState":"SUCCEEDED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
   });
 
-  it('finds the reason of a run that continues to write after it failed', async () => {
+  it('finds the reason of a run that logs more after it failed', async () => {
     const lines = Array.from({ length: 26 }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     const { gatherOnce, server } = await start();
     server.answer({
@@ -90,7 +90,7 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=100');
   });
 
-  it('asks again for a log that is on its way, and goes without it in the end', async () => {
+  it('requests a log again that is still loading, and finally goes without it', async () => {
     const { gatherOnce, server } = await start();
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     server.answer({
@@ -102,7 +102,7 @@ describe('tracing/enrich/gather', () => {
     expect([last.isPending, last.source.loggedReason, last.source.state?.steps.length]).toEqual([true, undefined, 1]);
   });
 
-  it('passes on a fault of the server until the last try, which takes what there is', async () => {
+  it('passes on an error of the server until the last try, which uses what there is', async () => {
     const { gatherOnce, server } = await start();
     server.answer({ 'execution/7/state': { status: 500, body: '{"error":"A server error occurred"}' } });
     await expect(gatherOnce()).rejects.toThrow('500');

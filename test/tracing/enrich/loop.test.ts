@@ -32,7 +32,7 @@ function setUp(answers: readonly (number | undefined | Error)[]) {
 }
 
 describe('tracing/enrich/loop', () => {
-  it('waits as long as a pass says, or a minute', async () => {
+  it('waits as long as a pass returns, or a minute', async () => {
     const { loop, turn, endNap } = setUp([250, undefined]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'wait 250']);
@@ -41,7 +41,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('runs one pass at a time, however often it is started', async () => {
+  it('runs one pass at a time, however often it is woken', async () => {
     const { loop, turn } = setUp([250]);
     loop.start();
     loop.start();
@@ -49,7 +49,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('begins at once when there is something to do, each time', async () => {
+  it('starts at once when there is work, each time', async () => {
     const { loop, turn } = setUp([undefined, undefined, undefined]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'wait 60000']);
@@ -60,7 +60,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('continues a while after a fault, and says what it was', async () => {
+  it('continues later after an error, and reports it', async () => {
     const { loop, turn, endNap } = setUp([new Error('a mistake of ours'), 250]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'Error: a mistake of ours', 'wait 15000']);
@@ -69,7 +69,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('begins nothing after it was stopped', async () => {
+  it('starts nothing after it was stopped', async () => {
     const { loop, turn } = setUp([undefined]);
     loop.start();
     await turn();

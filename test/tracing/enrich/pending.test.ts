@@ -15,7 +15,7 @@ const { kind } = toPendingDocument({
 });
 
 describe('tracing/enrich/pending', () => {
-  it('takes a kept row that has what a trace is made from', () => {
+  it('accepts a stored row that can become a trace', () => {
     expect(isSoundPending(kind, sound)).toBe(true);
   });
 
@@ -24,7 +24,7 @@ describe('tracing/enrich/pending', () => {
     ['an id', { id: '7' }],
     ['a project', { project: 7 }],
     ['a list of nodes', { failedNodes: 'web01' }],
-  ])('refuses a kept row that lacks %s', (_, wrong) => {
+  ])('refuses a stored row that lacks %s', (_, wrong) => {
     expect(isSoundPending(kind, { ...sound, ...wrong })).toBe(false);
   });
 });

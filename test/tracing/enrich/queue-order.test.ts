@@ -34,19 +34,19 @@ function idsOf(pending: readonly PendingTrace[]): number[] {
 }
 
 describe('tracing/enrich/queue-order', () => {
-  it('begins with the newest failure, and ends with the oldest success', () => {
+  it('starts with the newest failure, and ends with the oldest success', () => {
     expect(
       idsOf([ended(1, 10), ended(2, 20, failed), ended(3, 30), ended(4, 40, failed), ended(5, 5, failed)]),
     ).toEqual([4, 2, 5, 3, 1]);
   });
 
-  it('takes everything but a success for what somebody may look for', () => {
+  it('treats everything except a success as something that somebody may look for', () => {
     const statuses = ['aborted', 'timedout', 'other', 'succeeded', 'failed-with-retry'] as const;
     const pending = statuses.map((status, index) => ended(index + 1, 10 * (index + 1), { status }));
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);
   });
 
-  it('puts a few of those who waited too long beside each of the others, and the rest behind them', () => {
+  it('puts a few late traces after each of the others, and the rest behind them', () => {
     const lateOnes = Array.from({ length: 50 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
@@ -54,19 +54,19 @@ describe('tracing/enrich/queue-order', () => {
     expect(ids.at(-1)).toBe(100);
   });
 
-  it('puts a tenth of a long line of them there', () => {
+  it('puts a tenth of a long queue of late traces there', () => {
     const lateOnes = Array.from({ length: 1000 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
   });
 
-  it('crowds out those that came first, and failures last', () => {
+  it('drops the oldest traces beyond the limit, and failures last', () => {
     const pending = [ended(1, 10, failed), ended(2, 20), ended(3, 30), ended(4, 5), ended(5, 50, failed)];
     const idsBeyond = (most: number): number[] => findCrowdedOut(pending, most).map(({ id }) => id);
     expect([5, 4, 3, 1, 0].map(idsBeyond)).toEqual([[], [2], [2, 3], [2, 3, 4, 1], [2, 3, 4, 1, 5]]);
   });
 
-  it('asks for no steps of what a queue of ten thousand has no room for', () => {
+  it('requests no steps for traces beyond the limit of ten thousand', () => {
     const waiting = createWaitingTraces({ clock: fakeClock(), sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
     const pending = Array.from({ length: 10_003 }, (_, index) => ended(index, index, { seenAtMs: fakeClock().now() }));
     waiting.add(pending);
@@ -78,7 +78,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('takes the later of two that ended in the same moment first', () => {
+  it('puts the later of two that ended at the same moment first', () => {
     expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
   });
 });

@@ -17,23 +17,23 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 `);
   });
 
-  it('has the ids of the namespace that it is given', () => {
+  it('uses the given namespace for ids', () => {
     const [title] = replay(read('no-state'), { ...base, namespace: 'https://automation.example.org#2' }).split('\n');
     expect(title).toBe('trace 2bbe64ade96f1ac22b02a32132a90541, 1 span');
   });
 
-  it('says so where a status is not known', () => {
+  it('reports an unknown status', () => {
     const [title] = replay(read('unknown-status'), base).split('\n');
     expect(title).toBe('trace f45e4a6a6cb0f6a2569d62819cbf45ac, 2 spans, an unknown status');
   });
 
-  it('prints the request of OTLP', () => {
+  it('prints the OTLP request', () => {
     const request: unknown = JSON.parse(replay(read('no-state'), { ...base, format: 'json' }));
     const span = { spanId: '307b5cfc9224f771', name: 'RUN shop/load/etl/nightly' };
     expect(request).toMatchObject({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
   });
 
-  it('has nothing for what is not over', () => {
+  it('prints nothing for an unfinished execution', () => {
     const running = '{"execution":{"id":1,"status":"running","date-started":{"unixtime":1716200000123}}}';
     expect(replay(running, base)).toBe('No trace: the execution has not ended, or never started.\n');
     expect(replay(running, { ...base, format: 'json' })).toBe('{"resourceSpans":[]}\n');
@@ -44,7 +44,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
     ['[]', 'expected object'],
     ['{"execution":{}}', 'expected number'],
     ['{"execution":{"id":1}}', 'is missing'],
-  ])('says what is wrong with %j', (recording, message) => {
+  ])('reports what is wrong with %j', (recording, message) => {
     expect(() => replay(recording, base)).toThrow(message);
   });
 });

@@ -28,7 +28,7 @@ const stale = JSON.stringify({
 });
 
 describe('tracing/enrich, when a trace is sealed', () => {
-  it('waits for a member that still has an older state of a run that is over', async () => {
+  it('waits for a member that still has an older state of a finished run', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState, times: 3 });
     for (let passes = 0; passes < 3; passes += 1) {
@@ -45,7 +45,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('asks for the last time once the wait is over, and not shortly before', async () => {
+  it('sends a last request once the wait is over, and not shortly before', async () => {
     const { simulator, run, wait, plans } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     const asked = (): number => simulator.requests().filter(({ path }) => path.endsWith('/state')).length;
@@ -61,7 +61,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect([asked(), plans.length]).toEqual([3, 1]);
   });
 
-  it('sends what an older state tells once it was waited for long enough, and marks what it made up', async () => {
+  it('sends what an older state has after waiting long enough, and marks what it estimated', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     await run();
@@ -85,7 +85,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     ['too much is asked of it', 429, ''],
     ['it is under maintenance', 503, '<html>back soon</html>'],
     ['a gateway does not reach it', 502, ''],
-  ])('keeps the steps of what is pending while %s for longer than the seal timeout', async (_, status, body) => {
+  ])('keeps the steps of a pending trace while %s for longer than the seal timeout', async (_, status, body) => {
     const { simulator, run, wait, plans, told, ask } = await setUp();
     simulator.control.addFault({ kind: 'status', status, body, path: ofState });
     for (let minutes = 0; minutes < 13; minutes += 1) {
@@ -106,7 +106,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('waits no longer for a state that the server never gives of this one', async () => {
+  it('stops waiting for a state that the server never returns for this execution', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState });
     for (let minutes = 0; minutes < 10; minutes += 1) {
@@ -122,7 +122,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('asks more than twice for what got a fault and then stood in line for longer than that', async () => {
+  it('requests more than twice after an error and a longer time in the queue', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 60 * minuteMs });
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 9 });
     for (let tries = 0; tries < 3; tries += 1) {
@@ -136,7 +136,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('gives no steps up because the clock on the wall was set while they were waited for', async () => {
+  it('gives no steps up because the system clock was set meanwhile', async () => {
     const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
       backlogAgeMs: 20 * minuteMs,
     });
@@ -156,7 +156,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded backlog');
   });
 
-  it('waits for the state of what stood in line for longer than that', async () => {
+  it('waits for the state after a long time in the queue', async () => {
     const { simulator, run, add, wait, plans, told, pending } = await setUp({ backlogAgeMs: 60 * minuteMs });
     await run();
     expect(plans).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('waits the whole time again after a restart, because nothing shows what was asked before', async () => {
+  it('waits the whole time again after a restart, because earlier requests are not recorded', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });
@@ -185,7 +185,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('asks for a state before it gives it up, also after a night without us', async () => {
+  it('requests a state before it gives it up, even after a night without the exporter', async () => {
     const { simulator, run, wait, plans } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });

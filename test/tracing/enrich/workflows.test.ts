@@ -17,7 +17,7 @@ function setUp() {
 }
 
 describe('tracing/enrich/workflows', () => {
-  it('asks again for the workflow of a job after ten minutes', async () => {
+  it('requests the workflow of a job again after ten minutes', async () => {
     const { read, asked, wait } = setUp();
     await read('settle');
     wait(599_999);

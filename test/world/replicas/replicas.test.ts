@@ -40,12 +40,12 @@ describe('world/replicas', () => {
     expect(found).toEqual([]);
   }, 600_000);
 
-  it('knows where each planted fault goes', () => {
+  it('has a place for each planted fault', () => {
     expect(findLost(replicaPlants)).toEqual([]);
   });
 
   it.each(pickPart(replicaPlants, 3))(
-    'finds: $name, and nothing where it is not planted',
+    'finds: $name, and nothing if it is not planted',
     async ({ name, shownBy }) => {
       const planted = await run([...shownBy.split(' '), `--plant=${name.replaceAll(' ', '_')}`]);
       const sound = await run(shownBy.split(' '));
