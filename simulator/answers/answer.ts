@@ -13,7 +13,7 @@ export type Answer = {
   readonly listed?: number;
 };
 
-/** Returns how long a server takes to list that. */
+/** Returns how long a server takes to list the items. */
 export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
   return listed * 0.003;
 }

@@ -133,21 +133,21 @@ function quote(pattern: string): string {
 /** Describes what a right allows, and what is missing without it. */
 function describe(right: AccessRight): string {
   if (right.type === 'resource') return resources[right.kind];
-  return right.type === 'storage' ? 'The names of stored keys, and no key: how many there are.' : types[right.type];
+  return right.type === 'storage' ? 'The names of stored keys, to count them; no keys.' : types[right.type];
 }
 
 const resources: Readonly<Record<Extract<AccessRight, { type: 'resource' }>['kind'], string>> = {
-  system: 'What the system reports of itself: version, mode, memory, scheduler, metrics, log storage, tokens.',
+  system: 'System information: version, mode, memory, scheduler, metrics, log storage, tokens.',
   system_acl: 'The list of access policies of the system.',
   user: 'The users of the server.',
-  event: 'The history of executions, and what runs now.',
+  event: 'Finished and running executions.',
   node: 'The list of nodes of a project.',
 };
 
 const types: Readonly<Record<Exclude<AccessRight['type'], 'resource' | 'storage'>, string>> = {
-  project: 'The projects themselves: a project without it is not there at all.',
+  project: 'The projects themselves: without it, a project is invisible.',
   project_acl: 'The list of access policies of a project.',
-  job: 'Jobs, and the executions of jobs: without it they are left out of every list.',
+  job: 'Jobs and their executions: without it, every list omits them.',
   adhoc: 'The executions of commands that ran without a job.',
   node: 'The nodes in that list: without it the list is empty.',
 };

@@ -162,7 +162,7 @@ type MemberSight = {
   hasSeveral: () => boolean;
 };
 
-/** The number of answers to remember: if all of them are from one member, there is only one. */
+/** The number of remembered answers: if one member gave all of them, there is only one member. */
 const remembered = 20;
 
 /** If a member answers again after another, both exist; a member that never answers again was replaced. */

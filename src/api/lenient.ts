@@ -30,7 +30,7 @@ export function list<Item>(item: z.ZodType<Item>) {
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
         const path = [index, ...(issue?.path ?? [])];
-        context.addIssue({ code: 'custom', message: issue?.message ?? 'is not what it must be', path });
+        context.addIssue({ code: 'custom', message: issue?.message ?? 'has an unexpected form', path });
         return z.NEVER;
       }
       items.push(parsed.data);

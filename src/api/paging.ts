@@ -117,7 +117,7 @@ function divide<Item>(
 
 /**
  * Chooses where to cut a window of which only the total is known, so that its older part probably has a few pages. If
- * rows as dense as the newer ones would fill only a little of it, they probably lie at its end.
+ * rows as dense as the newer ones would fill only a little of that part, they probably lie at its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,

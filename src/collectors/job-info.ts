@@ -100,7 +100,7 @@ async function readAverage(api: Api, id: string): Promise<number | undefined> {
 
 const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
 
-/** The same order each time, however the server sorts: scheduled jobs first, then by group and name. */
+/** The order does not depend on the server's: scheduled jobs first, then by group and name. */
 function byImportance(one: Job, other: Job): number {
   return (
     Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||

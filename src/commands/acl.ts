@@ -50,14 +50,12 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
     projects: pattern,
   });
   const comments = [
-    `The least that automation-exporter has to be allowed on the server ${name}${url === '' ? '' : ` (${url})`},`,
-    'with what is enabled in this configuration. It allows to read, and to change, run or delete nothing.',
+    `The minimal rights of automation-exporter on the server ${name}${url === '' ? '' : ` (${url})`},`,
+    'with what is enabled in this configuration. It only allows reading: no change, run or deletion.',
     'Give the user of the token, or the token itself, the role automation-exporter.',
     ...(projects.exclude.sources.length === 0
       ? []
-      : [
-          `Projects that are excluded by configuration (${projects.exclude.sources.join(', ')}) are allowed here all the same.`,
-        ]),
+      : [`Projects excluded by configuration (${projects.exclude.sources.join(', ')}) are allowed too.`]),
     ...left.map(({ purpose, right, isAllOfIt }) => {
       const lost = isAllOfIt ? `${purpose} does not work without it` : `${purpose} uses it on old releases`;
       return `Not allowed, because it also allows changes: ${right}; ${lost}.`;

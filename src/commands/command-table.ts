@@ -45,7 +45,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'acl',
-    help: 'Print the least access policy that the configured servers need, or the one server that is named.',
+    help: 'Print the minimal access policy for the configured servers, or for one named server.',
     usage: '[SERVER]',
     examples: ['acl --config.file=config.yaml'],
     positionals: 1,

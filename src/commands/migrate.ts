@@ -17,7 +17,7 @@ export async function migrate(context: CommandContext): Promise<number> {
   const settings = toPostgresSettings(state.postgres);
   if (to === undefined || settings === undefined || state.memory) {
     complain(
-      `migrate: ${to === undefined ? 'say where to: postgres or directory' : 'set state.postgres.host or state.postgres.url_file, and state.dir'}\n`,
+      `migrate: ${to === undefined ? 'give the target: postgres or directory' : 'set state.postgres.host or state.postgres.url_file, and state.dir'}\n`,
     );
     return exitCodes.misconfigured;
   }

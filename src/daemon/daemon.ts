@@ -145,7 +145,7 @@ export function createApp(options: AppOptions): App {
   return { start, stop, reload, onReload: reloads.note };
 }
 
-/** What replicas know of each other; without replicas, the daemon watches every server itself. */
+/** The state shared with other replicas; without replicas, the daemon watches every server itself. */
 function toSharing(
   replica: () => Replica | undefined,
   own: { current: () => Config; url: () => string },

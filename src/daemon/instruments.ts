@@ -26,7 +26,7 @@ export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | '
     cut: (apiEndpoint, texts) => self.textsCut.inc({ ...key, api_endpoint: apiEndpoint }, texts),
     files: (kind, change) => {
       self.fileChanges.inc({ ...key, kind, result: change.result });
-      if (change.result === 'taken') log.info({ ...key, kind }, 'changed files taken into use');
+      if (change.result === 'taken') log.info({ ...key, kind }, 'changed files loaded');
       else log.error({ ...key, kind, error: change.says }, 'changed files rejected: previous content stays in use');
     },
     circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),

@@ -126,7 +126,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // This replica gave it up, and no other has it until it expires.
+  // This replica gave up the lease, and no other can have it until it expires.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }

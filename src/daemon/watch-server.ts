@@ -169,7 +169,7 @@ type LastAnswer = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** If a server was silent before the exporter started, it has been silent since its last answer before that. */
+/** A server that was silent before the exporter started has been so since its last answer to the previous process. */
 function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
   const lastMs = notes.lastAnswerMs(member);
   if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;

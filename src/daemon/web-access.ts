@@ -61,7 +61,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
     files: [{ name: 'web', refresh }],
     clock,
     observe: (_name, change) => {
-      if (change.result === 'taken') log.info({ file: path }, 'web configuration taken over: files have changed');
+      if (change.result === 'taken') log.info({ file: path }, 'web configuration reloaded: files have changed');
       else log.error({ file: path, says: change.says }, 'web configuration unusable: the previous one stays in force');
     },
   });

@@ -86,7 +86,7 @@ async function readRunningOnce(round: Round): Promise<Running> {
 /** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // It is reported once, and a full disk may refuse to store it now.
+  // A step is reported once, and a full disk may refuse to store it now.
   if (time.reachedMs !== undefined) found.overlap.noteReached(time.reachedMs);
   const ownMs = options.clock.now();
   const reachedMs = (await found.rewind({ ...time, ownMs })) ?? time.reachedMs;

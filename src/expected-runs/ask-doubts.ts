@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** After a timeout the server is not asked again; after another error it is, once. */
+/** After a timeout the server is not asked again; after another error it is asked once more. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;

@@ -24,7 +24,7 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
-/** Only a first attempt that the schedule started satisfies it; old rows lack what started them. */
+/** Only a scheduled first attempt satisfies a time; old rows lack what started them. */
 function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   if (status === 'missed') return 'missed';
   const isScheduled = type === undefined || type === 'scheduled';

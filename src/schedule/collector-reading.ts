@@ -44,7 +44,7 @@ function createMemories({ key, state, log }: ServerReadingOptions) {
       try {
         known ??= (await state.recall(owner)) ?? {};
       } catch (error) {
-        log.error({ ...key, error }, 'kept collector state unreadable');
+        log.error({ ...key, error }, 'stored collector state unreadable');
         known = {};
       }
       return known;

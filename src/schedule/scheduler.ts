@@ -124,8 +124,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
 
   function run(): void {
     if (underWay !== undefined) {
-      // A sweep over many projects may exceed its interval. So may the first run, which loads what later runs already
-      // know.
+      // A sweep over many projects may exceed its interval, and so may the first run of any poll.
       const level = poll.last() === undefined ? 'debug' : vital ? 'warn' : 'info';
       if (!isSkipTold) log[level](key, 'poll skipped: previous run still in progress');
       isSkipTold ||= poll.last() !== undefined;

@@ -89,8 +89,8 @@ function findWrongText(database: DatabaseSync, isSound: IsSound): string | undef
     const select = database.prepare(`SELECT ${columns}${isChecked ? ', checksum' : ''} FROM ${table}`);
     for (const { checksum, ...parts } of select.iterate()) {
       const values = Object.values(parts).map(String);
-      if (isChecked && checksum !== toChecksum(values)) return `a row of ${table} does not have its checksum`;
-      if (!isRight(values, isSound)) return `a text of ${table} is not what it must be`;
+      if (isChecked && checksum !== toChecksum(values)) return `a row of ${table} has a wrong checksum`;
+      if (!isRight(values, isSound)) return `a text of ${table} has an unexpected form`;
     }
   }
   return undefined;

@@ -8,7 +8,7 @@ export type PastExecution = {
   readonly server: string;
   readonly id: number;
   readonly project: string | undefined;
-  /** Its group and name, or what it was instead. */
+  /** Its group and name, or what ran without a job. */
   readonly job: string;
   /** Undefined if its trace is made only for this page. */
   readonly traceId: string | undefined;

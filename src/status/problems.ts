@@ -223,7 +223,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
-/** The same as the alert on dropped series. */
+/** The text is that of the alert on dropped series. */
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;
@@ -239,7 +239,7 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
 }
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
-/** More than this are only counted as a minimum. */
+/** Beyond this number, jobs are not counted exactly. */
 const minUntold = 1000;
 
 /** Returns problems of traces; none if no traces are made. */

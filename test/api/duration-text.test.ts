@@ -44,7 +44,7 @@ describe('domain/duration-text', () => {
     expect(toDurationMs(text)).toBeUndefined();
   });
 
-  it('is fast on a text made to be slow', () => {
+  it('is fast on any text', () => {
     expect(toDurationMs(`${'1m '.repeat(100_000)}x`)).toBeUndefined();
   });
 });

@@ -54,7 +54,7 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(decode(jobForecast, `{${job},"futureScheduledExecutions":[${times}]}`)).toEqual({ timesMs: expected });
   });
 
-  it('distinguishes a job that is off, without a list of times, from one with an empty list', () => {
+  it('distinguishes a job that is off from one with an empty list of times', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
   });
 

@@ -88,7 +88,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('then explains why there is nothing to show', async () => {
+  it('explains outside of cluster mode why there is nothing to show', async () => {
     const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
     const { api } = createTestClient({ url: 'http://unused.test', transport });
     const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));

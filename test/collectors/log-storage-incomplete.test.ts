@@ -33,7 +33,7 @@ describe('collectors/log-storage-incomplete', () => {
     },
   );
 
-  it('counts a failed log that is queued again once, one in neither state in none, and a missing date as none', async () => {
+  it('counts a failed log that is queued again once, no log in neither state, and ignores a missing date', async () => {
     const body = list([
       '{"id":"12","project":"billing","storage":{"queued":"true","failed":"true","date":null}}',
       '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',

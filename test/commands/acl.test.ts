@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => simulator.stop());
 
 /** Everything that the policy for the configuration of nobody in particular allows. */
-const everything = `# The least that automation-exporter has to be allowed on the server default,
-# with what is enabled in this configuration. It allows to read, and to change, run or delete nothing.
+const everything = `# The minimal rights of automation-exporter on the server default,
+# with what is enabled in this configuration. It only allows reading: no change, run or deletion.
 # Give the user of the token, or the token itself, the role automation-exporter.
 # Not allowed, because it also allows changes: project configure; project-modes uses it on old releases.
 description: what automation-exporter reads
@@ -31,11 +31,11 @@ context:
   application: rundeck
 for:
   resource:
-    # What the system reports of itself: version, mode, memory, scheduler, metrics, log storage, tokens.
+    # System information: version, mode, memory, scheduler, metrics, log storage, tokens.
     # Used by: start, system-info, execution-mode, healthcheck, ping, log-storage, log-storage-incomplete, app-metrics, tokens.
     - { equals: { kind: system }, allow: [read] }
   project:
-    # The projects themselves: a project without it is not there at all.
+    # The projects themselves: without it, a project is invisible.
     # Used by: projects, project-modes, executions.
     - { allow: [read] }
 by:
@@ -46,14 +46,14 @@ context:
   project: '.*'
 for:
   job:
-    # Jobs, and the executions of jobs: without it they are left out of every list.
+    # Jobs and their executions: without it, every list omits them.
     # Used by: project-jobs, job-info, executions, schedule, traces.
     - { allow: [read] }
   resource:
     # The list of nodes of a project.
     # Used by: project-nodes.
     - { equals: { kind: node }, allow: [read] }
-    # The history of executions, and what runs now.
+    # Finished and running executions.
     # Used by: execution-metrics, executions.
     - { equals: { kind: event }, allow: [read] }
   node:
@@ -128,7 +128,7 @@ function leaveOutEach(policy: string): readonly { readonly without: string; read
 }
 
 describe('commands/acl', () => {
-  it('allows everything that is enabled, with no rule to spare', async () => {
+  it('allows everything that is enabled, and has no needless rule', async () => {
     const { code, stdout } = await run(acl, ['acl']);
     expect(code).toBe(0);
     expect(await findDenied('all', stdout)).toEqual([]);
@@ -184,12 +184,12 @@ servers:
       .split('\n')
       .filter((line) => /^# .*(server|excluded)|application:|project: '|name:/.test(line));
     expect(lines).toEqual([
-      '# The least that automation-exporter has to be allowed on the server eu (https://eu.example.org),',
-      '# Projects that are excluded by configuration (pay-old) are allowed here all the same.',
+      '# The minimal rights of automation-exporter on the server eu (https://eu.example.org),',
+      '# Projects excluded by configuration (pay-old) are allowed too.',
       '  application: rundeck',
       "    - { match: { name: '(pay-.*|hr''s)' }, allow: [read] }",
       "  project: '(pay-.*|hr''s)'",
-      '# The least that automation-exporter has to be allowed on the server us (https://us.example.org),',
+      '# The minimal rights of automation-exporter on the server us (https://us.example.org),',
       '  application: service',
       "  project: '.*'",
     ]);

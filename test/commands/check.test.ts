@@ -229,7 +229,7 @@ prod: not well: running-executions, project-executions
     const old = toRows((await check(await start({ apiVersion: 14 }))).stdout);
     expect(old).toContain('execution-metrics: too old');
     const recent = (await check(await start())).stdout;
-    expect(recent).toMatch(/^ {2}execution-metrics +not asked {2}\(configuration chooses no project for it\)$/m);
+    expect(recent).toMatch(/^ {2}execution-metrics +not asked {2}\(configuration selects no project for it\)$/m);
     expect(recent).toMatch(/^ {2}job-info +ok {2}\(1 project tried\)$/m);
   });
 

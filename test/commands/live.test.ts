@@ -129,7 +129,7 @@ describe('commands/check --live', () => {
     ]);
   });
 
-  it('does not know when a token expires that it cannot see', async () => {
+  it('does not know the expiry of a token that it cannot see', async () => {
     const simulator = await start();
     const token = 'a-token-that-somebody-else-created';
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });

@@ -57,7 +57,7 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
   it('reports what is missing', { timeout: 60_000 }, async () => {
     expect(await runCli(['migrate'], { env })).toMatchObject({
       code: 2,
-      stderr: 'migrate: say where to: postgres or directory\n',
+      stderr: 'migrate: give the target: postgres or directory\n',
     });
     const names = ['AUTOMATION_EXPORTER_STATE_POSTGRES_HOST', 'AUTOMATION_EXPORTER_STATE_POSTGRES_PASSWORD_FILE'];
     const without = Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));

@@ -16,14 +16,14 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 
-  it('keeps what a window up to now leaves, and counts newer time as read', () => {
+  it('keeps what a read up to now has left, and counts newer time as read', () => {
     const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
   });
 
-  it('stays while an overlap is not read completely, and keeps from where to read it again', () => {
+  it('does not change while an overlap is incomplete, and keeps where to read again from', () => {
     const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
       rest: [window(80, 250)],
       sinceMs: 80,
@@ -55,7 +55,7 @@ describe('executions/backlog', () => {
     expect(toText(withPastRead(behind(169, 200, [window(170, 180)]), window(170, 180), []))).toBe('200');
   });
 
-  it('removes what a window up to now has read of it', () => {
+  it('drops what a read up to now has covered', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 200)]);
     expect(toText(withNewestRead(state, window(140, 300), [window(140, 160)]))).toBe(
       '100 ahead 300 but 80-139,140-160',

@@ -30,7 +30,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
   });
 
-  it('shows nothing that is not stored while the disk is full, and loses nothing', async () => {
+  it('shows no unstored value while the disk is full, and loses none', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,

@@ -41,7 +41,7 @@ describe('executions/follow-skew', () => {
     expect(after.facts().leap).toEqual(leap);
   });
 
-  it('notices no step in a usual difference, in a clock that is wrong altogether, and while it watches', async () => {
+  it('ignores a usual difference, a clock that is wrong altogether, and a step while it watches', async () => {
     const ledger = createMemoryLedger();
     const { follow } = await start(ledger);
     await follow({ nowMs: 1000, ownMs: 1000, ...none });

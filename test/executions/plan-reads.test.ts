@@ -42,7 +42,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap: before })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('requests at most a day at once, and returns from where the rest is to be read', () => {
+  it('requests at most a day at once, and returns where the rest begins', () => {
     const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
     expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
       'live pay -86400 s … 0 s since -259320 s',

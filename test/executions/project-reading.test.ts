@@ -64,7 +64,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(12);
   });
 
-  it('has progress up to its oldest backlog, and up to now once that is done', async () => {
+  it('has progress up to its oldest backlog window, and up to now without a backlog', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');
     const reached: number[] = [];

@@ -158,7 +158,7 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('leaves runs from before ids started again in the previous epoch', () => {
+  it('assigns runs from before ids started again to the previous epoch', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 950, 980]) }));
     expect(found.newEpochAtMs).toBe(130 * hourMs);

@@ -27,14 +27,14 @@ describe('executions/recount-due', () => {
     expect(isActive(undefined, nowMs)).toBe(false);
   });
 
-  it('compares the week a day after the last time, at once if that is in the future, and each project at its own time first', () => {
+  it('compares the week a day after the last time, at once if that lies in the future, and a new project at its own time', () => {
     expect(toWeekDueMs(state({ comparedWeekAtMs: nowMs - hourMs }), nowMs)).toBe(nowMs + 23 * hourMs);
     expect(toWeekDueMs(state({ comparedWeekAtMs: nowMs }), nowMs)).toBe(nowMs + dayMs);
     expect(toWeekDueMs(state({ comparedWeekAtMs: nowMs + 1 }), nowMs)).toBe(nowMs);
     expect(toWeekDueMs(state({ countedFromMs: 5 }), nowMs)).toBe(5 + toOffsetMs('pay'));
   });
 
-  it('is late from the earlier of both due times, for the day only if the rotation does not read it', () => {
+  it('is late from the earlier due time on, for the day only if the rotation does not read it', () => {
     const compared = state({ comparedWeekAtMs: nowMs - 30 * hourMs });
     const day = { nextDayMs: nowMs - 9 * hourMs };
     expect(toDueMs(activity({ ...day, activeUntilMs: nowMs + 1 }), compared, nowMs)).toBe(nowMs - 9 * hourMs);

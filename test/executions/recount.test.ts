@@ -35,7 +35,7 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('leaves to the rounds what may become visible later', async () => {
+  it('leaves executions that may become visible later to the rounds', async () => {
     const scene = await createScene({ ended: [0.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual([]);

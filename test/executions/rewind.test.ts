@@ -136,7 +136,7 @@ describe('executions/rewind', () => {
     expect(far.through()).toEqual([`pay ${nowMs - 86_400_000}`]);
   });
 
-  it('keeps showing what was read of a restore gap, wherever a clock that is set back puts its end', async () => {
+  it('keeps showing what was read of a restore gap, even if setting the clock back moves its end', async () => {
     const gapUntilMs = nowMs + 500_000;
     const marked = { ...readThrough('marked', nowMs - 10_000), gapReadMs: gapUntilMs };
     const states = [marked, readThrough('through', gapUntilMs), readThrough('unread', nowMs + 400_000)];

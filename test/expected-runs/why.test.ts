@@ -79,9 +79,9 @@ describe('expected-runs/deciding/why', () => {
   });
 
   it('explains why a schedule cannot be read', () => {
-    const unread = { atMs: two, count: 1, why: 'the server names a next run that is over' };
+    const unread = { atMs: two, count: 1, why: 'the server reports a next run in the past' };
     expect(sentence(undefined, { unread })).toContain(
-      'Its schedule cannot be read: the server names a next run that is over.',
+      'Its schedule cannot be read: the server reports a next run in the past.',
     );
   });
 });

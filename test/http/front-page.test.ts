@@ -129,8 +129,8 @@ Collectors of member a
 Collector | Result | Last run | Next | Took | Series
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 Where to go
-Scheduled jobsWhat missed a run or failed, and what runs next
-ScheduleWhat ran in the last 12 hours, and what comes
+Scheduled jobsMissed and failed runs, and the next runs
+ScheduleRuns of the last 12 hours, and the next ones
 MetricsWhat Prometheus scrapes
 TracesOff; how to switch them on
 Alert rulesReady to load in Prometheus

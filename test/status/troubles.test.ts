@@ -65,7 +65,7 @@ describe('status/execution-troubles', () => {
     [
       'a lag, and nothing that is older than that',
       { recent: runs(10, minute, fails), lagSeconds: 1801 },
-      ['behind: executions are read late: The last that was read ended 30 min ago'],
+      ['behind: executions are read late: The last one read ended 30 min ago'],
     ],
     [
       'imports that keep coming while nothing is counted',
@@ -264,7 +264,7 @@ describe('status/server-signs', () => {
       'a restart',
       5,
       (atMs) => toStats({ uptime: { since: atMs > nowMs + 3 * minute ? nowMs + 3 * minute : nowMs - day } }),
-      ['restarted: restarted: At 03:22 UTC: what ran then was interrupted'],
+      ['restarted: restarted: At 03:22 UTC: executions of that time were interrupted'],
     ],
     [
       'a start that moves with the clock',

@@ -56,11 +56,11 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
   step 1 (1) 877..1827 success - succeeded
     node-1 (1@node-1) 877..1377 success - succeeded
     node-5 (1@node-5) 877..1777 success - succeeded
-    6 more 877..1377 - stands for 6 that were too many, 0 of them failed
+    6 more 877..1377 - stands for 6 omitted spans, 0 of them failed
   step 2 (2) 1877..2827 failure NonZeroResultCode - failed, NonZeroResultCode below
     node-1 (2@node-1) 1877..2377 success - succeeded
     node-7 (2@node-7) 1877..2377 failure NonZeroResultCode - failed, NonZeroResultCode
-    6 more 1877..2777 - stands for 6 that were too many, 0 of them failed
+    6 more 1877..2777 - stands for 6 omitted spans, 0 of them failed
 `);
   });
 
@@ -68,7 +68,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     const plan = planSource(createLarge(3, 4, ['1@node-1', '2@node-2', '3@node-3']), { maxSpans: 3 });
     expect(`\n${toTreeText(plan.trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
-  3 more 877..3827 node_failure - stands for 3 that were too many, 3 of them failed
+  3 more 877..3827 node_failure - stands for 3 omitted spans, 3 of them failed
 `);
     expect(plan.trace.spans[1]?.attributes).toMatchObject({
       'automation.rest.count': 3,

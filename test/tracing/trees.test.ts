@@ -327,7 +327,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
   restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
-    4 more 877..7877 node_failure - stands for 4 that were too many, 1 of them failed
+    4 more 877..7877 node_failure - stands for 4 omitted spans, 1 of them failed
 `);
   });
 

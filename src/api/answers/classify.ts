@@ -36,7 +36,7 @@ export function readAnswer<Answer>(
     });
   };
 
-  if (isTooDense) throw fail(['too_large', 'more values than such an answer has']);
+  if (isTooDense) throw fail(['too_large', 'more values than any valid answer']);
   const isRedirect = status >= 300 && status < 400;
   if (isRedirect && isLoginPath(headers['location'] ?? '')) throw fail(toLoginRefusal(context));
   if (isRedirect) throw fail(['redirect', 'a redirect, which is never followed; check the URL']);

@@ -61,7 +61,7 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
   return { value: parseText(source, start, all), end: all };
 }
 
-/** Receives members that were parsed together, or one that was too large for that. */
+/** Receives members that were parsed together, or a single large one. */
 type Target = {
   value: unknown;
   closing: number;
@@ -183,7 +183,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
 /** Counts only containers found whole; one larger than a piece is counted from within. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
-  if (source.containers > source.maxContainers) throw new TooManyValues('more values than such an answer has');
+  if (source.containers > source.maxContainers) throw new TooManyValues('more values than any valid answer');
   return end;
 }
 

@@ -58,7 +58,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
   };
 }
 
-/** Limits one server with all its members to one place; they wait for each other outside of it. */
+/** Limits one server to one place, for which its members wait among themselves. */
 export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
   const own = createGate(1);
   return {
@@ -108,7 +108,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   const { code } = error as { code?: unknown };
   const details = { kind: 'too_large', apiEndpoint: name, status } as const;
   if (error instanceof TooManyValues) {
-    return new ApiError(`GET ${name}: HTTP ${status}, more values than such an answer has`, {
+    return new ApiError(`GET ${name}: HTTP ${status}, more values than any valid answer`, {
       ...details,
       cause: error,
     });

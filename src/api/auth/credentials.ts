@@ -47,7 +47,7 @@ export function createRereadable(first: SecretSource) {
     try {
       await refresh();
     } catch {
-      // A refused secret stays refused; the poll that used it reports that.
+      // The poll reports that the secret is still refused.
     }
   }
 

@@ -50,7 +50,7 @@ export const projectExecutions = defineEndpoint({
 
 /**
  * API reference, "Executions": running executions in all readable projects (`*`). One-time runs are missing even while
- * they run, unless `includePostponed` is sent; any value of it means true.
+ * they run, unless `includePostponed` is sent with any value.
  */
 export const runningExecutions = defineEndpoint({
   name: 'running-executions',

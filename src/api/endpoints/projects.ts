@@ -73,7 +73,7 @@ function configSwitch<const Key extends string>(key: Key) {
     alsoAnswers: [404],
     body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
       if (answer.errorCode === 'api.error.item.doesnotexist') return false;
-      // The rundeck dialect returns `key` and `value`; the documents show only what is sent there: the value by its
+      // The rundeck dialect returns `key` and `value`; the documents describe only the form for requests: the value by its
       // key.
       const value = answer.key === key ? answer.value : answer[key];
       if (value === undefined) context.addIssue(`has no value of ${key}`);

@@ -30,7 +30,7 @@ export type EndpointReport = {
   readonly message?: string;
   /** The line of an access policy that allows it. */
   readonly mendedBy?: string;
-  /** The administrator's right that allows it; a metric is not worth granting that. */
+  /** The administrator's right that allows it, which should not be granted for a metric. */
   readonly needs?: string;
 };
 export type ServerReport = {

@@ -82,7 +82,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     }
     if (isComparable && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       regular.push(entry);
-      // An id of an earlier database is reused once by each of its executions; that does not start a new epoch.
+      // Reusing an id of an earlier database starts no new epoch: a new database reuses each id once.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
       if (isTakenAgain || order.startsAgain(entry)) {
         newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);

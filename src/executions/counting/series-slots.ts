@@ -15,7 +15,7 @@ export type SeriesSlots = {
   readonly taken: () => Room;
   /** Sets the number of slots; owners beyond it keep theirs until `leave` is called. */
   readonly setRoom: (room: Room) => void;
-  /** Returns a view for one change or one scrape; the slots that it claims are taken by `settle` only. */
+  /** Returns a view for one change or one scrape. Claimed slots are not taken until `settle`. */
   readonly claim: () => Claims;
   /** Takes the slots that a committed change claimed, and counts refused ones. */
   readonly settle: (claims: Claims) => void;

@@ -2,8 +2,8 @@ import type { Totals } from './series-slots.ts';
 import { toCellKey, toJobKey } from './totals.ts';
 
 /**
- * Computes the duration in ms that three of four successful runs of a job did not exceed, from its histogram; where it has
- * none, or too little in it, its average. Undefined for a job that is not known.
+ * Computes the duration in ms that three of four successful runs of a job did not exceed; its average if the histogram is
+ * missing or too small. Undefined for an unknown job.
  */
 export function toTypicalDuration(
   totals: Pick<Totals, 'cells' | 'jobs'>,

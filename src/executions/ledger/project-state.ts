@@ -9,7 +9,7 @@ export type ProjectState = {
   readonly project: string;
   /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** Runs that ended after that time and still do not count; absent if all of them count. */
+  /** Runs after that time that do not count either; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
   /** Entries that ended before this time have been removed and must never be counted again; absent if none have. */
   readonly prunedThroughMs?: number | undefined;
@@ -23,7 +23,7 @@ export type ProjectState = {
   readonly againFromMs?: number | undefined;
   /** Windows that were skipped because they are too old, and are not counted yet. */
   readonly skips?: readonly Skip[] | undefined;
-  /** Up to this time, hours have been read a second time, a day later. */
+  /** Hours before this time have been read a second time, a day later. */
   readonly rereadThroughMs: number;
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
@@ -41,7 +41,7 @@ export type Skip = Window & {
 };
 
 /**
- * After a restore: runs with these ids that ended before this time were not to be counted. A run with a later id may
+ * After a restore: runs with ids up to `throughId` that ended before `untilMs` do not count. A run with a later id may
  * have such a date only because the clock was set back after the copy was made.
  */
 export type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
@@ -55,7 +55,7 @@ export type ProjectActivity = {
   readonly nextDayMs: number;
   /** Since when none of its rows has been shown; while set, rows do not count as read. */
   readonly unshownSinceMs: number | undefined;
-  /** The last two times at which a run of it was counted, the last one first. */
+  /** The last two times at which one of its runs was counted, latest first. */
   readonly lastRunsMs?: readonly number[];
   /** True if its last day has too many executions to read in the rotation. */
   readonly isDayLong: boolean;

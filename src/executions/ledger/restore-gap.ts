@@ -67,8 +67,8 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
 }
 
 /**
- * Reports whether executions since the copy are still to be read. Once they have been read, setting the clock back does
- * not change that.
+ * Reports whether executions since the copy are still to be read. Once they were read, setting the clock back has no
+ * effect.
  */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,

@@ -15,7 +15,7 @@ type BothTimes = ServerTime & { readonly ownMs: number };
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
   /** A clock step is reported once; if a full disk refused the change, it is made as soon as there is space. */
   let owedToMs: number | undefined;
-  /** Set by the first times that are seen; kept for the same reason. */
+  /** Computed from the first times, and kept until the change is stored. */
   let backMs: number | undefined;
   return async (time) => {
     let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;

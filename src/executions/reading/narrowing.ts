@@ -51,7 +51,7 @@ export function createNarrowing(): Narrowing {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // It used up the time for reading the projects.
+        // Narrowing used up the time for reading the projects.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {

@@ -153,7 +153,7 @@ async function readAhead(
   return sum;
 }
 
-/** Returns how many rows the server counts in all that is to be read, if it shows none of them; otherwise 0. */
+/** Returns the number of rows to read if the server shows none of them; otherwise 0. */
 async function countUnshown(
   api: Api,
   { project, backlog: [oldest] = [] }: ProjectState,

@@ -15,7 +15,7 @@ export type ServerClock = {
 
 export type ServerTime = {
   readonly nowMs: number;
-  /** Set if the clock was set back: executions dated after this time may have been missed, although it was read. */
+  /** Set if the clock was set back: executions after this time may have been missed, and must be read again. */
   readonly rewindToMs: number | undefined;
   /** Set if the clock was ahead earlier: executions may be dated up to this future time. */
   readonly reachedMs: number | undefined;
@@ -35,8 +35,8 @@ export function createServerClock(clock: Clock): ServerClock {
     isOld: (answeredAtMs) => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // A proxy may write its own dates: the server is asked for its time after a surprising one, and now and then in
-      // any case. The first contact has asked.
+      // A proxy may write its own dates: after a surprising date, and at intervals, the server is asked for its time. The
+      // first contact has asked.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -70,7 +70,7 @@ function createBelief() {
   let jumpedAtTicks: number | undefined;
   /** The clock's reading after a jump that is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** When the clock got ahead of what the previous reading had led to expect. */
+  /** When the clock began to be ahead of the time computed from its previous reading. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {

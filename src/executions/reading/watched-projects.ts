@@ -37,7 +37,7 @@ export function createWatchedProjects({
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that were still missing in a list read because of them. */
+  /** Projects that run something but were missing in the list that was read for that reason. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {

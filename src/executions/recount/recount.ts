@@ -185,5 +185,5 @@ export function toMostLooks(
   return Math.max(minLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
 }
 
-/** The number of recounts that each round may make in any case. */
+/** The minimum number of recounts in a round. */
 const minLooks = 3;

@@ -82,7 +82,7 @@ async function ask(
   if (question.ask === 'next') {
     const { nextRunMs } = await api.get(jobInfo, { path });
     if (nextRunMs === undefined) return undefined;
-    if (nextRunMs < askedAtMs - maxOverMs) return { why: 'the server names a next run that is over' };
+    if (nextRunMs < askedAtMs - maxOverMs) return { why: 'the server reports a next run in the past' };
     return { source, askedAtMs, untilMs: nextRunMs, timesMs: [nextRunMs] };
   }
   const minutes = Math.ceil(question.spanMs / minuteMs);

@@ -46,7 +46,7 @@ const allJudges: readonly Judge[] = [
   toOverlap,
   (input) => toSaturated(input, lastSoonBefore),
   toRestart,
-  // Without another cause, it became passive between the readings before and after the time.
+  // Without another cause, the server became passive between the readings before and after the time.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
   // Jobs that are due at the same time fill the pool at that time.

@@ -80,7 +80,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides the misses on hold for which an answer has come, or none is needed. */
+/** Decides held misses once an answer has come, or if none is needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,

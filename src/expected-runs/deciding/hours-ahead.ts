@@ -11,7 +11,7 @@ export type HourAhead = {
   readonly starts: number;
   /** The maximum of simultaneous runs. */
   readonly most: number;
-  /** Set if that exceeds the threads: when it first does, and the jobs that run then. */
+  /** Set if the maximum exceeds the threads: when it first does, and the jobs that run then. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;

@@ -92,7 +92,7 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A time that is due just now may be over for one of them; only an unexpected time counts.
+  // A time that is due now may be over by one of the clocks; only an unexpected time counts.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
   // The first ends before the second begins, as after a long absence: only an even distance can be compared.

@@ -4,14 +4,13 @@ import type { Timetable } from './timetable.ts';
 import type { WatchedJob } from './watched-job.ts';
 
 /**
- * What became of the times over which a clock was set ahead.
+ * Times that a clock skipped when it was set ahead.
  *
- * - `leapt`: no clock has shown them. A run of such a time cannot be told from one that did not happen: undecided.
- * - `undone`: the clock was set back before them, so it shows them after all, one after the other. They are times as all others,
- *   and a run that does not come is missed. A scheduler that computed its next times while the clock was ahead starts nothing
- *   until then.
- * - `lived`: the clock showed them while it was ahead, and shows them again. What ran the first time satisfies them; where
- *   nothing did, undecided: the scheduler does not start it twice.
+ * - `leapt`: no clock has shown them. Whether a job ran at such a time cannot be known: undecided.
+ * - `undone`: the clock was set back before them and now shows them. They are normal times: without a run, they are missed.
+ *   A scheduler that planned while the clock was ahead starts nothing until then.
+ * - `lived`: the clock showed them while it was ahead, and shows them again. A run at the first showing satisfies them;
+ *   without one they are undecided, because the scheduler does not start a run twice.
  */
 type Leap = Span;
 

@@ -21,7 +21,7 @@ export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdra
   readonly isAfterEdit?: boolean;
 };
 
-/** Times that may be of another schedule: a run satisfies one of them, and none counts as missed. */
+/** Times that may belong to another schedule: a run satisfies one, and none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
 
 /** A span without known times, because the next request came too late. */

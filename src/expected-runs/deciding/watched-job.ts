@@ -77,7 +77,7 @@ export type OffPeriod = {
   readonly lastOnMs?: number;
   /** When it was switched off, as far as known. */
   readonly sinceMs: number;
-  /** The first reading of it. */
+  /** The first reading that showed it. */
   readonly seenAtMs: number;
   /** When it was seen on again. */
   readonly untilMs?: number;

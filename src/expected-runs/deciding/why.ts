@@ -25,7 +25,7 @@ export type Why = {
   readonly facts: readonly { readonly fact: string; readonly at: string; readonly source: string }[];
   readonly last_run: LastRun | undefined;
   readonly next_run: string | undefined;
-  /** All of it as one sentence. */
+  /** The explanation in one sentence. */
   readonly sentence: string;
 };
 
@@ -121,8 +121,8 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
 
 const undecided = {
   edited: 'its schedule was changed around that time',
-  unasked: 'nobody could ask for its schedule then, and it may have been changed since, or has too many times',
-  unread: 'what ran then could not be read',
+  unasked: 'its schedule could not be requested then, and may have changed since or has too many times',
+  unread: 'the runs of that time could not be read',
   gone: 'the server did not list the job any longer',
   clock: 'a clock was set forward past that time',
   hidden: 'its runs are hidden from the credentials',

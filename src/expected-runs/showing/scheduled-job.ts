@@ -8,7 +8,7 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
   readonly server: string;
   readonly nowMs: number;
   readonly nextMs: number | undefined;
-  /** Until when nothing is expected; undefined if unknown, or if something is. */
+  /** Until when no start is expected; undefined if that is unknown, or if a start is expected. */
   readonly quietUntilMs: number | undefined;
   /** What keeps its schedule from starting it now. */
   readonly blockers: readonly Blocker[];

@@ -76,7 +76,7 @@ export function createAccess(options: AccessOptions): Access {
         return;
       }
       const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
-      // Without waiting for known clients: that is every scrape except the first.
+      // A known client passes without waiting: every scrape except the first.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },

@@ -11,7 +11,7 @@ export type Bar = {
 type Chart = {
   /** One sentence about the chart. */
   readonly caption: Html | string;
-  /** The same for a screen reader. */
+  /** The caption for a screen reader. */
   readonly label: string;
   readonly bars: readonly Bar[];
   /** The labels at the left and the right end of the axis. */

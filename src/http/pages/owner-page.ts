@@ -12,7 +12,7 @@ export type OwnerOptions = {
 
 /**
  * Redirects requests about a server to the exporter that watches it, or answers with a page that names that exporter.
- * Comes before all pages, which know little of the server.
+ * It must come before all pages, because they have little about the server.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -49,7 +49,7 @@ function refuse(request: Request, response: Response, elsewhere: Elsewhere): voi
   if (isSoon) response.set('retry-after', String(retrySeconds));
   const remedy = isSoon
     ? 'The exporters share it out again within half a minute; if they do not, see the log of any of them.'
-    : 'Ask that exporter. To be led there, set web.external_url of each exporter to an address of its own.';
+    : 'Ask that exporter. For a redirect, set web.external_url of each exporter to its own address.';
   if (request.path.startsWith('/api/')) {
     response.type('text/plain').send(`${text} ${remedy}\n`);
     return;

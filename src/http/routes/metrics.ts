@@ -99,7 +99,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // It once showed the servers of all replicas; any other answer could be mistaken for that.
+  // `view=all` once showed the servers of all replicas; another answer could be mistaken for it.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)

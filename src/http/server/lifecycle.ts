@@ -43,7 +43,7 @@ export function letsIn(
   return true;
 }
 
-/** Browsers send where a request comes from; tools without such a header are admitted. */
+/** Browsers send the origin of a request; tools, which do not, are admitted. */
 function isCrossSite({ headers }: Request, externalUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;

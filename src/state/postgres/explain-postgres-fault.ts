@@ -36,7 +36,7 @@ const lacksTables =
 /** By SQLSTATE, or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
   '08': 'the connection was lost; it is opened again when it is needed',
-  '22': 'it refuses a value that it cannot keep',
+  '22': 'it refuses a value that it cannot store',
   '23505': 'another process prepares the same tables; try again',
   '25006': 'it only reads, as a standby does; connect to the primary',
   '25P03': 'the transaction waited too long in this process, and the database ended it',

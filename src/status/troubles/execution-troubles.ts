@@ -28,7 +28,7 @@ export function findExecutionTroubles(facts: Facts, settings: Settings): readonl
           },
         ];
   if (lagSeconds > executionLimits.lagSeconds) {
-    const detail = `The last that was read ended ${toDuration(lagSeconds * 1000)} ago`;
+    const detail = `The last one read ended ${toDuration(lagSeconds * 1000)} ago`;
     return [...overdue, { kind: 'behind', text: 'executions are read late', detail }];
   }
   const recent = facts.recent.filter(

@@ -14,7 +14,7 @@ export type ScheduleFacts = {
   /** When more runs are expected than there are threads. */
   readonly exceededMs: number | undefined;
   readonly isCritical: (jobPath: string) => boolean;
-  /** How late a run may start and still satisfy its time, which is decided after that. */
+  /** How late a run may start and still satisfy its time; then the time is decided. */
   readonly marginMs: number;
   readonly nowMs: number;
 };

@@ -91,7 +91,7 @@ function* findTroubles(samples: readonly Sample[], nowMs: number): Generator<Tro
   }
   const earliestMs = Math.min(...samples.map((sample) => sample.startedAtMs ?? Infinity));
   if (startedAtMs !== undefined && startedAtMs - earliestMs > serverLimits.restartSeconds * 1000) {
-    const detail = `At ${toTime(startedAtMs, nowMs)}: what ran then was interrupted`;
+    const detail = `At ${toTime(startedAtMs, nowMs)}: executions of that time were interrupted`;
     yield { kind: 'restarted', text: 'restarted', detail };
   }
 }

@@ -43,7 +43,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** One span, one more for the rest of its children, and one less if its parent then has no rest. */
+/** The cost in spans: one, one more for omitted children, and one less if its parent then omits none. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }
@@ -140,7 +140,7 @@ function* toOverflowSpan(parent: Timed, left: readonly Timed[]): Pieces<Timed> {
 }
 
 function toOutcome(count: number, failed: number): Outcome {
-  const why = `stands for ${count} that were too many, ${failed} of them failed`;
+  const why = `stands for ${count} omitted spans, ${failed} of them failed`;
   const shared = { reason: undefined, isRecovered: false, why };
   if (failed > 0) return { ...shared, result: 'failure', errorType: nodeFailure };
   return { ...shared, result: 'success', errorType: undefined };

@@ -54,7 +54,7 @@ it('ignores a next run in the past: asked again at once, the server would return
   const api = { supports: async () => true, get: async () => ({ nextRunMs: birthMs - 3_600_000 }) };
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
   const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);
-  expect(told).toEqual({ answers: [], requests: 1, end: { why: 'the server names a next run that is over' } });
+  expect(told).toEqual({ answers: [], requests: 1, end: { why: 'the server reports a next run in the past' } });
 });
 
 const asked: WatchedJob = {

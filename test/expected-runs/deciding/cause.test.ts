@@ -63,7 +63,7 @@ describe('expected-runs/deciding/cause', () => {
   it.each([
     ['the common address', undefined, 0],
     ['the member that runs the job', 'm2', 40],
-  ])('is restart if %s has a start across the time by its own clock', (_what, uuid, aheadSeconds) => {
+  ])('is restart if %s reports, by its own clock, a start after the time', (_what, uuid, aheadSeconds) => {
     // It ran by 40 s ahead: that was 02:00 by the clock of the first member.
     const expectedMs = atMs + 40 * second;
     const startedAtMs = atMs + (5 + aheadSeconds) * second;

@@ -217,7 +217,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url }: Run
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }
 
-/** Describes an unfinished execution; for a silent server, as it was last seen. */
+/** Describes an unfinished execution; of a silent server, its last known state. */
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';

@@ -90,8 +90,8 @@ function isOf({ name }: ServerStatus, problems: readonly Problem[]): boolean {
 
 function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Html {
   const links = [
-    ['jobs', 'Scheduled jobs', 'What missed a run or failed, and what runs next'],
-    ['schedule', 'Schedule', 'What ran in the last 12 hours, and what comes'],
+    ['jobs', 'Scheduled jobs', 'Missed and failed runs, and the next runs'],
+    ['schedule', 'Schedule', 'Runs of the last 12 hours, and the next ones'],
     [metricsPath.slice(1), 'Metrics', 'What Prometheus scrapes'],
     ['traces', 'Traces', toTracesText(traces, atMs)],
     ['alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
@@ -128,7 +128,7 @@ function renderHours(servers: readonly ServerStatus[], root: string, nowMs: numb
   });
 }
 
-/** Sums the hours of all servers; omits an hour that no server knows. */
+/** Sums the hours of all servers; omits an hour that is unknown for all. */
 function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
   const all = servers.flatMap(({ executions }) => (executions === undefined ? [] : [executions.hours]));
   const byStart = Map.groupBy(all.flat(), ({ startMs }) => startMs);

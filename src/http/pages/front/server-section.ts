@@ -61,7 +61,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
     ['Address', url],
     ['Owner', renderLease(server)],
     [states[state].since, sinceMs === undefined ? undefined : html`since ${toTime(sinceMs)}`],
-    // For the only server, it is at the top of the page.
+    // The reason is at the top of the page if there is only one server.
     ['Why', isOnly || state === 'up' ? undefined : message],
     ['Started', toTime(startedAtMs)],
     ['Execution mode', mode === undefined ? undefined : html`${mode}${modeSince}`],
