@@ -60,7 +60,7 @@ describe('api/budget', () => {
     expect(startsMs).toEqual([0, 0, 1000, 1000, 2000]);
   });
 
-  it('continues a pause that the previous one received', () => {
+  it('continues a pause of the previous budget', () => {
     const memory = createBudgetMemory();
     createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory }).pause(30_000);
     const after = createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory });

@@ -108,7 +108,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests once a name that the release refuses in any path, and does not count it as a server error', async () => {
+  it('requests a name once that the release refuses in any path, and counts no server error', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },

@@ -340,7 +340,7 @@ prod: not well: running-executions, project-executions
     expect(simulator.requests()).toHaveLength(1);
   });
 
-  it('reports once that something else answers, and no version', async () => {
+  it('reports once that something else answers, without a version', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The cast is true: a TCP server has such an address.

@@ -104,7 +104,7 @@ describe('commands/replay-from-server', () => {
     expect(asked.filter((path) => path.includes('/state') || path.includes('/workflow'))).toEqual([]);
   });
 
-  it('reads an argument that exists as a file from there', async () => {
+  it('reads an argument as a file if one exists', async () => {
     const { code, stderr } = await runCli(['replay', '4711'], { files: { '4711': '{' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^4711: cannot be replayed: .*JSON/);

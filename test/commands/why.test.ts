@@ -56,7 +56,7 @@ describe('commands/why', () => {
     });
   });
 
-  it('follows a redirect to the exporter that watches the server, and no further one', async () => {
+  it('follows one redirect, to the exporter that watches the server', async () => {
     const { url: owner } = await serve([
       whyRoute(
         () => [missed],

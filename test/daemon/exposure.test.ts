@@ -33,7 +33,7 @@ describe('daemon/exposure', () => {
     ['http://[::1]:4440', []],
     ['http://localhost:4440', []],
     ['http://127.0.0.1.example.org', [plain]],
-  ])('warns for %s what others can read', (url, expected) => {
+  ])('warns about what others can read with %s', (url, expected) => {
     expect(list({ url, token })).toEqual(expected);
   });
 
@@ -46,7 +46,7 @@ describe('daemon/exposure', () => {
     [0o640, []],
     [0o644, ['every user of this machine can read /run/token: set its mode to 0600']],
     [0o602, ['every user of this machine can read /run/token: set its mode to 0600']],
-  ])('warns who may read a token file with mode %o', (mode, expected) => {
+  ])('warns about who may read a token file with mode %o', (mode, expected) => {
     expect(list({ token }, mode)).toEqual(expected);
   });
 
@@ -61,7 +61,7 @@ describe('daemon/exposure', () => {
         'every user of this machine can replace the state in /var/lib/exporter: set its mode to 0700',
       ],
     ],
-  ])('warns who may change files of the exporter with mode %o', (mode, expected) => {
+  ])('warns about who may change files of the exporter with mode %o', (mode, expected) => {
     const files = {
       configFile: '/etc/exporter.yaml',
       webConfigFile: '/etc/web.yml',

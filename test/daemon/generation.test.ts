@@ -10,7 +10,7 @@ function some(name: string, told: string[]): Watching {
 }
 
 describe('daemon/generation', () => {
-  it('starts a new configuration after the previous polls have ended, which may still commit', async () => {
+  it('starts a new configuration only after the previous polls have ended, because these may still commit', async () => {
     const told: string[] = [];
     const ended = Promise.withResolvers<undefined>();
     let current = some('old', told);

@@ -126,7 +126,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it("counts runs of a member's clock days behind once one of them was seen running, and no import", async () => {
+  it('counts runs of a member whose clock is days behind once one was seen running, but no imports', async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
@@ -177,7 +177,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions of an absence in which a clock that was ahead was corrected', async () => {
+  it('counts executions during an absence in which a fast clock was corrected', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -191,7 +191,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions after the last read by a clock that was ahead until corrected in an absence', async () => {
+  it('counts executions dated after the last read by a fast clock that was corrected in an absence', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);

@@ -74,7 +74,7 @@ describe('executions/counting', () => {
     expect(visibility().history).toEqual([]);
   });
 
-  it('counts executions without a start, without a duration; an unreadable row affects no other', async () => {
+  it('counts executions without a start but no duration for them, and skips only unreadable rows', async () => {
     const { control, finish, counted, rounds, nowMs, told, shown, lag } = await play();
     await rounds(2);
     const ended = JSON.stringify({ unixtime: nowMs() });

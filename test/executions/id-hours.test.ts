@@ -28,7 +28,7 @@ describe('executions/id-hours', () => {
     expect(isOfSlowClock({ id: 65, startedAtMs: 0, endedAtMs: 0 }, [])).toBe(false);
   });
 
-  it('notices that ids start again by an id below one that started over a day before', () => {
+  it('notices that ids start again when an id is below one that started over a day before', () => {
     const { startsAgain } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(startsAgain({ id: 3, startedAtMs: 126 * hourMs })).toBe(true);
     expect(startsAgain({ id: 61, startedAtMs: 126 * hourMs })).toBe(false);

@@ -198,7 +198,7 @@ describe('executions/job-lists', () => {
     expect(names()).toEqual([]);
   });
 
-  it('requests as many lists as a twentieth of all requests, and none after an error', async () => {
+  it('uses a twentieth of all requests for lists, and requests none after an error', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
     await cache.update(async () => ({
@@ -226,7 +226,7 @@ describe('executions/job-lists', () => {
     expect([await look(60_000), await look(60_000)]).toEqual([12, 1]);
   });
 
-  it('requests at most one list in a round, and each every ten minutes', async () => {
+  it('requests at most one list in a round, and each list every ten minutes', async () => {
     const { control, fail, rounds, simulator } = await play();
     for (const project of ['a', 'b', 'c']) {
       control.createProject(project);

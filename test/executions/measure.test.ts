@@ -200,7 +200,7 @@ describe('executions/measure', () => {
     });
   });
 
-  it('does not change last values by an older end that appears late', () => {
+  it('does not replace last values by those of an older run that appears late', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
     const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);

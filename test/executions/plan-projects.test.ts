@@ -69,7 +69,7 @@ describe('executions/plan-projects', () => {
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });
 
-  it('starts again when configuration includes a project that it excluded', () => {
+  it('starts a project again that configuration excluded and now includes', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
     const excluded = list({ names: ['pay'], known: [toNewProject('pay', 0)], nowMs: 9000, isWanted }).states ?? [];
     expect(excluded).toEqual([

@@ -8,7 +8,7 @@ import {
 } from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/project-state', () => {
-  it('starts without progress at the begin of counting', () => {
+  it('starts with nothing read', () => {
     expect(toNewProject('pay', 5000)).toEqual({
       project: 'pay',
       countedFromMs: 5000,

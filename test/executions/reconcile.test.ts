@@ -72,7 +72,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
-  it('counts runs of a clock days behind, compares nothing with them, and keeps them in the present epoch', () => {
+  it('counts runs of a clock that is days behind, compares nothing with them, and keeps them in the present epoch', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
@@ -81,7 +81,7 @@ describe('executions/reconcile', () => {
     expect(found.ofEpochBefore.size).toBe(0);
   });
 
-  it('treats no one-time run as imported or as the first of new ids', () => {
+  it('treats no one-time run as imported or as the start of an epoch', () => {
     const rows = [
       { ...at({ id: 70, hour: 10 }), type: 'user-scheduled' },
       { ...at({ id: 3, hour: 200 }), status: 'scheduled' as const },
@@ -101,7 +101,7 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
-  it('starts none when an id known before ids started again is reused', () => {
+  it('starts no new epoch when an id from before the present one is reused', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();

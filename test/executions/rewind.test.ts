@@ -129,7 +129,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);
   });
 
-  it('ignores a difference of a few seconds, and one of days as a wrong clock', async () => {
+  it('ignores a difference of a few seconds, and one of days, which means a wrong clock', async () => {
     const near = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 30_000 });
     expect(near.through()).toEqual([`pay ${nowMs}`]);
     const far = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 40 * 86_400_000 });

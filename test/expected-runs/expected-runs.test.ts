@@ -106,7 +106,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds no miss if it ended between counting a run and storing that its jobs start again', async () => {
+  it('finds no miss after a crash between counting a run and storing that its jobs start again', async () => {
     let isDue = true;
     const { control, minutes, shown, restart } = createHourly({ around: async (read) => (isDue ? read() : undefined) });
     control.createJob('pay', { name: 'half', group: '', schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 } });
@@ -158,7 +158,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('finds the cause of a project that is switched off', async () => {
+  it('reports a project that is switched off as the cause', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(30);
     control.changeProject('pay', { scheduleEnabled: false });

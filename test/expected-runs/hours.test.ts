@@ -150,7 +150,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
   });
 
-  it('exceeds nothing if the number of threads is unknown', async () => {
+  it('reports no excess if the number of threads is unknown', async () => {
     const { hours } = await plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });

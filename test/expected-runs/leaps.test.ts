@@ -137,7 +137,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(missed()).toBe(47);
   });
 
-  it('reports a miss with its own cause first', async () => {
+  it('prefers the other cause of a miss, if it has one', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);

@@ -64,12 +64,12 @@ describe('repository/mutate/mutants', () => {
     ).toEqual([]);
   });
 
-  it('does not change logging, nor a condition only for it', () => {
+  it('does not change logging, nor a condition that only guards it', () => {
     expect(changesIn(`if (n > 1) log.info({ n: n - 1 }, 'skipped');`)).toEqual([]);
     expect(changesIn(`if (n > 1) { log.info('skipped'); go(); }`)).toContain('n > 1 → false');
   });
 
-  it('does not change the words of a message, but the rest of an error', () => {
+  it('changes an error except for the words of its message', () => {
     expect(changesIn(`export const e = new ApiError('timeout', n > 1 ? 'a' : 'b', { status: n + 1 });`)).toEqual([
       '+ → -',
       '1 → 2',

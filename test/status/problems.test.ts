@@ -221,7 +221,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports nothing hidden from before a server went down', () => {
+  it('reports no hidden executions for a server that is down', () => {
     const hidden = [{ project: 'pay', counted: 9, readable: 0 }];
     expect(tell(server('prod', { state: 'down', executions: executions({ hidden }) }))).toHaveLength(1);
   });

@@ -76,7 +76,7 @@ describe('status/read-status', () => {
     });
   });
 
-  it('reports the same for the members of that server', async () => {
+  it('reports that another exporter watches the members of a server that it owns', async () => {
     const watcher = { is: 'other', address: 'http://b:9720', page: undefined } as const;
     const servers = [{ name: 'prod', url: 'http://x', members: [{ name: 'm', url: 'http://m' }] }];
     expect(await read([], { servers, watcherOf: () => watcher })).toMatchObject({ members: [{ state: 'elsewhere' }] });
@@ -118,7 +118,7 @@ describe('status/read-status', () => {
     });
   });
 
-  it('has no mode that is no longer read, or cannot be loaded', async () => {
+  it('shows no mode that is no longer read, or cannot be loaded', async () => {
     const recall = async (): Promise<Memory> => ({ mode: 'active' });
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();

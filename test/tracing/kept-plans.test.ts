@@ -81,7 +81,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('has the attempt before one, whichever trace was made first', () => {
+  it('knows the previous attempt, whichever trace was made first', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });

@@ -52,7 +52,7 @@ describe('api/auth/bearer', () => {
     ]);
   });
 
-  it('sends one request a poll with a token that was not renewed', async () => {
+  it('sends only one request in each poll with a token that was not renewed', async () => {
     const { server, secret, api } = await connect();
     server.guard(() => false);
 

@@ -103,16 +103,19 @@ describe('api/auth/token', () => {
     expect(secret.rereads()).toBe(1);
   });
 
-  it.each(refusals)('sends one request a poll with a token that was not replaced, after %s', async (_name, refusal) => {
-    const { server, secret, api } = await meet();
-    server.guard(() => false, refusal);
+  it.each(refusals)(
+    'sends only one request in each poll with a token that was not replaced, after %s',
+    async (_name, refusal) => {
+      const { server, secret, api } = await meet();
+      server.guard(() => false, refusal);
 
-    await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
-    await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
+      await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
+      await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
 
-    expect(server.asked.length).toBe(4);
-    expect(secret.rereads()).toBe(2);
-  });
+      expect(server.asked.length).toBe(4);
+      expect(secret.rereads()).toBe(2);
+    },
+  );
 
   it('tries a replaced token once, and stops if it is refused too', async () => {
     const { server, secret, api, seen } = await meet();

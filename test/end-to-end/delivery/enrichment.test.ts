@@ -24,7 +24,7 @@ describe('end-to-end/delivery/enrichment', () => {
     expect(untraced.traces).toEqual([]);
   });
 
-  it('makes traces with steps, with the same counters', async () => {
+  it('has the same counters while it makes traces with steps', async () => {
     const run = await expectSameCounters(() => {});
     expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
     expect(degraded(run)).toEqual({});

@@ -27,7 +27,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
   });
 
-  it('accepts the next run of an immediate answer as the next time', () => {
+  it('accepts a next run reported at once as the next time', () => {
     const timetable = {
       timesMs: [3_600_000, 4_200_000],
       untilMs: 4_200_000,

@@ -142,7 +142,7 @@ describe('tracing/enrich/attempts', () => {
     expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110002']);
   });
 
-  it('removes them in the order in which they were recorded, also after a restart', () => {
+  it('removes attempts in the order in which they were recorded, also after a restart', () => {
     const before = createAttempts();
     const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();

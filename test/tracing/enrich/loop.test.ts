@@ -32,7 +32,7 @@ function setUp(answers: readonly (number | undefined | Error)[]) {
 }
 
 describe('tracing/enrich/loop', () => {
-  it('waits as long as a pass returns, or a minute', async () => {
+  it('waits as long as the last pass requested, or a minute', async () => {
     const { loop, turn, endNap } = setUp([250, undefined]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'wait 250']);
