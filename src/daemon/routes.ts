@@ -132,7 +132,7 @@ function listRoutes(served: Served) {
   });
   const status = turns.share((pause) => readDaemonStatus(served, pause));
   return [
-    // These come before all pages, and never wait.
+    // These routes come before all pages, and never wait.
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),

@@ -33,7 +33,7 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 
 type ClearTimes = {
   readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running' | 'runningReadMs'>) => void;
-  /** Returns the executions in the underlying lists: one may have ended since, and its end be unread. */
+  /** Returns the executions in the underlying lists; one may have ended since, with its end unread. */
   readonly listed: () => readonly Execution[];
   /** Every run of the project that started before this time is known. */
   readonly of: (project: string) => number;

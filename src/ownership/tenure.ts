@@ -3,7 +3,7 @@ import type { Lease } from '../state/shared-state.ts';
 /** A lease of this replica, by its own monotonic clock. */
 export type Tenure = {
   readonly epoch: number;
-  /** When the last acknowledged request was sent: the lease lasts at least its time from then on. */
+  /** When the last acknowledged request was sent: the lease lasts at least its full time from then on. */
   readonly acknowledgedTicks: number;
 };
 

@@ -33,7 +33,7 @@ export function toWord(outcome: Outcome): string {
 /** The identity of a poll; with a member if those of a cluster are watched separately. */
 export type PollKey = { readonly server: string; readonly member?: string; readonly collector: string };
 
-/** Returns the same text for the same poll, or for its labels, which may lack the member. */
+/** Returns the same text for a poll and for its labels, which may lack the member. */
 export function toPollText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
   return JSON.stringify([server, member, collector]);
 }

@@ -169,5 +169,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** A vital poll ends within the time of as many tries. */
+/** A vital poll ends within the time of this many tries. */
 const silentFailures = 2;

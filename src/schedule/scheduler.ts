@@ -16,7 +16,7 @@ export type ScheduledPoll = {
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
-  /** Since when all polls have ended like the last one. */
+  /** Since when the polls have ended with the same result. */
   readonly sinceMs: number | undefined;
   readonly nextRunAtMs: number | undefined;
   readonly isUnderWay: boolean;
@@ -147,7 +147,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /** Call when the server is back; reports whether to repeat the last run, because it failed for no older reason. */
+    /** Call when the server is back; reports whether to repeat the last run: not if it failed for an older reason. */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();

@@ -13,7 +13,7 @@ export const executionLimits = {
   durationFactor: 2,
   durationSeconds: 60,
   lagSeconds: 1800,
-  /** The problem needs imports in this time and in the same time before, and no counted execution: recounts run once a day. */
+  /** The problem is reported if this time and the same time before had imports and no counted execution. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,

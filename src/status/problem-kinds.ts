@@ -68,7 +68,7 @@ export type Trouble = {
   readonly kind: ProblemKind;
   /** The cluster member that it is about. */
   readonly member?: string | undefined;
-  /** What is wrong, to follow the name of the server. */
+  /** What is wrong; in texts, the name of the server precedes it. */
   readonly text: string;
   readonly detail?: string;
 };

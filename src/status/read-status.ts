@@ -243,7 +243,7 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-/** The note of a round over executions is about other things. */
+/** The note of a round over executions is not about denied requests. */
 function isDenied(collector: string, last: PollStatus['last']): boolean {
   if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';

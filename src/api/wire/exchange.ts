@@ -82,7 +82,7 @@ export function exchange<Request>(
     dispatch(request, {
       onRequestStart: (given) => {
         controller = given;
-        // It ended while waiting for a connection.
+        // The exchange ended while waiting for a connection.
         if (ended instanceof Error) given.abort(ended);
       },
       onResponseStart: (_controller, receivedStatus, received) => {

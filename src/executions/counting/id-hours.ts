@@ -80,8 +80,8 @@ export function toGreatestId(hours: IdHours): number | undefined {
 }
 
 /**
- * Returns the hours that change when these executions become known. The server clock may be behind the latest known
- * hour: the greatest id is never recorded in an hour before one that had it already.
+ * Returns the hours that change when these executions become known. If the server clock is behind the latest known
+ * hour, greatest ids are recorded in that hour.
  */
 export function withIds(
   hours: IdHours,

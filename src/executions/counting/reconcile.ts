@@ -21,7 +21,7 @@ export type ReconcileInput = {
   readonly ids: IdHours;
   /** The ids of runs that once waited as one-time runs, whatever their row shows now. */
   readonly oneTimeIds?: ReadonlySet<number>;
-  /** How far the clocks that were recently seen more than a day behind are behind. */
+  /** The lags of clocks that were recently seen to be more than a day behind. */
   readonly slowByMs?: readonly number[];
   /** The server time at which the rows were read. */
   readonly seenAtMs: number;

@@ -57,7 +57,7 @@ export function createCountExecutions(
   /** Removes old entries. Executions that ended before the pruned time are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier clock: if a clock far ahead decided, executions could be removed that then cannot be counted again.
+    // The earlier of two clocks: with one far ahead, executions would be removed that could not be counted again.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
@@ -217,7 +217,7 @@ type Counts = Pick<ExecutionsObserver, 'observed' | 'imported'>;
 export function createImportsSince(ticks: () => number) {
   let since: { executions: number; readonly firstTicks: number; lastTicks: number } | undefined;
   return {
-    /** Returns an observer that is counted here too. */
+    /** Wraps an observer, to record its calls here too. */
     watch: <Observer extends Counts>(observe: Observer): Observer => ({
       ...observe,
       observed: (executions: number) => {

@@ -27,7 +27,7 @@ export function toRecent(project: string, run: Finished): RecentRun {
 /** A run that fails on more nodes is not the fault of one node. */
 const maxNodes = 5;
 
-/** Runs by the key of their document. A document holds many: one for each run would write each run twice. */
+/** Runs by the key of their document. A document holds many runs: with one for each, every run would be written twice. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {

@@ -67,7 +67,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     }
     const { beginMs } = input.window;
     const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
-    // Another read has found it.
+    // Another read has found the executions.
     if (left === undefined || left <= usualDifference) return;
     usualDifference = left;
     searchesInVain += 1;

@@ -118,7 +118,7 @@ async function noteListed(
   await cache.update(async () => {
     const changed: JobFacts[] = [];
     for (const [key, job] of asked) {
-      // A job with a run counted since the request still existed then.
+      // A job still existed if one of its runs was counted since the request.
       if (cache.totals.jobs.get(key) !== job) continue;
       const { goneSinceMs, ...rest } = job;
       const isListed = listed.has(key);

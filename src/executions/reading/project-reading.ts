@@ -67,7 +67,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
 
 type Tools = ProjectReadingOptions &
   ReturnType<typeof createTakeIn> & {
-    /** The windows after now that are still to be read; without an entry, all of that time is. */
+    /** The future windows that are still to be read; without an entry, all of the future. */
     readonly aheadLeft: Map<string, readonly Window[]>;
   };
 

@@ -92,7 +92,7 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
-/** Reports whether the job was off at a time, within the margin: afterwards off, before it on. */
+/** Reports whether the job was switched off around a time: on earlier, off later. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
   if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;

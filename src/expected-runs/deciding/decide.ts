@@ -215,7 +215,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const { held: _before, ...job } = before;
   const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
   const { timetable } = job;
-  // The last decided time limits the next window. Times after the request are the pattern that continues.
+  // The last decided time limits the next window. Times after the request are kept, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
   // A run satisfies only one time, and stays until its window is over.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);

@@ -72,7 +72,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day };
 }
 
-/** Runs under way exceed the threads from the beginning of the hour. */
+/** If runs under way exceed the threads, they do so from the beginning of the hour. */
 function within({ most, exceededMs }: Contention, beginMs: number): Contention {
   return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }

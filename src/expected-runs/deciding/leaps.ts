@@ -43,7 +43,7 @@ export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 
   return leapsOf(sources).some((leap) => leap.value !== 'undone' && isOver(leap));
 }
 
-/** Returns the span around a time that a clock skipped and was then set back before. */
+/** Returns the skipped span that contains a time before which the clock was set back. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,

@@ -30,7 +30,7 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   const { goneAtMs: _gone, ...there } = job;
   const isEdited =
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
-  // A turned switch is an edit as well, and explains it.
+  // A turned switch also changes the date of the last edit.
   if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
   // After a long absence, the list shows only the last of several edits.
   const isAfterAbsence = atMs - before.listedAtMs > maxListGapMs;

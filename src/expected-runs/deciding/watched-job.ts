@@ -62,7 +62,7 @@ export function restsUntilMs({ atMs, count }: Unread): number {
 const minRestMs = 600_000;
 const maxRestMs = 6 * 3_600_000;
 
-/** Returns the longest span to request: for a day, much less than the server failed to list. */
+/** Returns the longest span to request; for a day after a failure, much less than what failed. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;
@@ -121,7 +121,7 @@ export type Verdict = { readonly expectedMs: number } & (
   | {
       readonly is: 'undecided';
       readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' | 'hidden' | 'unasked';
-      /** The number of times in the same hour that it stands for, if more than one. */
+      /** The number of times in that hour for which it counts, if more than one. */
       readonly count?: number;
     }
 );

@@ -8,7 +8,7 @@ export type Attempts = {
   readonly isComplete: (run: Run & { attempt?: number }) => boolean;
   /** Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit. */
   readonly note: (runs: readonly Counted[], epoch: number, atMs: number) => Change;
-  /** Returns the change for when the trace of a run is made, which then needs its previous attempt no longer. */
+  /** Returns the change that forgets a run's previous attempt, for when its trace is made. */
   readonly forget: (run: Run) => Change;
 };
 

@@ -24,7 +24,7 @@ export type WaitingTraces = {
   readonly hasNew: () => boolean;
   /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
-  /** Reports whether to use a state that the server is still writing as it is. */
+  /** Reports whether to use an unfinished state as it is, instead of waiting. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
   readonly noteAnswer: (entry: Waiting) => void;
@@ -123,7 +123,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
-/** The time since each was counted. Once a trace is queued, setting the system clock makes none late. */
+/** The time since each trace was counted. Once a trace is queued, setting the system clock makes none late. */
 function createAges({ now, ticks }: WaitingOptions['clock']) {
   const seenTicks = new WeakMap<PendingTrace, number>();
   return {

@@ -38,7 +38,7 @@ export function planTrace(source: SpanSource, settings: TraceSettings): Plan | u
   return finish(planInPieces(source, settings));
 }
 
-/** Does the same in pieces; a large trace may take a second. */
+/** Plans a trace in pieces, because a large one may take a second. */
 export function* planInPieces(source: SpanSource, settings: TraceSettings): Pieces<Plan | undefined> {
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;

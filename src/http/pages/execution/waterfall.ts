@@ -76,7 +76,7 @@ function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
 
 type Mood = 'failed' | 'stopped' | 'success' | 'plain';
 
-/** Failed, stopped by someone, succeeded, or without a result, as a wait is. */
+/** Returns whether a span failed, was stopped by someone, succeeded, or has no result (a wait). */
 export function toMood({ result, hasFailed }: SpanRow): Mood {
   if (hasFailed) return 'failed';
   if (result === undefined) return 'plain';
