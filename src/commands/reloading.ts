@@ -8,7 +8,7 @@ import type { Loaded } from './load.ts';
 export type ReloadingOptions = {
   readonly loaded: Pick<Loaded, 'config' | 'loadAgain'>;
   readonly log: Log;
-  /** Applies another configuration, all of it or nothing. */
+  /** Applies another configuration completely, or not at all. */
   readonly apply: (config: Config) => Promise<void>;
   readonly onOutcome: (outcome: ReloadOutcome) => void;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;

@@ -5,7 +5,7 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** True for a session: answers to one that the API does not admit do not come from the API (rundeck dialect). */
+  /** True for a session: if the API does not admit it, answers come from elsewhere (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
   /** The forms of secrets that an answer must never repeat; forms as short as ordinary words are not included. */

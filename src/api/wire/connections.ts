@@ -53,8 +53,8 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 }
 
 /**
- * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is an error of the socket, which
- * is lost in the end of the connection that follows, unless the socket is destroyed at once.
+ * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is a socket error, which the end of
+ * the connection would hide unless the socket is destroyed at once.
  */
 function endingAtErrors(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>

@@ -117,7 +117,7 @@ function findExisting(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : findExisting(dirname(directory));
 }
 
-/** An alert fires for clocks from here on. */
+/** An alert fires for larger differences. */
 const skewWarnedMs = 30_000;
 
 async function probeClock(server: ServerConfig): Promise<LiveReport> {
@@ -135,7 +135,7 @@ async function probeClock(server: ServerConfig): Promise<LiveReport> {
 }
 
 const dayMs = 86_400_000;
-/** An alert fires for the token from here on. */
+/** An alert fires for a token that expires sooner. */
 const expiryWarnedMs = 7 * dayMs;
 
 async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
