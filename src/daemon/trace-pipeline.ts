@@ -38,7 +38,7 @@ export type TracesOptions = {
   readonly toDelivery: ToDelivery | undefined;
   /** Replaces the exporter's own connection, for tests. */
   readonly toPost?: typeof createPost | undefined;
-  /** Replaces waiting by the clock, for tests. */
+  /** A replacement for waits by the clock, for tests. */
   readonly wait?: Wait | undefined;
 };
 

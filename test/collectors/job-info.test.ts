@@ -86,7 +86,7 @@ describe('collectors/job-info', () => {
     });
   });
 
-  it('shows no average for a job whose id release 6 refuses in a path, but those of others', async () => {
+  it('shows the averages of all jobs except one whose id release 6 refuses in a path', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle.replace('aa-1', '50%')},${backup}]` },
       'job/50%25/info': { status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Message 400</h1>' },

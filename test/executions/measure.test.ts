@@ -106,14 +106,14 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('has runs without a job under empty names, without facts', () => {
+  it('counts runs without a job under empty names, and keeps no facts for them', () => {
     const found = measured([someRun({ job: undefined })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|||succeeded 1');
     expect(linesOf(found, 'durations')).toEqual(['durations pay|||succeeded 1 in 0,1,0 of 5 s']);
     expect(found.jobs.size).toBe(0);
   });
 
-  it('has a deleted job under its mark, without facts', () => {
+  it('counts a deleted job under its mark, and keeps no facts for it', () => {
     const found = measured([someRun({ job: undefined, isJobDeleted: true })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay||__deleted__|succeeded 1');
     expect(found.jobs.size).toBe(0);

@@ -20,7 +20,7 @@ describe('metrics/crc32', () => {
     );
   });
 
-  it('moves past more bytes than 32 bits can count', () => {
+  it('moves a checksum past more bytes than 32 bits can count', () => {
     const half = toShift(2 ** 32);
 
     expect(addShifts(half, half)).toBe(toShift(2 ** 33));
