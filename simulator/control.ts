@@ -85,7 +85,6 @@ function createCredentialControl(world: World) {
       };
       world.credentials.set(`${kind}:${kind === 'password' ? user : token}`, credential);
     },
-    /** Adds the rules of an access control file to the rights of a token. */
     addAccessRules(token: string, text: string): void {
       const key = `token:${token}`;
       const credential = world.credentials.get(key);

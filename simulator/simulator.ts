@@ -49,7 +49,6 @@ export type SimulatorOptions = {
   readonly historyMs?: number;
   /** Called before each request is answered: tests can make changes between two pages of a list. */
   readonly onRequest?: (request: SimulatorRequest) => void;
-  /** Returns the page for an execution's trace. */
   readonly executionPage?: ExecutionPage;
 };
 

@@ -36,7 +36,6 @@ function collect(workflow: WorkflowRun, cutMs: number, good: Set<string>, bad: S
   }
 }
 
-/** Scales a run to a given duration. */
 function scaleRun(run: WorkflowRun, lengthMs: number): WorkflowRun {
   const factor = lengthMs / Math.max(1, run.endMs ?? 1);
   return scaleWorkflow(run, factor);

@@ -79,7 +79,6 @@ function createExecution(world: World, start: Start, member: Member, times: Time
 
 type Later = 'lostAtMs' | 'end' | 'ended' | 'retriedBy' | 'jobDeleted' | 'deletedAtMs' | 'plan';
 
-/** Creates an execution with the next id. */
 export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' | Later>): Execution {
   const id = world.nextId;
   world.nextId += 1;

@@ -71,7 +71,6 @@ function findPress(name: unknown): Press | undefined {
   return presses.find((press) => toName(press) === name);
 }
 
-/** Renders the controls as a page of buttons. */
 function renderControls(done: Press | undefined): string {
   const note = done === undefined ? undefined : page`<p class="well" role="status">✓ ${toName(done)}</p>\n`;
   const groups = [...Map.groupBy(presses, ({ group }) => group)];

@@ -114,7 +114,6 @@ export function authenticate(
   return { user: credential.user, policy: credential.policy, by };
 }
 
-/** Returns how a request authenticates, for the request log. */
 export function authOf(request: Request, world: World, url: URL): SimulatorRequest['auth'] {
   const { kind } = readSecret(request, world, url);
   return kind === 'none' && request.headers.cookie?.includes('JSESSIONID=') === true ? 'cookie' : kind;

@@ -9,12 +9,10 @@ export const settingsSchema = z.strictObject({
   unhealthyCheck: z.string().or(z.undefined()),
   metricsOn: z.boolean(),
   metricsDisabled: z.set(z.string()),
-  /** Gauges whose reading throws. */
   brokenGauges: z.array(z.string()).readonly(),
   /** True if requests change the request timers; a frozen service always answers the same. */
   countRequests: z.boolean(),
   commercial: z.boolean(),
-  /** The class of each user of the commercial edition. */
   userClasses: z.record(z.string(), z.string()).readonly(),
   countMissing: z.boolean(),
   /** Executions become visible this long after they ended. */

@@ -58,7 +58,6 @@ export function toAdminRight({ allowedBy }: Allowed): string | undefined {
   return right && `${right.type === 'resource' ? right.kind : right.type} ${right.allow}`;
 }
 
-/** Formats rights in one line, as in a policy. */
 export function formatRights(rights: readonly AccessRight[]): string {
   return rights.map(toText).join(', ');
 }
@@ -125,7 +124,6 @@ ${sections.join('')}by:
 `;
 }
 
-/** Quotes a pattern for YAML. */
 function quote(pattern: string): string {
   return `'${pattern.replaceAll("'", "''")}'`;
 }

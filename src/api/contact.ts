@@ -12,7 +12,6 @@ export type ServerFacts = {
   readonly apiVersion: number | undefined;
   /** The server's release, such as `5.3.0-20240520`. */
   readonly release: string | undefined;
-  /** The start of the server, as it reports it. */
   readonly startedAtMs?: number | undefined;
   /** True if several cluster members answer at this address. */
   readonly hidesMembers: boolean;

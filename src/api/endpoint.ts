@@ -85,7 +85,6 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
   ? Name | PathParameter<Rest>
   : never;
 
-/** The input of an endpoint: all parameters of its path, and any of its query. */
 export type EndpointInput<Path extends string, Query extends string> = {
   readonly query?: Readonly<Partial<Record<Query, QueryValue>>>;
 } & ([PathParameter<Path>] extends [never]

@@ -56,7 +56,6 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     readDated,
     /** Returns the number of projects in the server's last list, watched or not. */
     visible: () => visible,
-    /** Adds a listener for every list that is read. */
     onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);
     },

@@ -174,7 +174,6 @@ type Trial = {
   generation: number | undefined;
 };
 
-/** Returns the transport with every request counted and timed. */
 function countRequests(transport: Transport, clock: Clock, observe: RequestObserver): Transport {
   async function counted(apiEndpoint: string, send: () => Promise<TransportAnswer>): Promise<TransportAnswer> {
     const startedTicks = clock.ticks();

@@ -55,7 +55,6 @@ async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<read
 
 const forgottenAfterMs = 86_400_000;
 
-/** Remembers when each member last answered. */
 function rememberMembers(owners: readonly Owner[] | undefined, before: Memory, nowMs: number): Memory {
   const heardOf = (owners ?? []).map(({ uuid, count, isAnswering }) => {
     return [uuid, isAnswering || count > 0 ? nowMs : Number(before[uuid])] as const;

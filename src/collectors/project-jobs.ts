@@ -3,7 +3,6 @@ import { toJobPath } from '../domain/job-path.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector } from '../schedule/collector.ts';
 
-/** Counts the jobs of each project. */
 export const projectJobsCollector = defineProjectCollector({
   name: 'project-jobs',
   help: 'Jobs of each project: scheduled or not, enabled or not',

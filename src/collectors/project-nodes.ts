@@ -2,7 +2,6 @@ import { projectNodes } from '../api/endpoints/nodes.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector } from '../schedule/collector.ts';
 
-/** Counts the nodes of each project. */
 export const projectNodesCollector = defineProjectCollector({
   name: 'project-nodes',
   help: 'Nodes of each project by operating system family',

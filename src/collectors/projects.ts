@@ -2,7 +2,6 @@ import { projects, projectsWithModes } from '../api/endpoints/projects.ts';
 import { gauge, info } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Lists the projects. */
 export const projectsCollector = defineCollector({
   name: 'projects',
   help: 'Watched projects and their configured labels',

@@ -21,5 +21,4 @@ export const threadsCollector = defineCollector({
     }),
 });
 
-/** The states of a JVM thread. */
 const states = ['NEW', 'RUNNABLE', 'BLOCKED', 'WAITING', 'TIMED_WAITING', 'TERMINATED'];

@@ -1,7 +1,6 @@
 import type { Arguments } from '../config/read/command-line.ts';
 import { formatComplaint } from '../domain/complaint.ts';
 
-/** The input of a command from the command line. */
 export type CommandContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly arguments: Arguments;

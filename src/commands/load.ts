@@ -8,7 +8,6 @@ import type { CommandContext } from './command.ts';
 import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
 export type Loaded = Extract<LoadedConfig, { ok: true }> & {
-  /** Reads the same sources again. */
   readonly loadAgain: () => Promise<LoadedConfig>;
 };
 

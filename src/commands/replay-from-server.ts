@@ -19,7 +19,6 @@ export function readExecutionWord(word: string): ExecutionWord | undefined {
   return digits === undefined || !Number.isSafeInteger(id) ? undefined : { server, id };
 }
 
-/** Returns the server for an execution, or a complaint. */
 export function chooseServer({ server, id }: ExecutionWord, servers: Config['servers']): ServerConfig | string {
   const [first, ...others] = servers;
   if (first === undefined)

@@ -21,7 +21,6 @@ export function listTakenLabels(): TakenLabels {
 
 const projectInfoLabels = ['project', 'label', 'created'];
 
-/** The labels of the exporter's own series. */
 export const ownLabels = [
   'server',
   'member',

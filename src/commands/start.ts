@@ -62,7 +62,6 @@ function toHomes(): string[] {
   return [own, `${packages}/node_modules/`];
 }
 
-/** Flags of Node that only take effect when a process starts. */
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
 
 /**

@@ -29,7 +29,6 @@ export type LoadOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];
-  /** The metric families that can be configured. */
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
   /** Explains why this interval is not possible; undefined if it is. */

@@ -3,7 +3,6 @@ import type { ReloadNotes } from './generation.ts';
 
 type Sources = { readonly current: () => Config; readonly reloads: Pick<ReloadNotes, 'waiting'> };
 
-/** Renders the configuration once for each reload. */
 export function toConfigText({ current, reloads }: Sources): () => Promise<string> {
   let of: readonly unknown[] = [];
   let text = Promise.resolve('');

@@ -133,7 +133,6 @@ type Files = {
   readonly readFile: (path: string) => Promise<string>;
 };
 
-/** Lists the files of a connection that may change on disk. */
 function listFiles(server: ServerConfig, { credentials, transport, readFile }: Files): Refreshable[] {
   const { caFile, certFile, keyFile } = server.tls;
   const paths = { ca: caFile, cert: certFile, key: keyFile };

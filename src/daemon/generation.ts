@@ -195,7 +195,6 @@ export type ReloadNotes = {
   /** When the daemon started, and when the present configuration was read. */
   readonly startedAtMs: number;
   readonly loadedAtMs: () => number;
-  /** Returns the number of reloads. */
   readonly count: () => number;
   /** The last reload, if it failed. */
   readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;

@@ -33,7 +33,6 @@ export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | '
   };
 }
 
-/** Records rounds in the exporter's own metrics. */
 export function toRoundObserver(self: Self, server: string): RoundObserver {
   const key = { server };
   return {
@@ -177,7 +176,6 @@ function createDifferences({ self, log, clock, configure }: Noted & DifferencesO
 
 const differsForMs = 60_000;
 
-/** Lists the servers that replicas share. */
 export function listUnits({ servers }: Pick<Config, 'servers'>): string[] {
   return servers.map(({ name }) => name);
 }

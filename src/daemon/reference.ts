@@ -4,7 +4,6 @@ import { type HelpRow, toFileHelp, toHelp, toWebFileHelp } from '../config/show/
 import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
 import { createSelf } from '../metrics/self.ts';
 
-/** Renders every metric of the exporter as Markdown. */
 export function renderMetricReference(): string {
   const self = createSelf({ version: '', nodeVersion: '' });
   const sections: ReferenceSection[] = collectors.map(({ name, help, every, on, metrics }) => ({

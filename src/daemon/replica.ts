@@ -17,7 +17,6 @@ export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 
   readonly shared: SharedState;
   /** This replica's name in leases. */
   readonly owner?: string;
-  /** Creates the traces of a configuration. */
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
   /** Creates the times of polls, if not by cron. */
   readonly toPollTimes?: ToPollTimes | undefined;
@@ -39,7 +38,6 @@ export type Replica = {
   readonly differing: () => readonly string[];
   /** Returns since when and why the shared database has not answered; undefined while it does. */
   readonly away: () => DatabaseStatus | undefined;
-  /** Returns the lease of a server as last read. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
 };
 

@@ -52,13 +52,11 @@ export type Served = {
   readonly exposition: Exposition;
   readonly reload: (() => Promise<ReloadOutcome>) | undefined;
   readonly reloads: Omit<ReloadNotes, 'note'>;
-  /** Returns the present configuration. */
   readonly current: () => Config;
   readonly watching: () => Watching;
   readonly state: () => State;
   /** Returns the lease of a server, if replicas share them. */
   readonly lease: (server: string) => LeaseStatus | undefined;
-  /** Returns who watches a server. */
   readonly watcherOf: (server: string) => Watcher;
   /** Returns the state of the shared database while it does not answer. */
   readonly database: () => Status['database'];

@@ -31,14 +31,12 @@ import {
   type WatchOptions,
 } from './server-targets.ts';
 
-/** The polls of one server. */
 export type ServerPolls = {
   readonly polls: readonly ServerPoll[];
   /** Reads executions; undefined if that collector is off. */
   readonly executions: Executions | undefined;
   /** Watches schedules; undefined if that collector is off. */
   readonly expected: ExpectedRuns | undefined;
-  /** The rows read project by project, for each poll. */
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   /** The collectors that configuration switches off. */
   readonly off: readonly string[];
@@ -49,7 +47,6 @@ export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: 
 
 /** What one generation passes to the next. It must not refer to the old one, which would stay in memory. */
 export type Handover = {
-  /** The rows read project by project, for each poll. */
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
 };

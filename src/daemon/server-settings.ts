@@ -2,7 +2,6 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
 import { defaultDelayBuckets, type ExpectedRunsSettings } from '../expected-runs/settings.ts';
 
-/** Converts the configuration of one server to the settings of its executions. */
 export function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
   const { jobs, executions, metrics, collectors: settingsOf } = config;
   const { overdueFactor, ...settings } = executions;
@@ -22,7 +21,6 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
   };
 }
 
-/** Converts the configuration of one server to the settings of its schedule watch. */
 export function toExpectedRunsSettings(server: ServerConfig, config: Config): ExpectedRunsSettings {
   const { jobs, executions, metrics, schedule } = config;
   return {

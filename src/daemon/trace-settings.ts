@@ -7,7 +7,6 @@ type About = {
   /** The number of times that its ids started; from 2 on, it is part of the namespace. */
   readonly epoch: number;
   readonly release: string | undefined;
-  /** The exporter's version. */
   readonly version: string;
   readonly format: TraceFormat;
 };

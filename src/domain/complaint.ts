@@ -42,7 +42,6 @@ export function toInnerPlace(place: Place, path: readonly PropertyKey[], atKey =
   return place.within?.(path, atKey) ?? { ...place, text: place.text + formatInnerPath(path) };
 }
 
-/** Formats the keys of a path within a value as in the file. */
 export function formatInnerPath(path: readonly PropertyKey[]): string {
   const parts = path.map((key) => {
     if (typeof key === 'number') return `[${key}]`;
@@ -51,7 +50,6 @@ export function formatInnerPath(path: readonly PropertyKey[]): string {
   return parts.join('');
 }
 
-/** Formats a complaint as one line. */
 export function formatComplaint({ place, message, hint }: Complaint): string {
   return hint === undefined ? `${place}: ${message}` : `${place}: ${message} (${hint})`;
 }

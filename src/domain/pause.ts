@@ -18,7 +18,6 @@ export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn
 /** A scrape waits for a few pieces at most. */
 export const maxPieceMs = 8;
 
-/** Filters items, in pieces if there are many. */
 export async function filterInPieces<Item>(
   items: readonly Item[],
   isWanted: (item: Item) => boolean,
@@ -78,7 +77,6 @@ export function finish<Result>(work: Pieces<Result>): Result {
   return piece.value;
 }
 
-/** Does the work with pauses. */
 export async function finishInPieces<Result>(work: Pieces<Result>, pause: Pause): Promise<Result> {
   let piece = work.next();
   for (; piece.done !== true; piece = work.next()) await pause();

@@ -3,7 +3,6 @@ import { describePath, describeReadError } from './read-error.ts';
 /** Reads a text file; passed in, so that this room does no I/O. */
 export type ReadFile = (path: string) => Promise<string>;
 
-/** The source of a secret: the path of a file, or the name of an environment variable. */
 export type SecretSource = { readonly file: string } | { readonly environment: string };
 
 /** How a secret is sent: as a header value, or in the body of a form. */

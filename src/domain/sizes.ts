@@ -13,7 +13,6 @@ const units = [
   { name: 'KiB', size: 2 ** 10 },
 ] as const;
 
-/** Formats a number with the thing that is counted. */
 export function toCount(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }

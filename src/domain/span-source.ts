@@ -1,7 +1,6 @@
 import type { Execution } from './execution.ts';
 import type { ExecutionState, WorkflowStep } from './step-state.ts';
 
-/** An execution with what only its trace needs. */
 export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
   readonly permalink: string | undefined;
   readonly user: string | undefined;

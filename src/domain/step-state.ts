@@ -39,7 +39,6 @@ export type StepState = Progress & {
   readonly perNode: readonly StepState[];
 };
 
-/** The state of an execution, step by step. */
 export type ExecutionState = Progress & {
   /** Whether the server marks it as finished; absent if it sends no such mark. */
   readonly isCompleted: boolean | undefined;

@@ -46,7 +46,6 @@ export type Executions = {
   readonly runningReadMs: (project: string) => number | undefined;
   /** Returns the progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
-  /** Returns the facts of a job; undefined if the job is not known. */
   readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
   /** Returns the duration that three of four runs of a job do not exceed; its average if durations are not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;

@@ -22,7 +22,6 @@ export type OpenRound = {
   readonly rewind: ReturnType<typeof createRewind>;
   readonly followSkew: ReturnType<typeof createFollowSkew>;
   readonly reading: ProjectReading;
-  /** Reads backlogs. */
   readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
   readonly recount: Recount;

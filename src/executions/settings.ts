@@ -1,6 +1,5 @@
 import type { SeriesRules } from './series/series-plan.ts';
 
-/** The configuration of executions. */
 export type ExecutionSettings = SeriesRules & {
   /** How far each round reads back before the last read, because executions become visible late. */
   readonly overlapMs: number;

@@ -61,7 +61,6 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
   };
 }
 
-/** How far a clock is ahead of the exporter's ticks, and when it was read. */
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
 /** A forward step may have come right after the last reading, a backward step just now. */

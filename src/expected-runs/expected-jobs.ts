@@ -32,7 +32,6 @@ export type ExpectedJobs = {
   readonly open: () => Promise<void>;
   /** Records the runs that a transaction counts, in that transaction. */
   readonly commitHook: CommitHook;
-  /** Changes jobs and their tallies in one transaction. */
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
   readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
   /** Marks all jobs of a project as gone since then. */

@@ -11,7 +11,6 @@ export type ExpectedRunsSettings = {
   readonly maxJobs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
-  /** Reports whether a missed run of a job is critical. */
   readonly isCriticalJob: (jobPath: string) => boolean;
 };
 

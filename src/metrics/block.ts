@@ -26,7 +26,6 @@ export function toBlockNow(text: string): Block {
   return describeBlock(bytes, deflateRawSync(bytes, options));
 }
 
-/** Joins blocks without copying them. */
 export function joinBlocks(blocks: Iterable<Block>): Block {
   const text: Buffer[] = [];
   const deflated: Buffer[] = [];

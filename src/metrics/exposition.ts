@@ -103,7 +103,6 @@ function isOf(servers: ReadonlySet<string>, server: string | undefined): boolean
 
 type LabelsOf = (server: string) => readonly LabelPair[];
 
-/** One family of the exporter's own instruments with its present rows. */
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
 /** prom-client's text writer is not used: it escapes less, lacks the info type, and its two formats conflict. */
@@ -117,7 +116,6 @@ export async function readOwnFamilies(registry: Registry, labelsOf: LabelsOf): P
   return families.filter(({ rows }) => rows.length > 0).sort(byName);
 }
 
-/** The server of a row, if it has one. */
 function serverOf({ added = [] }: Row): string | undefined {
   return added.find(([name]) => name === 'server')?.[1];
 }

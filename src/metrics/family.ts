@@ -46,7 +46,6 @@ type LabelValues<Label extends string> = Readonly<Record<Label, string | undefin
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: LabelValues<Label>];
 
 export type ValueFamily<Label extends string> = Family & {
-  /** Returns one row, or none if the value is unknown. */
   readonly rows: (value: number | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 

@@ -9,7 +9,6 @@ import {
   type Registry,
 } from 'prom-client';
 
-/** Options of instruments. */
 type Starting = {
   /** True if it has no value until the first one is set: without traces, their instruments are absent. */
   startsAbsent?: true;

@@ -60,7 +60,6 @@ function createMemories({ key, state, log }: ServerReadingOptions) {
   };
 }
 
-/** Creates the reading of a collector: as a whole, or project by project. */
 export function createCollectorReading(
   collector: ServerCollector | ProjectCollector,
   options: ReadingOptions,

@@ -83,7 +83,6 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
 /** One project of a pass, and the number of all projects; the server as a whole has no name. */
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
-/** A collector with any type of answer. */
 export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector | ExpectedRunsCollector;
 
 type CommonParts = CollectorData<Families> & { vital: boolean; perMember: boolean };

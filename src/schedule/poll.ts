@@ -15,7 +15,6 @@ export type PollOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly self: Self;
-  /** Called with the result of a vital poll. */
   readonly vitality: Vitality['ended'];
   /** Reports whether the server is known not to answer, or to refuse the credentials. */
   readonly isAway?: () => boolean;

@@ -1,6 +1,5 @@
 import type { Row } from '../metrics/family.ts';
 
-/** The rows of each project, and when they were read. */
 export function createProjectRows() {
   const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 

@@ -68,7 +68,6 @@ type Progress = {
   isFirst: boolean;
   /** The last pass ended early: after an outage, the next one does not take the whole interval. */
   isCutShort: boolean;
-  /** The project with which the next pass starts. */
   nextName: string;
   /** The number of requests of the last complete pass. */
   requests: number;

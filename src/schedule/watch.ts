@@ -7,7 +7,6 @@ export type Watch = {
   readonly projects: {
     /** Returns the watched projects that the server lists; one request for all simultaneous callers. */
     readonly read: (api: Api) => Promise<readonly Project[]>;
-    /** Returns configured labels of a project. */
     readonly labelsOf: (project: string) => readonly LabelPair[];
   };
   readonly jobs: {

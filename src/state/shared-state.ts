@@ -54,7 +54,6 @@ export type Lease = {
   readonly configuration?: string | undefined;
 };
 
-/** The replica that uses the shared state. */
 export type Replica = Pick<Lease, 'owner' | 'address'>;
 
 /** A write that was fenced: nothing was written, and nothing will be. */

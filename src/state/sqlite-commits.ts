@@ -35,7 +35,6 @@ export function readCommits(database: DatabaseSync): CommitCount | undefined {
   return has ? (database.prepare('SELECT id, commits FROM state_identity').get() as CommitCount) : undefined;
 }
 
-/** Runs work as one transaction: all of it, or nothing. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   try {
     database.exec('BEGIN IMMEDIATE');

@@ -4,7 +4,6 @@ import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from './ledger
 import type { Commit } from './sqlite-commits.ts';
 import { createSpoolWriter } from './sqlite-spool.ts';
 
-/** The ledger in the embedded database. */
 export function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const documents = database.prepare('SELECT kind, key, body FROM ledger_document WHERE server = ?');
   const ofKind = database.prepare('SELECT kind, key, body FROM ledger_document WHERE server = ? AND kind = ?');

@@ -5,7 +5,6 @@ import { batchSizes, type MemoryRow, type StateRows, type TraceRow } from './sta
 
 type SpoolRow = SpooledTrace & { position: number; reason: string | null; atMs: number | null };
 
-/** The rows of an SQLite file. */
 export function createSqliteRows(database: DatabaseSync): StateRows {
   // The casts are true: the columns are named and typed by the schema.
   return {

@@ -4,7 +4,6 @@ import type { MemoryKey } from './state.ts';
 
 /** All rows of an engine, in its order and in batches: for copies between engines. */
 export type StateRows = {
-  /** The servers that have rows. */
   readonly units: () => Promise<readonly string[]>;
   readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
   /** The memories of a unit and its members, by server and collector. */

@@ -1,7 +1,6 @@
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Limits of executions, for pages and for alerts. */
 export const executionLimits = {
   consecutiveFailures: 3,
   nodeWindowMs: 30 * minute,
@@ -29,7 +28,6 @@ export const executionLimits = {
   },
 } as const;
 
-/** Limits of schedules, for pages and for alerts. */
 export const scheduleLimits = {
   windowMs: 30 * minute,
   lateRatio: 0.05,
@@ -42,7 +40,6 @@ export const scheduleLimits = {
   ],
 } as const;
 
-/** Limits of a server, for pages and for alerts. */
 export const serverLimits = {
   clockSkewSeconds: 30,
   schedulerWindowMs: 5 * 60_000,

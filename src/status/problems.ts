@@ -242,7 +242,6 @@ const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: un
 /** Beyond this number, jobs are not counted exactly. */
 const minUntold = 1000;
 
-/** Returns problems of traces; none if no traces are made. */
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
   if (traces?.delivery === undefined) return;
   const { delivery, quarantine } = traces;

@@ -49,7 +49,6 @@ export type StatusParts = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** The readings of one server. */
 export type Watched = {
   /** Returns the facts from the first contact with it, or with a cluster member. */
   readonly facts: (member?: string) => ServerFacts | undefined;

@@ -63,7 +63,6 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
   };
 }
 
-/** Lists running executions, without waiting ones. */
 export function listRunning({ running, seenMs }: ExecutionsStatus, settings: Settings): readonly RunningStatus[] {
   return running.flatMap((execution) => {
     if (execution.endedAtMs !== undefined || isWaiting(execution)) return [];

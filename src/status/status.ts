@@ -19,7 +19,6 @@ export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Wat
  */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
 
-/** Since when the database has not answered, and why. */
 export type DatabaseStatus = { readonly sinceMs: number; readonly message: string };
 
 /** The exporter that owns a server, if several share one database. */
@@ -62,7 +61,6 @@ export type TargetStatus = {
   readonly release: string | undefined;
   readonly apiVersion: number | undefined;
   readonly dialect: string | undefined;
-  /** The start of the server, as it reports it. */
   readonly startedAtMs: number | undefined;
   readonly executionMode: string | undefined;
   readonly executionModeSinceMs: number | undefined;
@@ -98,7 +96,6 @@ export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'starte
   readonly failedNodeCount?: number;
 };
 
-/** A finished execution for pages, and its server. */
 export type EndedExecution = EndedStatus & { readonly server: string };
 
 /** The executions that ended within one hour. */
@@ -157,7 +154,6 @@ export type ServerStatus = TargetStatus & {
   readonly troubles?: readonly Trouble[];
 };
 
-/** A collector that needs an administrator's right. */
 export type DeniedToAll = { readonly collector: string; readonly right: string };
 
 /** Traces on their way to the OTLP endpoint. */
@@ -202,7 +198,6 @@ export type QuarantineStatus = {
 export type Status = {
   readonly version: string;
   readonly atMs: number;
-  /** The start of the exporter. */
   readonly startedAtMs: number;
   /** When the present configuration was read. */
   readonly loadedAtMs: number;

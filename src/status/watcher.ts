@@ -7,7 +7,6 @@ import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, W
 /** The addresses of this exporter: the configured one, and that on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };
 
-/** Returns who watches a server, from its lease. */
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   if (lease === undefined) return { is: 'nobody' };
   const { isOwned, owner: address, expiresInMs } = lease;

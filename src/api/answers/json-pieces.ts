@@ -36,7 +36,6 @@ type Source = {
   refine: (value: unknown, text: string) => unknown;
   containers: number;
   maxContainers: number;
-  /** The last text that is longer than a piece. */
   longText: { start: number; end: number };
 };
 type Place = Pick<PiecesOptions, 'pause'> & { depth: number };

@@ -76,7 +76,6 @@ export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
 
 type Reply = { reply: TransportAnswer; context: AnswerContext };
 
-/** Reads an answer of any size. */
 export async function readReply<Answer>(
   largeAnswers: LargeAnswers | undefined,
   endpoint: Endpoint<Answer>,

@@ -17,7 +17,6 @@ export const systemPolicies = defineEndpoint({
   body,
 });
 
-/** The same for one project. */
 export const projectPolicies = defineEndpoint({
   name: 'project-acl-policies',
   path: 'project/{project}/acl/',

@@ -43,7 +43,6 @@ export const appMetrics = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads metrics one by one; skips those that cannot be read. */
 function read<Value extends object>(
   kind: z.output<typeof entries>,
   toValue: (fields: Fields) => Value | undefined,

@@ -1,6 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** The dispatcher, as far as the exchange uses it. */
 export type Dispatch<Request> = (request: Request, handler: Handler) => unknown;
 
 export type Received = {

@@ -81,7 +81,6 @@ function toCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
-/** Returns the options of a connector with these certificates. */
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
     // Created once: reading the system's hundreds of authorities takes some 50 ms, and would block all connections.

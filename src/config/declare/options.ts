@@ -189,7 +189,6 @@ export const serverOptions = {
   ),
 } as const satisfies OptionTree;
 
-/** The options of a collector, with its own defaults. */
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
   const options = definePollOptions(collector);
   return projects === undefined ? options : { ...options, projects: option(patternList, [], projects) };

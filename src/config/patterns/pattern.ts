@@ -42,7 +42,6 @@ function findFault(source: string): string | undefined {
 
 const maxPatterns = 100;
 
-/** A list of patterns; a name has to match one of them. */
 export type Patterns = { readonly sources: readonly string[]; readonly matches: (name: string) => boolean };
 
 export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {

@@ -13,7 +13,6 @@ export type CommandWord = {
 
 export type CommandFlag = {
   readonly name: string;
-  /** One letter for `-h`. */
   readonly letter?: string;
   /** The placeholder of the value in the help; a flag without one is a switch. */
   readonly placeholder?: string;
@@ -23,7 +22,6 @@ export type CommandFlag = {
 };
 
 export type Arguments = {
-  /** Undefined if no command was given. */
   readonly command: string | undefined;
   /** True if the first word is not a command; the other words are not checked then. */
   readonly isUnknownCommand: boolean;

@@ -14,7 +14,6 @@ export type Sources = {
 export const origins = ['default', 'file', 'environment', 'flag'] as const;
 export type Origin = (typeof origins)[number];
 
-/** A value and its origin; a default has no place. */
 export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
 
 /** The names of an option; one that only the file has lacks a variable. */

@@ -35,7 +35,6 @@ export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'
   }));
 }
 
-/** The fields of the file of `--web.config.file`. */
 export function toWebFileHelp(): readonly { path: string; default: string; help: string }[] {
   return listWebFileLeaves().map(({ path = '', option }) => {
     return { path, default: toDefault(option) ?? '', help: option.help };

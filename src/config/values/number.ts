@@ -43,7 +43,6 @@ function toNumber(given: string): unknown {
 const units = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
 const pattern = /^([1-9]\d{0,6})(KiB|MiB|GiB)$/;
 
-/** A size in bytes. */
 export const size: ValueType<number, 'plain'> = parsedText(
   (text) => {
     const [, count, unit] = pattern.exec(text) ?? [];

@@ -73,7 +73,6 @@ function toSorted(hours: IdHours): IdHour[] {
   return [...hours.values()].sort((one, other) => one.hour - other.hour);
 }
 
-/** Returns the greatest known id; undefined if there is none. */
 export function toGreatestId(hours: IdHours): number | undefined {
   const greatestId = Math.max(...[...hours.values()].map((hour) => hour.greatestId ?? noGreatest));
   return greatestId === noGreatest ? undefined : greatestId;

@@ -111,7 +111,6 @@ function createChange(totals: Totals, rules: MeasureRules) {
 
 type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
 
-/** Copies the cells that change. */
 function createCellChanges(totals: Totals, { isShown = false }: MeasureRules) {
   const cells = new Map<string, MutableCell>();
   const begun = new Set<string>();

@@ -6,7 +6,6 @@ import { toJobName, toJobPath } from './naming.ts';
 /** A finished execution as the ledger keeps it: enough to recognize it. */
 export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
 
-/** Known runs by id. */
 export type KnownRuns = ReadonlyMap<number, readonly Required<RunTimes>[]>;
 
 export type ReconcileInput = {

@@ -21,9 +21,7 @@ export type SeriesSlots = {
   readonly settle: (claims: Claims) => void;
   /** Gives a slot back because there are fewer slots now. */
   readonly leave: (kind: SlotKind, key: string) => void;
-  /** Frees the slots of a deleted job. */
   readonly forgetJob: (key: string) => void;
-  /** Frees the slots of a deleted project. */
   readonly forget: (project: string) => void;
   /** Counts the jobs and nodes that were refused a slot, or gave theirs back, and still have none; bounded. */
   readonly refused: () => Room;

@@ -54,7 +54,6 @@ export type LedgerChange = {
   readonly forgetJobs?: readonly string[];
 };
 
-/** The documents of a server's ledger, by kind and key. */
 export type Contents = {
   readonly facts: LedgerFacts;
   readonly cells: ReadonlyMap<string, Cell>;

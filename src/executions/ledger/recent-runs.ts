@@ -37,7 +37,6 @@ export type RecentChange = {
   readonly forgotten: readonly string[];
 };
 
-/** Returns the newest runs first. */
 export function toNewest(sheets: RecentSheets): readonly RecentRun[] {
   return [...sheets.values()].flat().sort(byEnd).slice(0, maxRecent);
 }

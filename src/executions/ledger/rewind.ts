@@ -5,7 +5,6 @@ import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import { type ProjectState, readThroughMs, rewind, rewindAbsent, rewindUnseen } from './project-state.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 
-/** The server time, and the exporter's at that moment. */
 type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**

@@ -74,7 +74,6 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     return settings.isWantedProject(project) && settings.isWantedJob(toJobPath(project, { group, name }));
   }
 
-  /** Counts jobs without a slot. */
   function countWanting(): number {
     const { slots } = totals;
     return Math.max(0, slots.refused().jobs - Math.max(0, slots.room().jobs - slots.taken().jobs));

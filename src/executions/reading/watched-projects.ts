@@ -16,7 +16,6 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** Undefined if the running executions are not known. */
   readonly running: readonly Execution[] | undefined;
 };
 

@@ -9,7 +9,6 @@ const pageSize = 500;
 export type WindowReading = {
   /** The pages, each with what is still to be read after it; rows may come twice. */
   readonly parts: AsyncIterable<Part<Execution>>;
-  /** Returns rows that cannot be read. */
   readonly oddRows: () => readonly OddRow[];
   /** Returns the clocks of the members that answered. */
   readonly serverTimes: () => readonly number[];

@@ -102,7 +102,6 @@ const hourMs = 3_600_000;
 
 /** By how much the total of an hour is known to differ from the ledger: rows that are hidden or were deleted. */
 type Residues = {
-  /** Returns the sum over the hours of a window. */
   readonly sum: (project: string, window: Window) => number;
   readonly set: (project: string, hour: number, difference: number) => void;
   /** Returns the parts of a window that differ; consecutive hours are joined. */
@@ -156,7 +155,6 @@ export function createResidues(): Residues {
   };
 }
 
-/** Returns the hours that a window touches. */
 function toHours({ beginMs, endMs }: Window): number[] {
   const first = Math.floor(beginMs / hourMs);
   return Array.from({ length: Math.floor(endMs / hourMs) - first + 1 }, (_, index) => first + index);

@@ -4,7 +4,6 @@ import type { Finished } from '../counting/reconcile.ts';
 import type { Totals } from '../counting/series-slots.ts';
 import { type Cell, toCellKey } from '../counting/totals.ts';
 
-/** A counted run with a finished trace. */
 export type TracedRun = {
   readonly run: Finished & { readonly project: string };
   readonly traceId: string;

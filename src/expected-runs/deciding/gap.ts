@@ -24,7 +24,6 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
 /** The past times in an answer; the oldest ones if there are too many. */
 export type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
-/** Adds the past times of an answer to a gap. */
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
   const { timetable } = job;
   const { gap } = timetable ?? {};

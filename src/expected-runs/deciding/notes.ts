@@ -13,7 +13,6 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** Updates a job from the list of its project. */
 export function noteListed(before: WatchedJob | undefined, listed: Job, { project, atMs }: At): Judged {
   const { id, group, name, lastModifiedMs, ownerUuid } = listed;
   const job: WatchedJob = {

@@ -14,7 +14,6 @@ export const sourceKeys = {
   threads: (uuid = '') => `threads ${uuid}`,
   /** When the server started, in ms. */
   start: (uuid = '') => `start ${uuid}`,
-  /** That this member answered. */
   member: (uuid: string) => `member ${uuid}`,
   /** The spans that the clock of a member skipped, and whether it has shown them since. */
   leaps: 'leaps',

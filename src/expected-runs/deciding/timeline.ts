@@ -21,7 +21,6 @@ export function forgetBefore(timeline: Timeline, beforeMs: number): Timeline {
   return kept.length === timeline.length ? timeline : kept;
 }
 
-/** Returns the last reading at or before a time. */
 export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
@@ -33,7 +32,6 @@ export function lastValue(timeline: Timeline): Span | undefined {
   return last && { ...last, fromMs: timeline[other + 1]?.fromMs ?? last.fromMs };
 }
 
-/** Returns the span of the first reading after a time. */
 export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.find(({ throughMs }) => throughMs > atMs);
 }

@@ -70,7 +70,6 @@ export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
 
 const limitedForMs = 86_400_000;
 
-/** A period during which a switch of the job is off. */
 export type OffPeriod = {
   readonly what: 'job' | 'schedule';
   /** When it was last seen on; absent if it was never seen on. */

@@ -25,7 +25,6 @@ export type Why = {
   readonly facts: readonly { readonly fact: string; readonly at: string; readonly source: string }[];
   readonly last_run: LastRun | undefined;
   readonly next_run: string | undefined;
-  /** The explanation in one sentence. */
   readonly sentence: string;
 };
 

@@ -12,7 +12,6 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
   readonly quietUntilMs: number | undefined;
   /** What keeps its schedule from starting it now. */
   readonly blockers: readonly Blocker[];
-  /** The run that ended last; undefined if none is known. */
   readonly lastRun: RunOfJob | undefined;
 };
 

@@ -32,7 +32,6 @@ export function createAccess(options: AccessOptions): Access {
   const users = createUsers(config.users, () => createBcrypt(clock.nextTurn));
   const report = createReport(options);
 
-  /** Refuses a request and explains why. */
   function refuse({ socket }: Request, response: Response, refusal: Refusal): void {
     report({ from: socket.remoteAddress, reason: refusal.reason });
     response.status(refusal.status).set({ 'cache-control': 'no-store', ...refusal.headers });

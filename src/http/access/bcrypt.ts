@@ -119,7 +119,6 @@ export function computeStart(words: number): Int32Array {
 /** More than the errors of both series together. */
 const guardBits = 64;
 
-/** Computes the arctangent of 1/x, as a multiple of 2^-bits. */
 function computeArctan(x: number, bits: number): bigint {
   const square = BigInt(x * x);
   const terms = Math.ceil(bits / Math.log2(x * x)) + 1;

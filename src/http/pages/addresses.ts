@@ -10,7 +10,6 @@ export function toJobAddress(server: string, path: string): string {
   return `jobs/${[server, ...path.split('/')].map(encode).join('/')}`;
 }
 
-/** Returns the path of a server's timetable. */
 export function toScheduleAddress(server: string): string {
   return `schedule/${encode(server)}`;
 }

@@ -16,7 +16,6 @@ type Chart = {
   readonly bars: readonly Bar[];
   /** The labels at the left and the right end of the axis. */
   readonly ends: readonly [string, string];
-  /** The label at the top. */
   readonly top: string;
   /** A horizontal line, in the unit of the heights. */
   readonly line?: number | undefined;

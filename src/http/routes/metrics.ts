@@ -28,7 +28,6 @@ export type MetricsOptions = {
 
 type Names = { readonly servers: readonly string[]; readonly collectors: readonly string[] };
 
-/** Serves the metrics. */
 export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: MetricsOptions): Router {
   const router = createRoutes();
   let underWay = 0;

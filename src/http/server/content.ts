@@ -13,7 +13,6 @@ export type Content = {
 const placeholderUrl = 'http://localhost:9720';
 const placeholderGrafanaUrl = 'http://localhost:3000';
 
-/** Replaces the address in a shipped text by this exporter's. */
 export function linkTo(externalUrl: string, text: string): string {
   // A function, because `$` in an address would be special.
   return text.replaceAll(placeholderUrl, () => externalUrl);

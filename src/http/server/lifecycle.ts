@@ -13,7 +13,6 @@ export type Lifecycle = {
 export type Asked = { readonly path: string; readonly from: string | undefined };
 
 type Words = {
-  /** The action, as a verb. */
   readonly verb: string;
   /** What a person can do while it is off. */
   readonly otherwise?: string;

@@ -12,7 +12,6 @@ export type PageTurns = {
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
   /** Starts work for one request only. */
   readonly begin: () => Pause;
-  /** Shares results by name. */
   readonly shareByName: <Value>(
     make: (name: string, pause: Pause) => Promise<Value>,
   ) => (name: string) => Promise<Value>;

@@ -20,7 +20,6 @@ export type PostgresSettings = {
 
 export type Login = Place & { readonly user: string; readonly password: string | undefined };
 
-/** Runs one SQL statement; returns its rows. */
 export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 export type Connections = {
@@ -235,7 +234,6 @@ async function prepareSession(client: ClientBase, { schema, statementTimeoutMs }
   );
 }
 
-/** Quotes a name for SQL. */
 export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

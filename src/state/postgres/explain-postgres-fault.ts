@@ -3,7 +3,6 @@ export type Place = {
   readonly host: string;
   readonly port: number;
   readonly database: string;
-  /** The option for the password. */
   readonly passwordOption?: string;
 };
 

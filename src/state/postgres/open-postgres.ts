@@ -64,7 +64,6 @@ export async function readUnfinished(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ unit }) => unit);
 }
 
-/** Returns the state of a unit for its owner. */
 export function toState(owned: OwnedUnit): State {
   return {
     origin: { kind: 'usual' },

@@ -4,7 +4,6 @@ import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 import { spoolTraces } from './postgres-spool.ts';
 
-/** The ledger of one unit. */
 export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
   /** Counted once and then updated: counting reads the whole table. */
   let size: number | undefined;

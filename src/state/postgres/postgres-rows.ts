@@ -78,7 +78,6 @@ export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
   }
 }
 
-/** The memories of one unit and its members. */
 export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<State, 'recall' | 'remember'> {
   return {
     recall: async (key) => {
@@ -107,7 +106,6 @@ function toColumn({ server, collector }: MemoryKey): string {
   return member === undefined ? collector : `${collector} ${member}`;
 }
 
-/** Returns the key of a memory from its row. */
 function toMemoryKey(unit: string, column: string): MemoryKey {
   const space = column.indexOf(' ');
   if (space < 0) return { server: unit, collector: column };

@@ -11,7 +11,6 @@ export type Circumstances = {
   };
 };
 
-/** Why a plan was removed, or not kept. */
 export type ForgetReason = 'count' | 'bytes' | 'too_large' | 'configuration';
 
 type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes?: number };

@@ -18,7 +18,6 @@ export type ReplayOptions = {
   /** For ids; without it, the address in the recorded permalink. */
   readonly namespace: string | undefined;
   readonly format: ReplayFormat;
-  /** The exporter's version. */
   readonly version: string;
 };
 

@@ -57,7 +57,6 @@ export const own = {
   degraded: 'automation.trace.degraded',
 } as const;
 
-/** Returns the attribute name for a configured option. */
 export function toOptionAttribute(option: string): string {
   return `automation.job.option.${option}`;
 }

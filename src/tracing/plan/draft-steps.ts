@@ -134,7 +134,6 @@ function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progr
   return { ...untimed, startMs, endMs, durationMs, isInferred: endMs === undefined };
 }
 
-/** Computes the outcome of a step or node from its state and the outcomes below it. */
 function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
   const plain = { errorType: undefined, reason: undefined, isRecovered: false };
   switch (progress.condition) {

@@ -74,7 +74,6 @@ export function hasFailedNode(drafts: readonly Draft[]): boolean {
   return drafts.some((draft) => hasFailed(draft) && (draft.key.kind === 'node' || hasFailedNode(draft.children)));
 }
 
-/** Counts the spans of a draft and everything below it. */
 export function countSpans(draft: Draft): number {
   let count = 1;
   for (const child of draft.children) count += countSpans(child);

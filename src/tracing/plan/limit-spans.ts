@@ -107,7 +107,6 @@ function* prune(timed: Timed, kept: ReadonlySet<Timed>): Pieces<Timed> {
   return { ...timed, children: left.length === 0 ? children : [...children, yield* toOverflowSpan(timed, left)] };
 }
 
-/** Builds the overflow span of a parent's omitted children. */
 function* toOverflowSpan(parent: Timed, left: readonly Timed[]): Pieces<Timed> {
   let failed = 0;
   let spans = 0;

@@ -17,7 +17,6 @@ import { settleTimes } from './times.ts';
 
 export type Plan = {
   readonly trace: Trace;
-  /** How the caller's trace context was used, if there was one. */
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
   /** True if the execution ended with an unknown status. */
   readonly isUnknown: boolean;

@@ -3,7 +3,6 @@ import type { Detail } from './detail.ts';
 import type { TraceFormat } from './estimate.ts';
 import type { Joining } from './ids.ts';
 
-/** The settings of a plan. */
 export type TraceSettings = {
   /** For ids: the same for all members of a server. */
   readonly namespace: string;
@@ -13,7 +12,6 @@ export type TraceSettings = {
   readonly service: string;
   /** The release of the service, if known. */
   readonly release: string | undefined;
-  /** The name and version of this exporter, for spans. */
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;
   readonly joining: Joining;

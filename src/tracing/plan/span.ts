@@ -23,6 +23,5 @@ export type Trace = {
   readonly traceId: string;
   readonly spans: readonly Span[];
   readonly resource: Attributes;
-  /** The instrumentation scope. */
   readonly scope: { readonly name: string; readonly version: string };
 };

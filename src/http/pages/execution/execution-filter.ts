@@ -37,7 +37,6 @@ export function toQuery(filter: Readonly<Record<string, string | number>>): stri
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
-/** Returns a function that reports whether an execution matches. */
 export function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
   const text = filter.text.toLowerCase();
   return ({ server, project, job = 'ad hoc', id, ending }) =>

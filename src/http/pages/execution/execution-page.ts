@@ -18,7 +18,6 @@ import { renderWaterfall, toMood } from './waterfall.ts';
 export type ExecutionPageOptions = {
   /** Returns the kept page data of an execution, without a request. */
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
-  /** Returns an execution that has not ended. */
   readonly running: (server: string, id: number) => RunningExecution | undefined;
   /** Returns the finished executions of a server that are kept for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
@@ -231,7 +230,6 @@ type Outside = {
   readonly permalink: string | undefined;
 };
 
-/** Links to the trace of an execution, and to its page on the server. */
 function renderOutsideLinks({ traceId, link, permalink }: Outside): Html | undefined {
   const links = [
     renderLink(

@@ -125,7 +125,6 @@ function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): st
   return nextRunAtMs === undefined ? undefined : toWait(nextRunAtMs, nowMs);
 }
 
-/** Why a collector is off, in words. */
 const offWords: Readonly<Record<string, string>> = {
   version: 'the API version in use does not have it',
   not_found: 'the server does not offer it',

@@ -18,7 +18,6 @@ export function renderServerTable(servers: readonly ServerStatus[]): Html {
 `;
 }
 
-/** Renders the members of a cluster as rows. */
 export function renderMembers(members: readonly TargetStatus[], nowMs: number): Html | undefined {
   if (members.length === 0) return undefined;
   const rows = members.map(

@@ -147,7 +147,6 @@ function renderTable(jobs: readonly ScheduledJob[], { ended, ...at }: At & Pick<
 `;
 }
 
-/** Returns the kept runs of the jobs of one page. */
 function toRunsByJob(
   jobs: readonly ScheduledJob[],
   ended: JobListOptions['ended'],
