@@ -101,7 +101,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   return exitCodes.well;
 }
 
-/** Loads the SDK only if it is needed: it takes time and memory. The endpoint alone enables only traces of executions. */
+/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set: it takes time and memory, and traces of executions need none. */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
   options: { version: string; log: Log },

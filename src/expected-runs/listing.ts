@@ -82,7 +82,7 @@ const maxLists = 20;
 /** Each project is listed once in this many runs of the collector. */
 const roundsForAll = 5;
 
-/** A list of many jobs takes a server long: with these pauses, lists take less than half a hundredth of its time. */
+/** A list of many jobs takes a server long: with these pauses, lists take less than 0.5 % of its time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 

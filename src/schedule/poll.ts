@@ -35,7 +35,7 @@ export type LastPoll = {
   readonly isSpread?: true;
   /** When it last had values. */
   readonly succeededAtMs: number | undefined;
-  /** How long to wait after its end, whatever its times are. */
+  /** The minimum pause after its end: a denied poll skips some of its scheduled times. */
   readonly restsForMs: number;
 };
 

@@ -251,7 +251,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 6']);
   });
 
-  it('starts one epoch for all the ids that a new database reuses', async () => {
+  it('starts only one epoch when a new database uses the ids again', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     for (let count = 0; count < 5; count += 1) finish('pay');

@@ -83,7 +83,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities })).toEqual(['rotation stock -210 s … 0 s']);
   });
 
-  it('reads a held project again after as long as it has been on hold, at most five minutes', () => {
+  it('doubles the pause between reads of a project on hold, up to five minutes', () => {
     const askedAgo = (heldMs: number, readMs: number): string[] => {
       const state: ProjectState = { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - heldMs };
       return plan({ states: [state], activities: { pay: { ...idle, readAtMs: nowMs - readMs } } });

@@ -34,7 +34,7 @@ describe('executions/recount-due', () => {
     expect(toWeekDueMs(state({ countedFromMs: 5 }), nowMs)).toBe(5 + toOffsetMs('pay'));
   });
 
-  it('is late from the earlier due time on, for the day only if the rotation does not read it', () => {
+  it('is due for the day or the week, whichever is earlier, but for the day only while the project is active', () => {
     const compared = state({ comparedWeekAtMs: nowMs - 30 * hourMs });
     const day = { nextDayMs: nowMs - 9 * hourMs };
     expect(toDueMs(activity({ ...day, activeUntilMs: nowMs + 1 }), compared, nowMs)).toBe(nowMs - 9 * hourMs);

@@ -27,7 +27,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it("counts what a new project ran between another poll's list request and the round that shared it", async () => {
+  it('counts what a new project ran after another poll had requested the list of projects', async () => {
     const { control, finish, counted, rounds, round, pass, listProjects } = await play();
     await rounds(1);
     pass(50_000);

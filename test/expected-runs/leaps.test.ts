@@ -92,22 +92,25 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     ['both', [0, 3]],
     ['back', [2, 3]],
     ['ahead', [3, 2]],
-  ])('finds the runs missed after it was set %s during an absence', async (name, [before = 0, away = 0]) => {
-    const scene = createJobs();
-    const { control, minutes, missed, undecided } = scene;
-    await minutes(90);
-    if (name !== 'back') scene.away(1);
-    control.setClockSkew(dayAndMoreMs);
-    if (before > 0 && name === 'back') await minutes(before);
-    scene.away(away);
-    if (name === 'ahead') await minutes(before);
-    control.setClockSkew(0);
-    if (name !== 'ahead') scene.away(1);
-    await minutes(180);
-    expect(missed()).toBeGreaterThanOrEqual(12);
-    // What was leapt over unseen is counted as undecided at first.
-    expect(undecided()).toBeLessThanOrEqual(name === 'ahead' ? 135 : 3);
-  });
+  ])(
+    'finds the runs missed if the clock was set %s while the exporter was away',
+    async (name, [before = 0, away = 0]) => {
+      const scene = createJobs();
+      const { control, minutes, missed, undecided } = scene;
+      await minutes(90);
+      if (name !== 'back') scene.away(1);
+      control.setClockSkew(dayAndMoreMs);
+      if (before > 0 && name === 'back') await minutes(before);
+      scene.away(away);
+      if (name === 'ahead') await minutes(before);
+      control.setClockSkew(0);
+      if (name !== 'ahead') scene.away(1);
+      await minutes(180);
+      expect(missed()).toBeGreaterThanOrEqual(12);
+      // What was leapt over unseen is counted as undecided at first.
+      expect(undecided()).toBeLessThanOrEqual(name === 'ahead' ? 135 : 3);
+    },
+  );
 
   it('finds the runs missed between two times at which it was ahead, and after both', async () => {
     const { ahead, minutes, missed, undecided } = createJobs();

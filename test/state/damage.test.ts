@@ -100,7 +100,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('detects a document without the shape of its kind as damage, and starts empty if the backup has the same', async () => {
+  it('detects a document of the wrong shape as damage, and starts empty if the backup has it too', async () => {
     await leaveState();
     const state = openSqliteState({ dir, isSound: (kind, body) => kind !== 'server' || Array.isArray(body) }, clock);
 

@@ -19,7 +19,7 @@ export type ProjectState = {
   readonly aheadThroughMs?: number | undefined;
   /** The windows before that time that are still to be read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** After the backlog, everything from here on is read again; absent if that is the overlap. */
+  /** Once the backlog is read, everything from this time on is read again; absent if only the overlap is. */
   readonly againFromMs?: number | undefined;
   /** Windows that were skipped because they are too old, and are not counted yet. */
   readonly skips?: readonly Skip[] | undefined;

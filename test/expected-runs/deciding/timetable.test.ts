@@ -58,7 +58,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
-  it('does not recognize the same schedule by one common next time', () => {
+  it('does not take a schedule for the same because one time is in both answers', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
     expect(next.confirmedMs).toBe(before.confirmedMs);
