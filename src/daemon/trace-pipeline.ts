@@ -186,7 +186,7 @@ function joinEnricher(
   return { commitHook, loop };
 }
 
-/** Pages show the last 1,000 executions; no more need to wait for their steps. */
+/** If traces are only for pages, at most this many executions wait for their steps: pages show no more. */
 const maxForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {

@@ -15,7 +15,7 @@ import { someRun, someRunning } from './some-execution.ts';
 const hourMs = 3_600_000;
 
 describe('executions/count-executions', () => {
-  it('gives each run of a batch in which ids start again the epoch of its own database', async () => {
+  it('gives each run the epoch of its own database if one batch has runs of both', async () => {
     const { accept, traced } = await createScene();
     await accept([run(990, 100)]);
     await accept([run(991, 126), run(2, 128), run(1, 127)]);

@@ -70,7 +70,7 @@ describe('tracing/kept-plans', () => {
     expect(forgotten).toEqual(['count', 'count']);
   });
 
-  it('keeps 32 MB at most, whatever runs in how many steps', () => {
+  it('keeps 32 MB at most, also of very large traces', () => {
     const kept = createKeptPlans();
     const large = grow(5000);
     const { length } = serialize(large);

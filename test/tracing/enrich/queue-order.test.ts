@@ -54,7 +54,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(ids.at(-1)).toBe(100);
   });
 
-  it('puts a tenth of a long queue of late traces after each of the others', () => {
+  it('makes a tenth of the late traces after each other trace if many are late', () => {
     const lateOnes = Array.from({ length: 1000 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
