@@ -1,6 +1,6 @@
 import { collectors } from '../collectors/index.ts';
 import type { FamilyFacts } from '../config/declare/options.ts';
-import type { TakenLabels } from '../config/read/label-rules.ts';
+import type { TakenLabels } from '../config/read/server-rules.ts';
 
 /** The metric families of watched servers, for checks of the configuration. */
 export function listFamilies(): readonly FamilyFacts[] {

@@ -1,8 +1,14 @@
+import type { Secret } from '../domain/secret.ts';
 import type { WebConfig } from '../domain/web-config.ts';
-import type { FixedSettings, Settings } from './declare/option.ts';
-import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './declare/options.ts';
-import type { TlsTexts } from './read/server-rules.ts';
-import type { LabelPair } from './values/labels.ts';
+import type { CamelCase, Settings } from './declare/option.ts';
+import type {
+  defineCollectorOptions,
+  familyOptions,
+  fixedPaths,
+  generalOptions,
+  serverOptions,
+} from './declare/options.ts';
+import type { LabelPair } from './values/maps.ts';
 
 /** The configuration as read and checked. */
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {
@@ -16,10 +22,12 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
 
 /** The settings that a reload does not change, for parts that are built once, such as the HTTP server. */
 export type FixedConfig = {
-  readonly web: FixedSettings<typeof generalOptions.web>;
-  readonly log: FixedSettings<typeof generalOptions.log>;
-  readonly state: FixedSettings<typeof generalOptions.state>;
+  readonly web: Pick<Config['web'], FixedName<'web'>>;
+  readonly log: Pick<Config['log'], FixedName<'log'>>;
+  readonly state: Omit<Config['state'], 'postgres'>;
 };
+
+type FixedName<S extends string, P = (typeof fixedPaths)[number]> = P extends `${S}.${infer K}` ? CamelCase<K> : never;
 
 export type MetricsConfig = Settings<typeof generalOptions.metrics> & {
   readonly families: ReadonlyMap<string, FamilyConfig>;
@@ -31,6 +39,8 @@ export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'p
   /** The contents of the files of `tls` when the configuration was read. */
   readonly tlsTexts: TlsTexts;
 };
+
+export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
 
 export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
   readonly isWanted: (project: string) => boolean;

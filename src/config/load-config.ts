@@ -4,22 +4,19 @@ import type { WebConfig } from '../domain/web-config.ts';
 import type { Config } from './config.ts';
 import { listGeneralLeaves, listLaunchLeaves } from './declare/catalogue.ts';
 import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './declare/options.ts';
-import { toSettings } from './declare/settings.ts';
 import { toChoice, toOverrideChoice } from './patterns/pattern.ts';
-import {
-  checkBackfill,
-  checkDatabase,
-  resolveCollectors,
-  resolveFamilies,
-  settleExclusions,
-} from './read/collectors.ts';
+import { checkBackfill, checkDatabase, resolveCollector, resolveFamily, settleExclusions } from './read/collectors.ts';
 import type { Arguments } from './read/command-line.ts';
-import type { ConfigFileOptions } from './read/config-file.ts';
-import { readEnvironment } from './read/environment.ts';
-import type { FileValues } from './read/file-values.ts';
-import type { TakenLabels } from './read/label-rules.ts';
-import { type Resolved, resolveAll, type Sources } from './read/resolve.ts';
-import type { TlsRules } from './read/server-rules.ts';
+import type { FileValues, readConfigFile } from './read/file-values.ts';
+import {
+  type Resolved,
+  type ResolvedTree,
+  readEnvironment,
+  resolveTree,
+  type Sources,
+  toSettings,
+} from './read/resolve.ts';
+import type { TakenLabels, TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
 import type { WebConfigOptions } from './read/web-config.ts';
 import { isInShard } from './values/number.ts';
@@ -59,53 +56,60 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   for (const { place, message, hint } of problems) complaints.add(place, message, hint);
   const environment = readEnvironment(options.env, collectors, complaints);
 
-  const launched = resolveAll(listLaunchLeaves(), { flags, environment, file: new Map() }, complaints);
-  const launch = toSettings(launchOptions, (path) => launched.get(path.replaceAll('_', '-'))?.value);
+  const launched = resolveTree(listLaunchLeaves(), { flags, environment, file: noFile }, complaints);
+  const launch = toSettings(launchOptions, launched);
   const configFile = launch.config.file;
-  const place = launched.get('config.file')?.place?.text ?? '';
-  const file = await readFileIfNamed(configFile, { place, readFile, collectors, families, complaints });
+  const named = { place: launched.get('config.file')?.place?.text ?? '', readFile, complaints };
+  const file = configFile === undefined ? noFile : await readFileOf(configFile, { collectors, families }, named);
 
-  const sources: Sources = { flags, environment, file: file.values };
-  const general = settleExclusions(resolveAll(listGeneralLeaves(), sources, complaints), complaints);
+  const sources: Sources = { flags, environment, file };
+  const general = settleExclusions(resolveTree(listGeneralLeaves(), sources, complaints), complaints);
   checkBackfill(general, complaints);
   checkDatabase(general, complaints);
-  const polled = resolveCollectors(
-    { ...options, disableDefaults: launch.collector.disableDefaults },
-    sources,
-    complaints,
-  );
-  const ruled = resolveFamilies(families, sources, complaints);
+  const polled = collectors.map((declared) => {
+    const collector = { ...declared, on: declared.on && !launch.collector.disableDefaults };
+    return { name: collector.name, ...resolveCollector(collector, sources, options, complaints) };
+  });
+  const ruled = families.map((family) => ({ name: family.name, ...resolveFamily(family, sources, complaints) }));
   const watched = await readServers({ sources, file, readFile, validateTls, takenLabels, complaints });
   const webConfig = await readWebConfigIfNamed(general.get('web.config_file'), { readFile, validateTls, complaints });
 
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };
-  const { jobs, metrics, ...settings } = toSettings(generalOptions, (path) => general.get(path)?.value);
-  const servers = watched.servers.filter(({ name }) => launch.shard === undefined || isInShard(name, launch.shard));
+  const { jobs, metrics, ...settings } = toSettings(generalOptions, general);
+  const all = watched.map((server) => server.settings);
+  const servers = all.filter(({ name }) => launch.shard === undefined || isInShard(name, launch.shard));
   const config: Config = {
     ...settings,
     jobs: { ...jobs, isWanted: toChoice(jobs), ...toOverrideChoice(jobs.overrides) },
-    metrics: { ...metrics, families: ruled.families },
+    metrics: {
+      ...metrics,
+      families: new Map(
+        ruled.flatMap((one) => (one.settings === undefined ? [] : [[one.name, one.settings] as const])),
+      ),
+    },
     servers,
-    collectors: polled.collectors,
+    collectors: Object.fromEntries(polled.map((one) => [one.name, one.settings])),
     webConfig,
   };
-  const origins = toOrigins([...general, ...polled.resolved, ...ruled.resolved, ...watched.resolved]);
-  const otherServers = watched.servers.length - servers.length;
+  const origins = toOrigins([general, ...[...polled, ...ruled, ...watched].map(({ resolved }) => resolved)]);
+  const otherServers = all.length - servers.length;
   return { ok: true, config, configFile, checkOnly: launch.config.check, otherServers, origins };
 }
 
 const noLabels: TakenLabels = { ofServers: [], ofProjects: [] };
+const noFile: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: true };
 
-function toOrigins(resolved: readonly (readonly [string, Resolved])[]): ReadonlyMap<string, string> {
-  return new Map(resolved.flatMap(([path, { place }]) => (place === undefined ? [] : [[path, place.text] as const])));
+function toOrigins(trees: readonly (ResolvedTree | undefined)[]): ReadonlyMap<string, string> {
+  const given = trees.flatMap((tree) => [...(tree?.values() ?? [])]);
+  return new Map(
+    given.flatMap(({ leaf: { path = '' }, place }) => (place === undefined ? [] : [[path, place.text] as const])),
+  );
 }
 
 // Parsing YAML takes a large part of the start, so the parser is loaded only for a file.
-async function readFileIfNamed(path: string | undefined, about: ConfigFileOptions): Promise<FileValues> {
-  if (path === undefined) return { values: new Map(), servers: [], faulty: new Set(), complete: true };
-  const { readConfigFile } = await import('./read/config-file.ts');
-  return readConfigFile(path, about);
+async function readFileOf(...about: Parameters<typeof readConfigFile>): Promise<FileValues> {
+  return (await import('./read/file-values.ts')).readConfigFile(...about);
 }
 
 async function readWebConfigIfNamed(

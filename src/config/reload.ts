@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Complaint } from '../domain/complaint.ts';
 import type { WebConfig } from '../domain/web-config.ts';
 import type { Config } from './config.ts';
-import { listGeneralLeaves } from './declare/catalogue.ts';
+import { isFixed, listGeneralLeaves } from './declare/catalogue.ts';
 import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 
@@ -46,9 +46,9 @@ export function needsRestart(next: WebConfig | undefined, running: WebConfig | u
 
 /** The options that a reload does not change, with the keys of their settings. */
 function listFixedOptions(): { path: string; keys: readonly string[] }[] {
-  return listGeneralLeaves().flatMap(({ path = '', option }) => {
-    if (option.reload !== 'restart') return [];
-    return [{ path, keys: path.split('.').map((key) => toSettingName(key, option.type.kind)) }];
+  const fixed = listGeneralLeaves().filter(isFixed);
+  return fixed.map(({ key: path, option }) => {
+    return { path, keys: path.split('.').map((key) => toSettingName(key, option.type.kind)) };
   });
 }
 

@@ -65,11 +65,11 @@ export const rooms: readonly Room[] = [
     types: ['config'],
     packages: ['zod', 'node:net'],
   },
-  { room: 'config/patterns', knows: ['config/values'] },
+  { room: 'config/patterns', knows: ['config/values'], packages: ['zod'] },
   {
     room: 'config/declare',
-    knows: ['domain', 'config/values', 'config/patterns'],
-    types: ['config'],
+    knows: ['config/values', 'config/patterns'],
+    types: ['config', 'domain'],
   },
   {
     room: 'config/read',
@@ -79,9 +79,9 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'config/show',
-    knows: ['domain', 'config/values', 'config/declare'],
+    knows: ['domain', 'config/declare'],
     types: ['config'],
-    packages: ['yaml'],
+    packages: ['yaml', 'zod'],
   },
   { room: 'config', knows: ['domain'] },
 

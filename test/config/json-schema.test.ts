@@ -203,7 +203,7 @@ describe('config/json-schema', () => {
                 additionalProperties: false,
                 required: ['match', 'labels'],
                 properties: {
-                  match: { type: 'string' },
+                  match: { type: 'string', minLength: 1, maxLength: 200 },
                   labels: {
                     type: 'object',
                     maxProperties: 20,

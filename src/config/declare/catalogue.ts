@@ -3,18 +3,23 @@ import {
   type CollectorDefaults,
   defineCollectorOptions,
   familyOptions,
+  fixedPaths,
   generalOptions,
   launchOptions,
+  otherFlags,
   serverOptions,
 } from './options.ts';
 import { webFileOptions } from './web-file-options.ts';
 
 export type Leaf = {
+  /** Its place in its tree, such as `tls.ca_file`. */
+  readonly key: string;
   /** Its place in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
   readonly path: string | undefined;
   /** Its flag without the dashes, such as `web.listen-address`; undefined if it has none. */
   readonly flag: string | undefined;
-  readonly environment: string;
+  /** Its variable; undefined if it is only in a file. */
+  readonly environment: string | undefined;
   readonly option: Option<unknown>;
 };
 
@@ -25,56 +30,58 @@ export function listLeaves(collectors: readonly CollectorDefaults[]): readonly L
 }
 
 export function listLaunchLeaves(): readonly Leaf[] {
-  return toLeaves(launchOptions, []).map(({ keys, option }) => ({ ...toNames(keys, option), path: undefined }));
+  return toLeaves(launchOptions).map((leaf) => ({ ...leaf, path: undefined }));
 }
 
 export function listGeneralLeaves(): readonly Leaf[] {
-  return toLeaves(generalOptions, []).map(({ keys, option }) => toNames(keys, option));
+  return toLeaves(generalOptions);
 }
 
 /** The switch of a collector is `--collector.<name>`, as in other exporters. */
 export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf[] {
-  return toLeaves(defineCollectorOptions(collector), []).map(({ keys, option }) => {
-    const path = ['collectors', collector.name, ...keys].join('.');
-    const nameKeys = keys[0] === 'enabled' ? [] : keys;
-    return { ...toNames(['collector', collector.name, ...nameKeys], option), path };
+  const { name } = collector;
+  return toLeaves(defineCollectorOptions(collector)).map(({ key, option }) => {
+    const names = toNames(key === 'enabled' ? `collector.${name}` : `collector.${name}.${key}`);
+    return { ...names, key, option, path: `collectors.${name}.${key}` };
   });
 }
 
 /** The options of the server at a place of the list; the variables are those of the single-server form. */
 export function listServerLeaves(path: string): readonly Leaf[] {
-  return toLeaves(serverOptions, []).map(({ keys, option }) => {
-    return { ...toNames(keys, option), flag: undefined, path: `${path}.${keys.join('.')}` };
-  });
+  return toLeaves(serverOptions).map((leaf) => ({ ...leaf, flag: undefined, path: `${path}.${leaf.key}` }));
 }
 
-export function listFamilyLeaves(family: string): readonly (Omit<Leaf, 'environment'> & { environment: undefined })[] {
-  return toLeaves(familyOptions, []).map(({ keys, option }) => {
-    return { path: ['metrics', family, ...keys].join('.'), flag: undefined, environment: undefined, option };
-  });
+export function listFamilyLeaves(family: string): readonly Leaf[] {
+  return listFileLeaves(familyOptions).map((leaf) => ({ ...leaf, path: `metrics.${family}.${leaf.key}` }));
 }
 
 /** The options of the file of `--web.config.file`. */
-export function listWebFileLeaves(): readonly (Omit<Leaf, 'environment'> & { environment: undefined })[] {
-  return toLeaves(webFileOptions, []).map(({ keys, option }) => {
-    return { path: keys.join('.'), flag: undefined, environment: undefined, option };
-  });
+export function listWebFileLeaves(): readonly Leaf[] {
+  return listFileLeaves(webFileOptions);
 }
 
 /** Returns the variable for a secret itself, beside the one for the path of its file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
-  return option.type.kind === 'secret' ? environment.replace(/_FILE$/, '') : undefined;
+  return option.type.kind === 'secret' ? environment?.replace(/_FILE$/, '') : undefined;
 }
 
-function toNames(keys: readonly string[], option: Option<unknown>): Leaf {
-  const path = keys.join('.');
-  const flag = option.flag ?? path.replaceAll('_', '-');
-  return { path, flag, environment: environmentPrefix + flag.replace(/[.-]/g, '_').toUpperCase(), option };
+/** Reports whether a change takes effect only with a restart. */
+export function isFixed({ path = '' }: Leaf): boolean {
+  return fixedPaths.some((fixed) => path === fixed || path.startsWith(`${fixed}.`));
 }
 
-function toLeaves(tree: OptionTree, keys: readonly string[]): { keys: readonly string[]; option: Option<unknown> }[] {
-  return Object.entries(tree).flatMap(([key, node]) => {
-    const here = [...keys, key];
-    return isOption(node) ? [{ keys: here, option: node }] : toLeaves(node, here);
+function listFileLeaves(tree: OptionTree): Leaf[] {
+  return toLeaves(tree).map((leaf) => ({ ...leaf, flag: undefined, environment: undefined }));
+}
+
+function toLeaves(tree: OptionTree, within = ''): Leaf[] {
+  return Object.entries(tree).flatMap(([name, node]) => {
+    const key = within + name;
+    return isOption(node) ? [{ key, path: key, ...toNames(key), option: node }] : toLeaves(node, `${key}.`);
   });
+}
+
+function toNames(key: string): { flag: string; environment: string } {
+  const flag = otherFlags.get(key) ?? key.replaceAll('_', '-');
+  return { flag, environment: environmentPrefix + flag.replace(/[.-]/g, '_').toUpperCase() };
 }

@@ -11,13 +11,7 @@ export type Option<T, K extends Kind = Kind> = {
   readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
-  /** Whether a change takes effect with a reload or only with a restart. */
-  readonly reload: Reload;
-  /** Replaces the derived flag by the name that other exporters use. */
-  readonly flag?: string;
 };
-
-export type Reload = 'now' | 'restart';
 
 /** A default. Lists can only be empty or hold plain words; the same for maps. */
 export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
@@ -38,36 +32,22 @@ export type Settings<T extends OptionTree> = {
 // Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
-/** Marks an option that a reload does not change. */
-export function untilRestart<O extends Option<unknown>>(declared: O): O & { reload: 'restart' } {
-  return { ...declared, reload: 'restart' };
-}
-
-/** Gives an option the flag that other exporters use. */
-export function withFlag<O extends Option<unknown>>(flag: string, declared: O): O {
-  return { ...declared, flag };
-}
-
-/** The settings of a tree of options that a reload does not change. */
-export type FixedSettings<T extends OptionTree> = {
-  readonly [K in keyof T & string as T[K] extends { readonly reload: 'restart' }
-    ? SettingName<K, T[K]>
-    : never]: T[K] extends Option<infer V> ? V : never;
-};
+/** An option that still needs its help, a sentence. */
+type Unhelped<O> = { readonly help: (help: string) => O };
 
 /** Declares an option with a default, written as in YAML. */
-export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback, help: string): Option<T, K> {
-  return { [mark]: true, type, fallback, required: false, help, reload: 'now' };
+export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback): Unhelped<Option<T, K>> {
+  return { help: (help) => ({ [mark]: true, type, fallback, required: false, help }) };
 }
 
 /** Declares an option without a default. */
-export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
-  return { [mark]: true, type, fallback: undefined, required: false, help, reload: 'now' };
+export function optional<T, K extends Kind>(type: ValueType<T, K>): Unhelped<Option<T | undefined, K>> {
+  return { help: (help) => ({ [mark]: true, type, fallback: undefined, required: false, help }) };
 }
 
 /** Declares an option that must be given. */
-export function required<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T, K> {
-  return { [mark]: true, type, fallback: undefined, required: true, help, reload: 'now' };
+export function required<T, K extends Kind>(type: ValueType<T, K>): Unhelped<Option<T, K>> {
+  return { help: (help) => ({ [mark]: true, type, fallback: undefined, required: true, help }) };
 }
 
 export function isOption(node: OptionTree | Option<unknown>): node is Option<unknown> {
@@ -84,7 +64,7 @@ export function toSettingName(key: string, kind: Kind): string {
 type SettingName<K extends string, N> = N extends Option<unknown, infer M> ? NameOfKind<K, M> : CamelCase<K>;
 
 /** The type of what `toSettingName` returns. */
-export type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
+type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
   ? `${CamelCase<K>}Ms`
   : M extends 'secret'
     ? K extends `${infer Bare}_file`
@@ -92,6 +72,6 @@ export type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
       : CamelCase<K>
     : CamelCase<K>;
 
-type CamelCase<K extends string> = K extends `${infer Head}_${infer Tail}`
+export type CamelCase<K extends string> = K extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : K;

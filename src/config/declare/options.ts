@@ -1,197 +1,200 @@
 import { type Patterns, pattern, patternList } from '../patterns/pattern.ts';
 import { listenAddress, proxyAddress, webAddress } from '../values/address.ts';
-import { bucketBounds, labelNames } from '../values/family-types.ts';
-import { labels } from '../values/labels.ts';
+import { duration } from '../values/duration.ts';
+import { bucketBounds, labelNames, mapList } from '../values/lists.ts';
+import { labels } from '../values/maps.ts';
 import { autoOrNumber, number, shard, wholeNumber } from '../values/number.ts';
-import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userName } from '../values/texts.ts';
-import { boolean, choice, duration, passwordFile, path, secretFile } from '../values/value-type.ts';
-import { mapList } from './map-list.ts';
-import { type Option, type OptionTree, option, optional, required, untilRestart, withFlag } from './option.ts';
+import {
+  hostName,
+  namespace,
+  passwordFile,
+  path,
+  pemFile,
+  routePrefix,
+  secretFile,
+  serverName,
+  urlPath,
+  userName,
+} from '../values/texts.ts';
+import { boolean, choice } from '../values/value-type.ts';
+import { type Option, type OptionTree, option, optional, required } from './option.ts';
 import { postgresOptions } from './postgres-options.ts';
 import { traceOptions } from './trace-options.ts';
 
-const overdueFactors = { min: 1, max: 1000 } as const;
-const successAge = duration({ min: '1m', max: '52w' });
+const overdueFactor = number(1, 1000);
+
+const jobOverrides = mapList(
+  {
+    match: pattern.schema,
+    success_age: duration('1m', '52w').schema.optional(),
+    overdue_factor: overdueFactor.schema.optional(),
+    critical: boolean.schema.optional(),
+  },
+  {
+    takes: 'a list of patterns with what is particular to their jobs',
+    example: '[{ match: "pay/nightly/.*", success_age: 26h }]',
+    unique: [],
+  },
+);
+
+const projectLabels = mapList(
+  { match: pattern.schema, labels: labels.schema },
+  {
+    takes: 'a list of patterns with labels',
+    example: '[{ match: "pay-.*", labels: { team: payments } }]',
+    unique: [],
+  },
+);
+
+const members = mapList(
+  { name: serverName.schema, url: webAddress.schema },
+  { takes: 'a list of members', example: '[{ name: a, url: https://a.example.org }]', unique: ['name', 'url'] },
+);
 
 export const generalOptions = {
   web: {
-    listen_address: untilRestart(option(listenAddress, ':9720', 'Address to listen on for metrics and pages.')),
-    config_file: withFlag(
-      'web.config.file',
-      untilRestart(
-        optional(
-          path('/etc/automation-exporter/web.yml'),
-          'File with TLS, users and headers of the exporter, in the form that Prometheus and its exporters share.',
-        ),
-      ),
+    listen_address: option(listenAddress, ':9720').help('Address to listen on for metrics and pages.'),
+    config_file: optional(path('/etc/automation-exporter/web.yml')).help(
+      'File with TLS, users and headers of the exporter, in the form that Prometheus and its exporters share.',
     ),
-    username: optional(
-      userName(),
+    username: optional(userName).help(
       'User name for the commands why and quarantine, which call the running exporter, if it has users.',
     ),
-    password_file: optional(path('/etc/automation-exporter/password'), 'File with the password of that user.'),
-    telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path under which to serve metrics.')),
-    external_url: optional(
-      webAddress,
+    password_file: optional(path('/etc/automation-exporter/password')).help('File with the password of that user.'),
+    telemetry_path: option(urlPath, '/metrics').help('Path under which to serve metrics.'),
+    external_url: optional(webAddress).help(
       'URL under which browsers open the pages, used for links in pages and alerts. Under other names with a dot, browsers are refused.',
     ),
-    grafana_url: optional(
-      webAddress,
+    grafana_url: optional(webAddress).help(
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
     ),
-    systemd_socket: untilRestart(
-      option(boolean, false, 'Listen on a socket passed by systemd instead of listen_address.'),
-    ),
-    route_prefix: untilRestart(option(routePrefix(), '/', 'Prefix of all paths that the exporter serves.')),
-    enable_lifecycle: option(boolean, false, 'Enable POST /-/reload and the quarantine actions over HTTP.'),
-    max_requests: untilRestart(
-      option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Maximum number of simultaneous scrapes.'),
-    ),
+    systemd_socket: option(boolean, false).help('Listen on a socket passed by systemd instead of listen_address.'),
+    route_prefix: option(routePrefix, '/').help('Prefix of all paths that the exporter serves.'),
+    enable_lifecycle: option(boolean, false).help('Enable POST /-/reload and the quarantine actions over HTTP.'),
+    max_requests: option(wholeNumber(1, 10_000), 40).help('Maximum number of simultaneous scrapes.'),
   },
   jobs: {
-    detail: option(
-      choice('all', 'top', 'none'),
-      'top',
+    detail: option(choice('all', 'top', 'none'), 'top').help(
       'Which jobs have their own series; all others are counted together.',
     ),
-    top: option(
-      wholeNumber({ min: 1, max: 100_000 }),
-      200,
-      'Number of jobs with their own series if jobs.detail is top.',
-    ),
-    cap: option(wholeNumber({ min: 1, max: 1_000_000 }), 5000, 'Upper limit of jobs with their own series.'),
-    include: option(patternList, [], 'Patterns of jobs to watch, as project/group/name; all if empty.'),
-    exclude: option(patternList, [], 'Patterns of jobs not to watch; takes precedence over include.'),
-    overrides: option(
-      jobOverrides(),
-      [],
+    top: option(wholeNumber(1, 100_000), 200).help('Number of jobs with their own series if jobs.detail is top.'),
+    cap: option(wholeNumber(1, 1_000_000), 5000).help('Upper limit of jobs with their own series.'),
+    include: option(patternList, []).help('Patterns of jobs to watch, as project/group/name; all if empty.'),
+    exclude: option(patternList, []).help('Patterns of jobs not to watch; takes precedence over include.'),
+    overrides: option(jobOverrides, []).help(
       'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue, critical is true where a missed run is critical. The first match wins, separately for each setting.',
     ),
   },
   executions: {
-    overlap: option(
-      duration({ min: '0s', max: '30m' }),
-      '120s',
+    overlap: option(duration('0s', '30m'), '120s').help(
       'Overlap of each read with the previous one, because servers report finished executions late.',
     ),
-    max_delay: option(
-      duration({ min: '1s', max: '1d' }),
-      '15m',
+    max_delay: option(duration('1s', '1d'), '15m').help(
       'Maximum time between two reads of a project, including idle projects.',
     ),
-    overdue_factor: option(
-      number(overdueFactors),
-      3,
+    overdue_factor: option(overdueFactor, 3).help(
       'Multiple of its average duration after which an execution is overdue.',
     ),
-    overdue_floor: option(
-      duration({ min: '0s', max: '4w' }),
-      '5m',
-      'Duration below which an execution is never overdue.',
-    ),
-    backfill: option(
-      duration({ min: '0s', max: '4w' }),
-      '0s',
+    overdue_floor: option(duration('0s', '4w'), '5m').help('Duration below which an execution is never overdue.'),
+    backfill: option(duration('0s', '4w'), '0s').help(
       'How far before the first start to count executions; does not affect projects that are already watched.',
     ),
-    catch_up_limit: option(
-      duration({ min: '1m', max: '4w' }),
-      '7d',
+    catch_up_limit: option(duration('1m', '4w'), '7d').help(
       'How far back to count after an outage; executions that ended earlier are skipped and reported as skipped.',
     ),
   },
   schedule: {
-    margin: option(
-      duration({ min: '10s', max: '6h' }),
-      '10m',
+    margin: option(duration('10s', '6h'), '10m').help(
       'How late a scheduled run may start before it counts as missed; at most half the time to the next one.',
     ),
   },
   traces: traceOptions,
   metrics: {
-    hold_new_series: option(
-      duration({ min: '0s', max: '1h' }),
-      '60s',
+    hold_new_series: option(duration('0s', '1h'), '60s').help(
       'How long a new execution counter stays at 0 before its first increase, so that rate() sees it; must exceed the scrape interval.',
     ),
-    cicd: option(
-      boolean,
-      false,
+    cicd: option(boolean, false).help(
       'Also expose executions of jobs under the OpenTelemetry names cicd_pipeline_run_*; each job then uses more of collectors.executions.max_series.',
     ),
   },
   log: {
-    level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Lowest severity to log.'),
-    format: untilRestart(option(choice('logfmt', 'json'), 'logfmt', 'Output format of the log.')),
+    level: option(choice('debug', 'info', 'warn', 'error'), 'info').help('Lowest severity to log.'),
+    format: option(choice('logfmt', 'json'), 'logfmt').help('Output format of the log.'),
   },
   state: {
-    dir: untilRestart(
-      option(path('/var/lib/automation-exporter'), './state', 'Directory for state that must survive a restart.'),
+    dir: option(path('/var/lib/automation-exporter'), './state').help(
+      'Directory for state that must survive a restart.',
     ),
-    memory: untilRestart(option(boolean, false, 'Keep the state in memory only; it is lost on restart.')),
+    memory: option(boolean, false).help('Keep the state in memory only; it is lost on restart.'),
     postgres: postgresOptions,
   },
 } as const satisfies OptionTree;
 
+/** What a reload does not change, because it is made once; a section stands for all in it. */
+export const fixedPaths = [
+  'web.listen_address',
+  'web.config_file',
+  'web.telemetry_path',
+  'web.systemd_socket',
+  'web.route_prefix',
+  'web.max_requests',
+  'log.format',
+  'state',
+] as const;
+
+/** The flags that do not follow from their paths, because other exporters have them. */
+export const otherFlags: ReadonlyMap<string, string> = new Map([['web.config_file', 'web.config.file']]);
+
 /** The options of one server. Each has a variable for a single server, and none has a flag. */
 export const serverOptions = {
-  name: option(serverName(), 'default', 'Unique name of the server in labels and on pages.'),
-  url: required(webAddress, 'URL of the server, without /api.'),
-  token_file: optional(secretFile, 'File with the API token.'),
-  username: optional(userName(), 'User to log in as, for servers without an API token.'),
-  password_file: optional(passwordFile, 'File with the password of the user.'),
-  bearer_token_file: optional(secretFile, 'File with a bearer token of an identity provider.'),
-  dialect: option(
-    choice('auto', 'service', 'rundeck'),
-    'auto',
+  name: option(serverName, 'default').help('Unique name of the server in labels and on pages.'),
+  url: required(webAddress).help('URL of the server, without /api.'),
+  token_file: optional(secretFile).help('File with the API token.'),
+  username: optional(userName).help('User to log in as, for servers without an API token.'),
+  password_file: optional(passwordFile).help('File with the password of the user.'),
+  bearer_token_file: optional(secretFile).help('File with a bearer token of an identity provider.'),
+  dialect: option(choice('auto', 'service', 'rundeck'), 'auto').help(
     'Names of the HTTP headers; auto detects them on first contact.',
   ),
-  api_version: option(
-    autoOrNumber({ min: 14, max: 99 }),
-    'auto',
+  api_version: option(autoOrNumber(14, 99), 'auto').help(
     'API version to use; auto selects the newest that both sides support.',
   ),
-  timeout: option(duration({ min: '100ms', max: '10m' }), '10s', 'Timeout of a request, including its response.'),
+  timeout: option(duration('100ms', '10m'), '10s').help('Timeout of a request, including its response.'),
   tls: {
-    ca_file: optional(pemFile(), 'File with certificate authorities to trust in addition to those of the system.'),
-    cert_file: optional(pemFile(), 'File with the client certificate.'),
-    key_file: optional(pemFile(), 'File with the private key of the client certificate.'),
-    server_name: optional(hostName(), 'Expected name in the certificate of the server.'),
-    insecure_skip_verify: option(
-      boolean,
-      false,
+    ca_file: optional(pemFile).help('File with certificate authorities to trust in addition to those of the system.'),
+    cert_file: optional(pemFile).help('File with the client certificate.'),
+    key_file: optional(pemFile).help('File with the private key of the client certificate.'),
+    server_name: optional(hostName).help('Expected name in the certificate of the server.'),
+    insecure_skip_verify: option(boolean, false).help(
       'Disable certificate validation; anyone between exporter and server can then read and change the traffic.',
     ),
   },
-  proxy_url: optional(proxyAddress, 'URL of the proxy to use for the server.'),
-  namespace: optional(
-    namespace(),
+  proxy_url: optional(proxyAddress).help('URL of the proxy to use for the server.'),
+  namespace: optional(namespace).help(
     'Text from which trace ids are computed; defaults to the url. Set it to keep the ids when the url changes.',
   ),
   budget: {
-    requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Maximum number of requests per second.'),
-    concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Maximum number of simultaneous requests.'),
+    requests_per_second: option(number(0.1, 1000), 10).help('Maximum number of requests per second.'),
+    concurrency: option(wholeNumber(1, 100), 4).help('Maximum number of simultaneous requests.'),
   },
-  labels: option(labels, {}, 'Labels for every series of this server; in the environment variable, as site=eu,tier=1.'),
+  labels: option(labels, {}).help(
+    'Labels for every series of this server; in the environment variable, as site=eu,tier=1.',
+  ),
   projects: {
-    include: option(patternList, ['.*'], 'Patterns of projects to watch; all if empty.'),
-    exclude: option(patternList, [], 'Patterns of projects not to watch; takes precedence over include.'),
-    labels: option(
-      projectLabels(),
-      [],
+    include: option(patternList, ['.*']).help('Patterns of projects to watch; all if empty.'),
+    exclude: option(patternList, []).help('Patterns of projects not to watch; takes precedence over include.'),
+    labels: option(projectLabels, []).help(
       'Labels on automation_project_info for projects that match a pattern; in the environment variable, as JSON.',
     ),
   },
-  members: option(
-    members(),
-    [],
+  members: option(members, []).help(
     'Members of the cluster, polled individually for metrics that differ by member; in the environment variable, as JSON.',
   ),
 } as const satisfies OptionTree;
 
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
   const options = definePollOptions(collector);
-  return projects === undefined ? options : { ...options, projects: option(patternList, [], projects) };
+  return projects === undefined ? options : { ...options, projects: option(patternList, []).help(projects) };
 }
 
 export const usualMaxSeries = 10_000;
@@ -201,34 +204,29 @@ type CollectorOptions = PollOptions & { projects?: Option<Patterns, 'plain'> };
 
 function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }: Omit<CollectorDefaults, 'projects'>) {
   return {
-    enabled: option(boolean, on, `${help}.`),
-    every: option(duration({ min: '1s' }), every, `Interval between polls of ${name}.`),
-    max_series: option(
-      wholeNumber({ min: 1, max: 10_000_000 }),
-      maxSeries,
-      `Maximum number of series of ${name} per server.`,
-    ),
+    enabled: option(boolean, on).help(`${help}.`),
+    every: option(duration('1s'), every).help(`Interval between polls of ${name}.`),
+    max_series: option(wholeNumber(1, 10_000_000), maxSeries).help(`Maximum number of series of ${name} per server.`),
   } as const satisfies OptionTree;
 }
 
 /** The options of a metric family; only the file has them. */
 export const familyOptions = {
-  off: option(boolean, false, 'Do not expose the metric family.'),
-  drop_labels: option(labelNames, [], 'Labels to drop; series that become identical are merged.'),
-  buckets: optional(bucketBounds, 'Upper bounds of histogram buckets, in ascending order.'),
+  off: option(boolean, false).help('Do not expose the metric family.'),
+  drop_labels: option(labelNames, []).help('Labels to drop; series that become identical are merged.'),
+  buckets: optional(bucketBounds).help('Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;
 
 /** The options that only the command line and the environment have. */
 export const launchOptions = {
   config: {
-    file: optional(path('/etc/automation-exporter/config.yaml'), 'Configuration file, in YAML.'),
-    check: option(boolean, false, 'Check the configuration and exit.'),
+    file: optional(path('/etc/automation-exporter/config.yaml')).help('Configuration file, in YAML.'),
+    check: option(boolean, false).help('Check the configuration and exit.'),
   },
   collector: {
-    disable_defaults: option(boolean, false, 'Disable all collectors that are not enabled by name.'),
+    disable_defaults: option(boolean, false).help('Disable all collectors that are not enabled by name.'),
   },
-  shard: optional(
-    shard,
+  shard: optional(shard).help(
     'Share of the configured servers to watch, chosen by their names: each of N exporters with the same file watches the servers of one shard.',
   ),
 } as const satisfies OptionTree;
@@ -262,37 +260,3 @@ export const exclusions = [
   { option: 'state.postgres.host', switch: 'state.memory' },
   { option: 'state.postgres.url_file', switch: 'state.memory' },
 ] as const;
-
-function projectLabels() {
-  return mapList(
-    { match: pattern, labels },
-    {
-      takes: 'a list of patterns with labels',
-      example: '[{ match: "pay-.*", labels: { team: payments } }]',
-      unique: [],
-    },
-  );
-}
-
-function jobOverrides() {
-  return mapList(
-    { match: pattern },
-    {
-      takes: 'a list of patterns with what is particular to their jobs',
-      example: '[{ match: "pay/nightly/.*", success_age: 26h }]',
-      unique: [],
-      optional: { success_age: successAge, overdue_factor: number(overdueFactors), critical: boolean },
-    },
-  );
-}
-
-function members() {
-  return mapList(
-    { name: serverName(), url: webAddress },
-    {
-      takes: 'a list of members',
-      example: '[{ name: a, url: https://a.example.org }]',
-      unique: ['name', 'url'],
-    },
-  );
-}

@@ -1,7 +1,9 @@
+import { duration } from '../values/duration.ts';
+import { choices, textList } from '../values/lists.ts';
 import { wholeNumber } from '../values/number.ts';
-import { pemFile, textList } from '../values/texts.ts';
-import { boolean, choice, duration } from '../values/value-type.ts';
-import { basicAuthUsers, choices, pemText, responseHeaders } from '../values/web-values.ts';
+import { pemFile } from '../values/texts.ts';
+import { boolean, choice } from '../values/value-type.ts';
+import { basicAuthUsers, pemText, responseHeaders } from '../values/web-values.ts';
 import { type OptionTree, option, optional } from './option.ts';
 
 /** Cipher suites up to TLS 1.2: Go's names → OpenSSL's names. */
@@ -39,52 +41,38 @@ const versions = choice('TLS12', 'TLS13');
 /** The options of the file of `--web.config.file`, which has the form of Prometheus' web configuration file. */
 export const webFileOptions = {
   tls_server_config: {
-    cert: optional(pemText(), 'Certificate of the exporter, as text in PEM.'),
-    key: optional(pemText(), 'Private key of the certificate, as text in PEM.'),
-    client_ca: optional(pemText(), 'Certificate authorities of clients, as text in PEM.'),
-    cert_file: optional(pemFile(), 'File with the certificate of the exporter.'),
-    key_file: optional(pemFile(), 'File with the private key of the certificate.'),
-    client_ca_file: optional(pemFile(), 'File with the certificate authorities of clients.'),
-    client_auth_type: option(
-      choice(...clientAuthTypes),
-      'NoClientCert',
+    cert: optional(pemText).help('Certificate of the exporter, as text in PEM.'),
+    key: optional(pemText).help('Private key of the certificate, as text in PEM.'),
+    client_ca: optional(pemText).help('Certificate authorities of clients, as text in PEM.'),
+    cert_file: optional(pemFile).help('File with the certificate of the exporter.'),
+    key_file: optional(pemFile).help('File with the private key of the certificate.'),
+    client_ca_file: optional(pemFile).help('File with the certificate authorities of clients.'),
+    client_auth_type: option(choice(...clientAuthTypes), 'NoClientCert').help(
       'Whether clients need a certificate; only RequireAndVerifyClientCert keeps others out.',
     ),
-    client_allowed_sans: option(
-      textList,
-      [],
+    client_allowed_sans: option(textList, []).help(
       'Subject alternative names that are allowed: the certificate of a client must have one of them. Empty allows all.',
     ),
-    min_version: option(versions, 'TLS12', 'Lowest version of TLS.'),
-    max_version: option(versions, 'TLS13', 'Highest version of TLS.'),
-    cipher_suites: option(
-      choices('a list of cipher suites', toNames(cipherSuites)),
-      [],
+    min_version: option(versions, 'TLS12').help('Lowest version of TLS.'),
+    max_version: option(versions, 'TLS13').help('Highest version of TLS.'),
+    cipher_suites: option(choices('a list of cipher suites', toNames(cipherSuites)), []).help(
       'Cipher suites for TLS 1.2; those of OpenSSL if empty.',
     ),
-    prefer_server_cipher_suites: option(boolean, true, 'Prefer the order of cipher_suites to that of the client.'),
-    curve_preferences: option(
-      choices('a list of curves', toNames(curves)),
-      [],
+    prefer_server_cipher_suites: option(boolean, true).help('Prefer the order of cipher_suites to that of the client.'),
+    curve_preferences: option(choices('a list of curves', toNames(curves)), []).help(
       'Elliptic curves, the preferred one first; those of OpenSSL if empty.',
     ),
   },
   http_server_config: {
-    http2: option(boolean, true, 'Accepted for other exporters; this one speaks HTTP/1.1 only.'),
-    headers: option(responseHeaders, {}, 'Headers of every response.'),
+    http2: option(boolean, true).help('Accepted for other exporters; this one speaks HTTP/1.1 only.'),
+    headers: option(responseHeaders, {}).help('Headers of every response.'),
   },
-  basic_auth_users: option(
-    basicAuthUsers,
-    {},
+  basic_auth_users: option(basicAuthUsers, {}).help(
     'Users with the bcrypt hashes of their passwords; none needed if empty.',
   ),
   rate_limit: {
-    interval: option(
-      duration({ min: '0s', max: '1h' }),
-      '0s',
-      'Time after which one more request is allowed; 0s for no limit.',
-    ),
-    burst: option(wholeNumber({ min: 0, max: 1_000_000 }), 0, 'Number of requests that are allowed at once.'),
+    interval: option(duration('0s', '1h'), '0s').help('Time after which one more request is allowed; 0s for no limit.'),
+    burst: option(wholeNumber(0, 1_000_000), 0).help('Number of requests that are allowed at once.'),
   },
 } as const satisfies OptionTree;
 

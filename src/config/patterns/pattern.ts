@@ -1,7 +1,6 @@
-import type { Parsed } from '../values/duration.ts';
-import type { LabelPair } from '../values/labels.ts';
-import { readPart, structured } from '../values/structure.ts';
-import { parsedText, type ValueType } from '../values/value-type.ts';
+import * as z from 'zod';
+import type { LabelPair } from '../values/maps.ts';
+import { type Parsed, parsedText, plain, takes, type ValueType } from '../values/value-type.ts';
 import { countSteps, createMatcher } from './pattern-matcher.ts';
 import { PatternError, parsePatternSyntax } from './pattern-syntax.ts';
 
@@ -40,41 +39,30 @@ function findFault(source: string): string | undefined {
   }
 }
 
-const maxPatterns = 100;
-
 export type Patterns = { readonly sources: readonly string[]; readonly matches: (name: string) => boolean };
 
-export const pattern: ValueType<Pattern, 'plain'> = parsedText(parsePattern, {
+export const pattern = parsedText(parsePattern, {
   takes: 'a pattern',
   examples: ['pay-.*'],
   placeholder: 'PATTERN',
+  json: { minLength: 1, maxLength: maxPatternLength },
   format: ({ source }) => source,
 });
 
+const patterns = z
+  .array(pattern.schema, takes('a list of patterns', 'for example ["pay-.*"]'))
+  .max(100, 'holds more than 100 patterns');
+
 /** A flag or a variable has one pattern, which may have alternatives separated by |. */
-export const patternList: ValueType<Patterns, 'plain'> = structured(
-  (found, add) => {
-    if (!Array.isArray(found)) return undefined;
-    if (found.length > maxPatterns) add({ path: [], message: `holds more than ${maxPatterns} patterns` });
-    const read = found.slice(0, maxPatterns).map((raw, index) => readPart(pattern, raw, [index], add));
-    const patterns = read.filter((one) => one !== undefined);
-    return {
-      sources: patterns.map(({ source }) => source),
-      matches: (name) => patterns.some((one) => one.matches(name)),
-    };
-  },
-  {
-    takes: 'a list of patterns',
-    example: '["pay-.*"]',
-    placeholder: 'PATTERN',
-    fromText: (text) => [text],
-    format: ({ sources }) => sources,
-    jsonSchema: {
-      type: 'array',
-      maxItems: maxPatterns,
-      items: { type: 'string', minLength: 1, maxLength: maxPatternLength },
-    },
-  },
+export const patternList: ValueType<Patterns, 'plain'> = plain(
+  z.codec(patterns, z.custom<Patterns>(), {
+    decode: (given) => ({
+      sources: given.map(({ source }) => source),
+      matches: (name) => given.some((one) => one.matches(name)),
+    }),
+    encode: ({ sources, matches }) => sources.map((source) => ({ source, matches })),
+  }),
+  { placeholder: 'PATTERN', fromText: (text) => [text] },
 );
 
 type Choice = { include: Patterns; exclude: Patterns };
@@ -86,8 +74,8 @@ export function toChoice({ include, exclude }: Choice): (name: string) => boolea
 
 type Override = {
   match: Pattern;
-  successAgeMs?: number | undefined;
-  overdueFactor?: number | undefined;
+  success_age?: number | undefined;
+  overdue_factor?: number | undefined;
   critical?: boolean | undefined;
 };
 
@@ -97,13 +85,15 @@ export function toOverrideChoice(entries: readonly Override[]): {
   overdueFactorOf: (path: string) => number | undefined;
   isCritical: (path: string) => boolean;
 } {
-  const ofAges = entries.filter(({ successAgeMs }) => successAgeMs !== undefined);
-  const ofFactors = entries.filter(({ overdueFactor }) => overdueFactor !== undefined);
-  const ofSeverity = entries.filter(({ critical }) => critical !== undefined);
+  const toChoiceOf = <K extends keyof Override>(key: K): ((path: string) => Override[K] | undefined) => {
+    const given = entries.filter((entry) => entry[key] !== undefined);
+    return (path) => given.find(({ match }) => match.matches(path))?.[key];
+  };
+  const isCritical = toChoiceOf('critical');
   return {
-    successAgeMsOf: (path) => ofAges.find(({ match }) => match.matches(path))?.successAgeMs,
-    overdueFactorOf: (path) => ofFactors.find(({ match }) => match.matches(path))?.overdueFactor,
-    isCritical: (path) => ofSeverity.find(({ match }) => match.matches(path))?.critical ?? false,
+    successAgeMsOf: toChoiceOf('success_age'),
+    overdueFactorOf: toChoiceOf('overdue_factor'),
+    isCritical: (path) => isCritical(path) ?? false,
   };
 }
 

@@ -1,5 +1,5 @@
-import { type Complaints, didYouMean, type Place, toInnerPlace } from '../../domain/complaint.ts';
-import type { CollectorConfig, Config, FamilyConfig } from '../config.ts';
+import { type Complaints, didYouMean, toInnerPlace } from '../../domain/complaint.ts';
+import type { CollectorConfig, FamilyConfig } from '../config.ts';
 import { listCollectorLeaves, listFamilyLeaves } from '../declare/catalogue.ts';
 import {
   type CollectorDefaults,
@@ -8,72 +8,54 @@ import {
   type FamilyFacts,
   familyOptions,
 } from '../declare/options.ts';
-import { toSettings } from '../declare/settings.ts';
 import { formatDuration } from '../values/duration.ts';
-import { origins, type Resolved, resolveAll, type Sources } from './resolve.ts';
+import { origins, type ResolvedTree, resolveTree, type Sources, toSettings } from './resolve.ts';
 
-export function resolveCollectors(
-  about: {
-    collectors: readonly CollectorDefaults[];
-    disableDefaults: boolean;
-    validateInterval?: (intervalMs: number) => string | undefined;
-  },
+/** The settings of a part of the configuration, and where they come from. */
+export type Part<T> = { readonly settings: T; readonly resolved: ResolvedTree };
+
+export function resolveCollector(
+  collector: CollectorDefaults,
   sources: Sources,
+  { validateInterval }: { validateInterval?: (intervalMs: number) => string | undefined },
   complaints: Complaints,
-): { collectors: Config['collectors']; resolved: ReadonlyMap<string, Resolved> } {
-  const settings = new Map<string, CollectorConfig>();
-  const all = new Map<string, Resolved>();
-  for (const declared of about.collectors) {
-    const collector = { ...declared, on: declared.on && !about.disableDefaults };
-    const resolved = resolveAll(listCollectorLeaves(collector), sources, complaints);
-    const path = `collectors.${collector.name}`;
-    const every = resolved.get(`${path}.every`);
-    const problem =
-      every?.place !== undefined && typeof every.value === 'number' ? about.validateInterval?.(every.value) : undefined;
-    if (every?.place !== undefined && problem !== undefined) complaints.add(every.place, problem);
-    for (const [key, value] of resolved) all.set(key, value);
-    settings.set(
-      collector.name,
-      toSettings(defineCollectorOptions(collector), (key) => resolved.get(`${path}.${key}`)?.value),
-    );
-  }
-  return { collectors: Object.fromEntries(settings), resolved: all };
+): Part<CollectorConfig> {
+  const resolved = resolveTree(listCollectorLeaves(collector), sources, complaints);
+  const { place, value } = resolved.get('every') ?? {};
+  const problem = place !== undefined && typeof value === 'number' ? validateInterval?.(value) : undefined;
+  if (place !== undefined && problem !== undefined) complaints.add(place, problem);
+  return { settings: toSettings(defineCollectorOptions(collector), resolved), resolved };
 }
 
-/** Reads the metric families that are in the file. */
-export function resolveFamilies(
-  known: readonly FamilyFacts[],
+/** Reads a metric family that is in the file. */
+export function resolveFamily(
+  family: FamilyFacts,
   sources: Sources,
   complaints: Complaints,
-): { families: ReadonlyMap<string, FamilyConfig>; resolved: ReadonlyMap<string, Resolved> } {
-  const families = new Map<string, FamilyConfig>();
-  const all = new Map<string, Resolved>();
-  for (const family of known) {
-    const path = `metrics.${family.name}`;
-    const resolved = resolveAll(listFamilyLeaves(family.name), sources, complaints);
-    if ([...resolved.values()].every(({ place }) => place === undefined)) continue;
-    for (const [key, value] of resolved) all.set(key, value);
-    const settings = toSettings(familyOptions, (key) => resolved.get(`${path}.${key}`)?.value);
-    families.set(family.name, settings);
-    checkLabels(family, { names: settings.dropLabels, place: resolved.get(`${path}.drop_labels`)?.place }, complaints);
-    const { place } = resolved.get(`${path}.buckets`) ?? {};
-    if (place !== undefined && family.type !== 'histogram')
-      complaints.add(place, `${family.name} is not a histogram`, 'remove the buckets');
-    if (place !== undefined && family.bucketsFrom !== undefined)
-      complaints.add(place, `has the buckets of ${family.bucketsFrom}`, 'give them there');
-  }
-  return { families, resolved: all };
+): Partial<Part<FamilyConfig>> {
+  const resolved = resolveTree(listFamilyLeaves(family.name), sources, complaints);
+  if ([...resolved.values()].every(({ place }) => place === undefined)) return {};
+  const part = { settings: toSettings(familyOptions, resolved), resolved };
+  checkLabels(family, part, complaints);
+  const { place } = resolved.get('buckets') ?? {};
+  if (place !== undefined && family.type !== 'histogram')
+    complaints.add(place, `${family.name} is not a histogram`, 'remove the buckets');
+  if (place !== undefined && family.bucketsFrom !== undefined)
+    complaints.add(place, `has the buckets of ${family.bucketsFrom}`, 'give them there');
+  return part;
 }
 
 function checkLabels(
   { name: family, labels, stateLabel }: FamilyFacts,
-  { names, place }: { names: readonly string[] | undefined; place: Place | undefined },
+  { settings, resolved }: Part<FamilyConfig>,
   complaints: Complaints,
 ): void {
+  const place = resolved.get('drop_labels')?.place;
+  if (place === undefined) return;
+  const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
   // A value that is not a list is undefined here, and already has its complaint.
-  for (const [index, name] of (place === undefined ? [] : (names ?? [])).entries()) {
-    const at = toInnerPlace(place ?? { text: '' }, [index]);
-    const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
+  for (const [index, name] of (settings.dropLabels ?? []).entries()) {
+    const at = toInnerPlace(place, [index]);
     if (name === stateLabel) complaints.add(at, `"${name}" distinguishes its states`, 'switch the family off instead');
     else if (!labels.includes(name))
       complaints.add(at, `is not a label of ${family}`, didYouMean(name, labels) ?? known);
@@ -84,10 +66,7 @@ function checkLabels(
  * Resolves pairs that exclude each other: the stronger source wins, so that a flag or an image can override the file;
  * two values from one source are a complaint.
  */
-export function settleExclusions(
-  resolved: ReadonlyMap<string, Resolved>,
-  complaints: Complaints,
-): ReadonlyMap<string, Resolved> {
+export function settleExclusions(resolved: ResolvedTree, complaints: Complaints): ResolvedTree {
   const settled = new Map(resolved);
   for (const pair of exclusions) {
     const option = resolved.get(pair.option);
@@ -104,7 +83,7 @@ export function settleExclusions(
  * Complains about a client certificate without its key and the reverse, and about a database password without a host:
  * without one, the state would be in a file, and each replica would count separately.
  */
-export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
+export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const placeOf = (key: string) => general.get(`state.postgres.tls.${key}`)?.place;
   for (const [given, lacking] of [
     ['cert_file', 'key_file'],
@@ -124,7 +103,7 @@ export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints
 }
 
 /** Complains if counting starts before the catch-up limit: older executions would be skipped. */
-export function checkBackfill(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
+export function checkBackfill(general: ResolvedTree, complaints: Complaints): void {
   const backfill = general.get('executions.backfill');
   const limit = general.get('executions.catch_up_limit');
   const place = backfill?.place ?? limit?.place;

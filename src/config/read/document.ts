@@ -1,5 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
+import { describeReadError } from '../../domain/read-error.ts';
+import type { ReadFile } from '../../domain/secret.ts';
 
 /** A part of the file with its place; aliases are resolved and duplicate keys removed. */
 export type DocumentNode =
@@ -15,12 +17,33 @@ export type DocumentEntry = { readonly offset: number; readonly node: DocumentNo
 export type ReadDocument = {
   readonly root: DocumentNode | undefined;
   /** True for an empty file, which has no root. */
-  readonly empty: boolean;
+  readonly isEmpty: boolean;
   readonly toPlace: (offset: number, path: string) => Place;
 };
 
-/** Parses YAML and never throws: errors become complaints. */
-export function parseYaml(text: string, fileName: string, complaints: Complaints): ReadDocument {
+export type FileOptions = {
+  /** Where the file is named. */
+  readonly place: string;
+  readonly readFile: ReadFile;
+  readonly complaints: Complaints;
+};
+
+const maxBytes = 1024 * 1024;
+
+/** Reads a file and never throws: faults become complaints. */
+export async function readYaml(path: string, { place, readFile, complaints }: FileOptions): Promise<ReadDocument> {
+  const nothing = { root: undefined, isEmpty: false, toPlace: (): Place => ({ text: path }) };
+  try {
+    const text = await readFile(path);
+    if (Buffer.byteLength(text) <= maxBytes) return parseYaml(text, path, complaints);
+    complaints.add(path, 'is larger than 1 MiB');
+  } catch (error) {
+    complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
+  }
+  return nothing;
+}
+
+function parseYaml(text: string, fileName: string, complaints: Complaints): ReadDocument {
   const lineCounter = new LineCounter();
   const toPlace = (offset: number, path: string): Place => {
     const { line, col } = lineCounter.linePos(offset);
@@ -32,14 +55,14 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
     for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, maxSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
     }
-    if (document.errors.length > 0) return { root: undefined, empty: false, toPlace };
-    if (document.contents === null) return { root: undefined, empty: true, toPlace };
-    return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), empty: false, toPlace };
+    if (document.errors.length > 0) return { root: undefined, isEmpty: false, toPlace };
+    if (document.contents === null) return { root: undefined, isEmpty: true, toPlace };
+    return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), isEmpty: false, toPlace };
   } catch (error) {
     // The parser is recursive; a stack overflow means that the text is nested too deep.
     if (!(error instanceof RangeError)) throw error;
     complaints.add(fileName, tooDeep);
-    return { root: undefined, empty: false, toPlace };
+    return { root: undefined, isEmpty: false, toPlace };
   }
 }
 

@@ -15,7 +15,15 @@ import {
   generalOptions,
   serverOptions,
 } from '../declare/options.ts';
-import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
+import {
+  type DocumentEntry,
+  type DocumentNode,
+  type FileOptions,
+  joinPath,
+  type ReadDocument,
+  readYaml,
+  toPlainValue,
+} from './document.ts';
 
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
@@ -28,49 +36,34 @@ export type FileValues = {
 
 export type FileValue = { readonly value: unknown; readonly place: Place };
 
-type Known = { collectors: readonly CollectorDefaults[]; families: readonly FamilyFacts[] };
+type Known = { readonly collectors: readonly CollectorDefaults[]; readonly families: readonly FamilyFacts[] };
 
-export function readFileValues(
-  { root, empty, toPlace }: ReadDocument,
-  known: Known,
-  complaints: Complaints,
-): FileValues {
-  const reading: Reading = { values: new Map(), servers: [], faulty: new Set(), toPlace, complaints };
-  const sections: OptionTree = generalOptions;
-  const top = { offset: 0, node: root ?? { kind: 'scalar', offset: 0, value: null } } as const;
-  for (const [given, entry] of asMap(reading, top, '') ?? []) {
-    const key = isTop(given) ? given : complainUnknownTop(reading, entry, given);
-    const section = Object.hasOwn(sections, key) ? sections[key] : undefined;
-    if (key === 'servers') readServers(reading, entry);
-    else if (key === 'collectors') readCollectors(reading, entry, known.collectors);
-    else if (key === 'metrics') readFamilies(reading, entry, known.families);
-    else if (section !== undefined && !isOption(section)) readTree(reading, entry, section, key);
-  }
-  const { values, servers, faulty } = reading;
-  return { values, servers, faulty, complete: root !== undefined || empty };
+export function readConfigFile(
+  path: string,
+  { collectors, families }: Known,
+  options: FileOptions,
+): Promise<FileValues> {
+  return readFileValues(path, options, {
+    servers: serverOptions,
+    collectors: Object.fromEntries(collectors.map((collector) => [collector.name, defineCollectorOptions(collector)])),
+    ...generalOptions,
+    metrics: { ...generalOptions.metrics, ...Object.fromEntries(families.map(({ name }) => [name, familyOptions])) },
+  });
 }
 
-const topKeys: readonly string[] = ['servers', 'collectors', ...Object.keys(generalOptions)];
-
-function isTop(key: string): boolean {
-  return topKeys.includes(key);
-}
-
-/** Returns the section that was probably meant, so that errors below it are found too. */
-function complainUnknownTop(reading: Reading, entry: DocumentEntry, key: string): string {
-  complainUnknown(reading, entry, { path: joinPath('', key), key, known: topKeys });
-  return findNearest(key, topKeys) ?? key;
-}
-
-/** Reads the value of every option of a tree from its own file; every other key is a complaint. */
-export function readTreeValues(
-  { root, toPlace }: ReadDocument,
-  tree: OptionTree,
-  complaints: Complaints,
-): ReadonlyMap<string, FileValue> {
-  const reading: Reading = { values: new Map(), servers: [], faulty: new Set(), toPlace, complaints };
+/** Finds the value of every option of a tree in a file; every other key is a complaint. */
+export async function readFileValues(path: string, options: FileOptions, tree: OptionTree): Promise<FileValues> {
+  const { root, isEmpty: isBlank, toPlace } = await readYaml(path, options);
+  const reading: Reading = {
+    values: new Map(),
+    servers: [],
+    faulty: new Set(),
+    toPlace,
+    complaints: options.complaints,
+  };
   if (root !== undefined) readTree(reading, { offset: 0, node: root }, tree, '');
-  return reading.values;
+  const { values, servers, faulty } = reading;
+  return { values, servers, faulty, complete: root !== undefined || isBlank };
 }
 
 /** The results so far, and the context of a reader. */
@@ -81,6 +74,18 @@ type Reading = {
   toPlace: ReadDocument['toPlace'];
   complaints: Complaints;
 };
+
+function readTree(reading: Reading, entry: DocumentEntry, tree: OptionTree, path: string): void {
+  for (const [given, child] of asMap(reading, entry, path) ?? []) {
+    const key = Object.hasOwn(tree, given) ? given : complainUnknown(reading, child, { tree, path, key: given });
+    const declared = key === undefined ? undefined : tree[key];
+    if (key === undefined || declared === undefined) continue;
+    const childPath = joinPath(path, key);
+    if (declared === serverOptions) readServers(reading, child);
+    else if (isOption(declared)) readValue(reading, child, childPath);
+    else readTree(reading, child, declared, childPath);
+  }
+}
 
 function readServers(reading: Reading, { node }: DocumentEntry): void {
   const { servers, toPlace, complaints } = reading;
@@ -94,41 +99,6 @@ function readServers(reading: Reading, { node }: DocumentEntry): void {
     const path = `servers[${servers.length}]`;
     servers.push(toPlace(item.offset, path));
     readTree(reading, { offset: item.offset, node: item }, serverOptions, path);
-  }
-}
-
-function readCollectors(reading: Reading, entry: DocumentEntry, collectors: readonly CollectorDefaults[]): void {
-  const known = collectors.map(({ name }) => name);
-  for (const [name, child] of asMap(reading, entry, 'collectors') ?? []) {
-    const path = joinPath('collectors', name);
-    const collector = collectors.find((each) => each.name === name);
-    if (collector !== undefined) readTree(reading, child, defineCollectorOptions(collector), path);
-    else complainUnknown(reading, child, { path, key: name, known, what: 'a collector' });
-  }
-}
-
-function readFamilies(reading: Reading, entry: DocumentEntry, families: readonly FamilyFacts[]): void {
-  const names = families.map(({ name }) => name);
-  const known = [...Object.keys(generalOptions.metrics), ...names];
-  for (const [name, child] of asMap(reading, entry, 'metrics') ?? []) {
-    const path = joinPath('metrics', name);
-    if (Object.hasOwn(generalOptions.metrics, name)) readValue(reading, child, path);
-    else if (names.includes(name)) readTree(reading, child, familyOptions, path);
-    else {
-      const hint = 'the command metrics lists them';
-      complainUnknown(reading, child, { path, key: name, known, what: 'a metric family', hint });
-    }
-  }
-}
-
-function readTree(reading: Reading, entry: DocumentEntry, tree: OptionTree, path: string): void {
-  for (const [key, child] of asMap(reading, entry, path) ?? []) {
-    const childPath = joinPath(path, key);
-    const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
-    if (declared === undefined)
-      complainUnknown(reading, child, { path: childPath, key, known: Object.keys(tree), tree });
-    else if (isOption(declared)) readValue(reading, child, childPath);
-    else readTree(reading, child, declared, childPath);
   }
 }
 
@@ -161,20 +131,23 @@ function asMap(
   return undefined;
 }
 
-type UnknownKey = {
-  path: string;
-  key: string;
-  known: readonly string[];
-  tree?: OptionTree;
-  what?: string;
-  hint?: string;
+/** What the keys of a section are, and where all of them are listed. */
+const sections: Readonly<Record<string, { what: string; hint?: string }>> = {
+  collectors: { what: 'a collector' },
+  metrics: { what: 'a metric family', hint: 'the command metrics lists them' },
 };
 
-function complainUnknown({ toPlace, complaints }: Reading, { offset }: DocumentEntry, about: UnknownKey): void {
-  const { path, key, known, tree = {}, what = 'a known key' } = about;
-  const list = about.hint ?? `known here: ${known.toSorted().join(', ')}`;
-  const hint = toFileHint(tree, `${key}_file`) ?? didYouMean(key, known) ?? list;
-  complaints.add(toPlace(offset, path), `is not ${what}`, hint);
+/** Returns the section of the file that was probably meant, so that faults below it are found too. */
+function complainUnknown(
+  { toPlace, complaints }: Reading,
+  { offset }: DocumentEntry,
+  { tree, path, key }: { tree: OptionTree; path: string; key: string },
+): string | undefined {
+  const keys = Object.keys(tree);
+  const { what, hint = `known here: ${keys.toSorted().join(', ')}` } = sections[path] ?? { what: 'a known key' };
+  const advice = toFileHint(tree, `${key}_file`) ?? didYouMean(key, keys) ?? hint;
+  complaints.add(toPlace(offset, joinPath(path, key)), `is not ${what}`, advice);
+  return path === '' ? findNearest(key, keys) : undefined;
 }
 
 function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boolean): number {

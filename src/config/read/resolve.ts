@@ -1,82 +1,109 @@
-import { type Complaints, type Place, toInnerPlace } from '../../domain/complaint.ts';
-import type { Leaf } from '../declare/catalogue.ts';
+import { type Complaints, didYouMean, type Place, quote, toInnerPlace } from '../../domain/complaint.ts';
+import { environmentPrefix, type Leaf, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
+import { isOption, type OptionTree, type Settings, toSettingName } from '../declare/option.ts';
+import type { CollectorDefaults } from '../declare/options.ts';
 import { checkValue } from '../values/value-type.ts';
-import type { FileValue } from './file-values.ts';
+import type { FileValues } from './file-values.ts';
 
 /** All sources of option values, strongest first. */
 export type Sources = {
   readonly flags: ReadonlyMap<string, string | boolean>;
   readonly environment: ReadonlyMap<string, string>;
-  readonly file: ReadonlyMap<string, FileValue>;
+  readonly file: Pick<FileValues, 'values' | 'faulty'>;
 };
 
 /** The sources of a value, weakest first. */
 export const origins = ['default', 'file', 'environment', 'flag'] as const;
 export type Origin = (typeof origins)[number];
 
-export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
+export type Resolved = {
+  readonly leaf: Leaf;
+  readonly value: unknown;
+  readonly origin: Origin;
+  readonly place: Place | undefined;
+  /** True if it is in the file, but already has a complaint. */
+  readonly isFaulty: boolean;
+};
 
-/** The names of an option; one that only the file has lacks a variable. */
-export type Named = Omit<Leaf, 'environment'> & { readonly environment: string | undefined };
+/** The options of a tree by their keys. */
+export type ResolvedTree = ReadonlyMap<string, Resolved>;
+
+export function resolveTree(leaves: readonly Leaf[], sources: Sources, complaints: Complaints): ResolvedTree {
+  return new Map(leaves.map((leaf) => [leaf.key, resolveLeaf(leaf, sources, complaints)]));
+}
 
 /**
  * Returns the strongest value of an option: flag, environment, file, default. All given values are checked, not only
  * the strongest.
  */
-export function resolveLeaf(leaf: Named, sources: Sources, complaints: Complaints): Resolved {
-  const given = listGiven(leaf, sources).map(({ raw, place, origin }) => {
-    return { value: check(leaf, raw, place, complaints), origin, place };
-  });
-  return given[0] ?? { value: toDefault(leaf), origin: 'default', place: undefined };
-}
-
-/** Resolves many options; the keys are their paths, or their flags if they have no path. */
-export function resolveAll(
-  leaves: readonly Named[],
-  sources: Sources,
-  complaints: Complaints,
-): ReadonlyMap<string, Resolved> {
-  return new Map(leaves.map((leaf) => [leaf.path ?? leaf.flag ?? '', resolveLeaf(leaf, sources, complaints)]));
-}
-
-/** Complains that a required option is missing, at the place of what lacks it. */
-export function complainMissing(
-  leaf: Leaf,
-  { place, single }: { place: Place; single: boolean },
-  complaints: Complaints,
-): void {
-  const key = leaf.path?.slice(leaf.path.indexOf('.') + 1) ?? '';
-  const example = leaf.option.type.hint(undefined);
-  const variable = single ? `or set ${leaf.environment}` : undefined;
-  const hints = [example, variable].filter((hint) => hint !== undefined);
-  complaints.add(place, `${key} is missing`, hints.length === 0 ? undefined : hints.join(', '));
-}
-
-function listGiven({ flag, environment, path, option }: Named, sources: Sources) {
+export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, complaints: Complaints): Resolved {
+  const { path = '', flag = '', environment: variable = '', option } = leaf;
+  const { type, fallback } = option;
   const given: { raw: unknown; origin: Origin; place: Place }[] = [];
-  const flagged = flag === undefined ? undefined : sources.flags.get(flag);
-  if (flagged !== undefined) {
-    const raw = typeof flagged === 'string' ? option.type.fromText(flagged) : flagged;
-    given.push({ raw, origin: 'flag', place: { text: `--${flag}` } });
-  }
-  const variable = environment === undefined ? undefined : sources.environment.get(environment);
-  if (environment !== undefined && variable !== undefined) {
-    given.push({ raw: option.type.fromText(variable), origin: 'environment', place: { text: environment } });
-  }
-  const written = path === undefined ? undefined : sources.file.get(path);
+  const add = (origin: Origin, name: string, found: string | boolean | undefined): void => {
+    const raw = typeof found === 'string' ? type.fromText(found) : found;
+    if (found !== undefined) given.push({ raw, origin, place: { text: name } });
+  };
+  add('flag', `--${flag}`, flags.get(flag));
+  add('environment', variable, environment.get(variable));
+  const written = file.values.get(path);
   if (written !== undefined) given.push({ raw: written.value, origin: 'file', place: written.place });
-  return given;
+
+  const isFaulty = file.faulty.has(path);
+  const [first] = given.map(({ raw, origin, place }): Resolved => {
+    const checked = checkValue(type, raw);
+    if ('value' in checked) return { leaf, value: checked.value, origin, place, isFaulty };
+    for (const { path: inner, atKey, message } of checked.problems)
+      complaints.add(toInnerPlace(place, inner, atKey), message);
+    return { leaf, value: undefined, origin, place, isFaulty };
+  });
+  // Defaults are YAML in our own source, so parsing one cannot fail.
+  const value = fallback === undefined ? undefined : type.schema.parse(fallback);
+  return first ?? { leaf, value, origin: 'default', place: undefined, isFaulty };
 }
 
-function check({ option: { type } }: Named, raw: unknown, place: Place, complaints: Complaints): unknown {
-  const checked = checkValue(type, raw);
-  if ('value' in checked) return checked.value;
-  for (const { path, atKey, message, hint } of checked.problems)
-    complaints.add(toInnerPlace(place, path, atKey), message, hint);
-  return undefined;
+/** Builds the settings of a tree. A value with a complaint is undefined, whatever its type. */
+export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree): Settings<T> {
+  const build = (node: OptionTree, within: string): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(
+      Object.entries(node).map(([key, inner]) => {
+        const here = within + key;
+        if (isOption(inner)) return [toSettingName(key, inner.type.kind), resolved.get(here)?.value];
+        return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
+      }),
+    );
+  // The cast is true: the type computes the same keys and values from the same tree, which the compiler cannot follow.
+  return build(tree, '') as Settings<T>;
 }
 
-// Defaults are YAML in the source code, so parsing cannot fail.
-function toDefault({ option: { type, fallback } }: Named): unknown {
-  return fallback === undefined ? undefined : type.schema.parse(fallback);
+/** Returns the exporter's variables by name; an empty one counts as not set, because compose files leave them empty. */
+export function readEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  collectors: readonly CollectorDefaults[],
+  complaints: Complaints,
+): ReadonlyMap<string, string> {
+  const known = new Set([...listLeaves(collectors).flatMap(listVariables), ...listServerVariables()]);
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(environmentPrefix) || value === undefined || value === '') continue;
+    const place = /^[A-Za-z0-9_]{1,100}$/.test(name) ? name : quote(name);
+    if (known.has(name)) found.set(name, value);
+    else if (!isServiceLink(name))
+      complaints.add(place, 'is not a known variable', didYouMean(name, known) ?? 'see --help');
+  }
+  return found;
+}
+
+/** The variables of the single-server form, with those that hold a secret. */
+export function listServerVariables(): readonly string[] {
+  return listServerLeaves('servers[0]').flatMap(listVariables);
+}
+
+function listVariables(leaf: Leaf): readonly string[] {
+  return [leaf.environment, toSecretVariable(leaf)].filter((name) => name !== undefined);
+}
+
+// Kubernetes sets these in every pod next to a Service named automation-exporter.
+function isServiceLink(name: string): boolean {
+  return /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/.test(name);
 }

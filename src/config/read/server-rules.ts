@@ -1,22 +1,16 @@
-import type { Complaints, Place } from '../../domain/complaint.ts';
+import { type Complaints, type Place, toInnerPlace } from '../../domain/complaint.ts';
 import { describePath, describeReadError } from '../../domain/read-error.ts';
 import { type ReadFile, Secret } from '../../domain/secret.ts';
-import type { Leaf } from '../declare/catalogue.ts';
+import type { ServerConfig, TlsTexts } from '../config.ts';
 import { serverOptions } from '../declare/options.ts';
-import type { Resolved } from './resolve.ts';
+import type { ResolvedTree } from './resolve.ts';
 
 export type ResolvedServer = {
   readonly place: Place;
   /** True if the environment may define it. */
   readonly single: boolean;
-  /** By key, such as `tls.ca_file`. */
-  readonly options: ReadonlyMap<string, ResolvedOption>;
+  readonly options: ResolvedTree;
 };
-
-/** A faulty option was given, but already has its complaint. */
-export type ResolvedOption = Resolved & { readonly leaf: Leaf; readonly faulty: boolean };
-
-export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
 
 type PlainTexts = { readonly [part in keyof TlsTexts]: string };
 
@@ -127,9 +121,47 @@ async function readFileOf(
 
 function isGiven({ options }: ResolvedServer, key: string): boolean {
   const option = options.get(key);
-  return option?.place !== undefined || option?.faulty === true;
+  return option?.place !== undefined || option?.isFaulty === true;
 }
 
 function toVariable({ options }: ResolvedServer, key: string): string {
   return options.get(key)?.leaf.environment ?? key;
+}
+
+/** Labels that configuration cannot add, because series or their targets already have them. */
+export type TakenLabels = { readonly ofServers: readonly string[]; readonly ofProjects: readonly string[] };
+
+/** Complains about labels that one series would have twice. */
+export function checkLabels(
+  { labels, projects }: ServerConfig,
+  { taken, options }: { taken: TakenLabels; options: ResolvedTree },
+  complaints: Complaints,
+): void {
+  const place = options.get('labels')?.place;
+  // A wrong value is undefined here, and already has its complaint.
+  const own = (labels ?? []).map(([name]) => name);
+  if (place !== undefined) complainTaken(own, { taken: taken.ofServers, place, path: [] }, complaints);
+  const projectPlace = options.get('projects.labels')?.place;
+  if (projectPlace === undefined) return;
+  for (const [index, entry] of (projects.labels ?? []).entries()) {
+    const names = entry.labels.map(([name]) => name);
+    const at = { place: projectPlace, path: [index, 'labels'] };
+    complainTaken(names, { ...at, taken: taken.ofProjects }, complaints);
+    for (const name of names.filter((one) => own.includes(one) && !taken.ofProjects.includes(one))) {
+      const inner = toInnerPlace(projectPlace, [...at.path, name], true);
+      complaints.add(inner, 'is a label of the server already', 'choose another name');
+    }
+  }
+}
+
+function complainTaken(
+  names: readonly string[],
+  about: { taken: readonly string[]; place: Place; path: readonly PropertyKey[] },
+  complaints: Complaints,
+): void {
+  for (const name of names) {
+    if (!about.taken.includes(name)) continue;
+    const inner = toInnerPlace(about.place, [...about.path, name], true);
+    complaints.add(inner, 'is a label that series have already', 'choose another name');
+  }
 }

@@ -4,13 +4,12 @@ import type { ServerConfig } from '../config.ts';
 import { type Leaf, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { Settings } from '../declare/option.ts';
 import { serverOptions } from '../declare/options.ts';
-import { toSettings } from '../declare/settings.ts';
 import { toChoice, toLabelChoice } from '../patterns/pattern.ts';
-import { listServerVariables } from './environment.ts';
+import { toExampleHint } from '../values/value-type.ts';
+import type { Part } from './collectors.ts';
 import type { FileValues } from './file-values.ts';
-import { checkLabels, type TakenLabels } from './label-rules.ts';
-import { complainMissing, type Resolved, resolveLeaf, type Sources } from './resolve.ts';
-import { checkServer, type ResolvedOption, type TlsRules } from './server-rules.ts';
+import { listServerVariables, type Resolved, resolveLeaf, type Sources, toSettings } from './resolve.ts';
+import { checkLabels, checkServer, type TakenLabels, type TlsRules } from './server-rules.ts';
 
 type About = {
   sources: Sources;
@@ -21,52 +20,49 @@ type About = {
   complaints: Complaints;
 };
 
-type Servers = { servers: readonly ServerConfig[]; resolved: ReadonlyMap<string, Resolved> };
-
 /** Reads the servers of the file and their secrets; the environment defines the only server, or overrides it. */
-export async function readServers(about: About): Promise<Servers> {
+export async function readServers(about: About): Promise<readonly Part<ServerConfig>[]> {
   const { file, complaints } = about;
   const variables = listServerVariables().filter((name) => about.sources.environment.has(name));
   const single = file.servers.length <= 1;
   if (!single) {
-    for (const name of variables) {
-      complaints.add(
-        name,
-        `configures a single server, but the file has ${file.servers.length}`,
-        'set it for each server in the file',
-      );
-    }
+    const message = `configures a single server, but the file has ${file.servers.length}`;
+    for (const name of variables) complaints.add(name, message, 'set it for each server in the file');
   }
   const [variable] = variables;
   const alone = variable === undefined ? [] : [{ text: variable }];
   const places: readonly Place[] = file.servers.length > 0 || !file.complete ? file.servers : alone;
   const sources: Sources = single ? about.sources : { ...about.sources, environment: new Map() };
 
-  const resolved = new Map<string, Resolved>();
   const read = places.map(async (place, index) => {
     const path = `servers[${index}]`;
-    const options = new Map<string, ResolvedOption>();
+    const options = new Map<string, Resolved>();
     for (const leaf of listServerLeaves(path)) {
-      const value =
-        leaf.option.type.kind === 'secret'
-          ? await resolveSecret(leaf, { ...about, sources })
-          : resolveLeaf(leaf, sources, complaints);
-      const leafPath = leaf.path ?? '';
-      const faulty = file.faulty.has(path) || file.faulty.has(leafPath);
-      resolved.set(leafPath, value);
-      options.set(leafPath.slice(path.length + 1), { ...value, leaf, faulty });
-      if (leaf.option.required && value.origin === 'default' && !faulty)
+      const isSecret = leaf.option.type.kind === 'secret';
+      const value = isSecret ? await resolveSecret(leaf, sources, about) : resolveLeaf(leaf, sources, complaints);
+      const isFaulty = value.isFaulty || file.faulty.has(path);
+      options.set(leaf.key, { ...value, isFaulty });
+      if (leaf.option.required && value.origin === 'default' && !isFaulty)
         complainMissing(leaf, { place, single }, complaints);
     }
     const tlsTexts = await checkServer({ place, single, options }, about, complaints);
-    const server = { ...toServer(toSettings(serverOptions, (key) => options.get(key)?.value)), tlsTexts };
-    const placeOf = (key: string) => options.get(key)?.place;
-    checkLabels(server, { taken: about.takenLabels, placeOf }, complaints);
-    return server;
+    const settings = { ...toServer(toSettings(serverOptions, options)), tlsTexts };
+    checkLabels(settings, { taken: about.takenLabels, options }, complaints);
+    return { settings, resolved: options };
   });
   const servers = await Promise.all(read);
-  complainSame(servers, { places, resolved, complaints });
-  return { servers, resolved };
+  complainSame(servers, places, complaints);
+  return servers;
+}
+
+/** Complains that a required option is missing, at the place of what lacks it. */
+function complainMissing(
+  { key, option, environment }: Leaf,
+  { place, single }: { place: Place; single: boolean },
+  complaints: Complaints,
+): void {
+  const hints = [toExampleHint(option.type.examples), single ? `or set ${environment}` : undefined];
+  complaints.add(place, `${key} is missing`, hints.filter((hint) => hint !== undefined).join(', '));
 }
 
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
@@ -80,13 +76,13 @@ function toServer({ projects, namespace, ...server }: Settings<typeof serverOpti
 
 // A variable with a secret is as strong as the variable with the path of its file, so both together contradict each
 // other.
-async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: About): Promise<Resolved> {
+async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaints }: About): Promise<Resolved> {
   const named = resolveLeaf(leaf, sources, complaints);
   const variable = toSecretVariable(leaf) ?? '';
   const value = sources.environment.get(variable);
   if (value === undefined && typeof named.value !== 'string') return named;
-  const from = value === undefined ? named : ({ origin: 'environment', place: { text: variable } } as const);
-  if (value !== undefined && sources.environment.has(leaf.environment))
+  const from: Resolved = value === undefined ? named : { ...named, origin: 'environment', place: { text: variable } };
+  if (value !== undefined && sources.environment.has(leaf.environment ?? ''))
     complaints.add(variable, `excludes ${leaf.environment}`, 'remove one of them');
   const form = leaf.option.type.travels;
   try {
@@ -103,27 +99,21 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
 }
 
 /** Complains about servers that could not be distinguished: they would share series, executions or trace ids. */
-function complainSame(
-  servers: readonly ServerConfig[],
-  about: { places: readonly Place[]; resolved: ReadonlyMap<string, Resolved>; complaints: Complaints },
-): void {
+function complainSame(servers: readonly Part<ServerConfig>[], places: readonly Place[], complaints: Complaints): void {
   const placeOf = (index: number, key: string): Place =>
-    about.resolved.get(`servers[${index}].${key}`)?.place ?? about.places[index] ?? { text: '' };
+    servers[index]?.resolved.get(key)?.place ?? places[index] ?? { text: '' };
   for (const key of ['name', 'url', 'namespace'] as const) {
     const seen = new Map<string, number>();
-    for (const [index, { [key]: value, url }] of servers.entries()) {
+    for (const [index, { settings }] of servers.entries()) {
+      const { [key]: value, url } = settings;
       // A wrong value is undefined here, and already has its complaint.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);
       // The default namespace is the address, which has its own complaint.
-      if (first === undefined || (key === 'namespace' && servers[first]?.url === url)) continue;
+      if (first === undefined || (key === 'namespace' && servers[first]?.settings.url === url)) continue;
       const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
-      about.complaints.add(
-        placeOf(index, key),
-        `${what} is used by two servers`,
-        `the other is ${placeOf(first, key).text}`,
-      );
+      complaints.add(placeOf(index, key), `${what} is used by two servers`, `the other is ${placeOf(first, key).text}`);
     }
   }
 }

@@ -1,39 +1,26 @@
 import { dirname, join } from 'node:path';
-import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
+import type { Complaints, Place } from '../../domain/complaint.ts';
 import { describePath, describeReadError } from '../../domain/read-error.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { ClientAuth, TlsVersion, WebConfig, WebTls } from '../../domain/web-config.ts';
 import { listWebFileLeaves } from '../declare/catalogue.ts';
 import type { Settings } from '../declare/option.ts';
-import { toSettings } from '../declare/settings.ts';
 import { cipherSuites, curves, webFileOptions } from '../declare/web-file-options.ts';
-import { parseYaml } from './document.ts';
-import { readTreeValues } from './file-values.ts';
-import { resolveAll } from './resolve.ts';
+import { readFileValues } from './file-values.ts';
+import { resolveTree, toSettings } from './resolve.ts';
 import type { TlsRules } from './server-rules.ts';
 
 export type WebConfigOptions = TlsRules & { readonly place: string; readonly complaints: Complaints };
 
 /** Reads the file of `--web.config.file`; errors become complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
-  const { place, readFile, complaints } = options;
+  const { complaints } = options;
   const before = complaints.list().length;
-  let text: string;
-  try {
-    text = await readFile(path);
-  } catch (error) {
-    complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
-    return undefined;
-  }
-  if (Buffer.byteLength(text) > maxBytes) {
-    complaints.add(path, 'is larger than 1 MiB');
-    return undefined;
-  }
-  const document = parseYaml(text, path, complaints);
-  const file = readTreeValues(document, webFileOptions, complaints);
-  const resolved = resolveAll(listWebFileLeaves(), { flags: noText, environment: noText, file }, complaints);
+  const file = await readFileValues(path, options, webFileOptions);
+  if (!file.complete) return undefined;
+  const resolved = resolveTree(listWebFileLeaves(), { flags: noText, environment: noText, file }, complaints);
   const placeOf = (key: string): Place | undefined => resolved.get(key)?.place;
-  const settings = toSettings(webFileOptions, (key) => resolved.get(key)?.value);
+  const settings = toSettings(webFileOptions, resolved);
   const folder = dirname(path);
   const isFaulty = complaints.list().length > before;
   const tls = await readTls(settings.tlsServerConfig, { ...options, path, folder, placeOf, isFaulty });
@@ -47,7 +34,6 @@ export async function readWebConfig(path: string, options: WebConfigOptions): Pr
   };
 }
 
-const maxBytes = 1024 * 1024;
 const noText: ReadonlyMap<string, string> = new Map();
 
 type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod';
 import { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { isOption, type Option, type OptionTree, toSettingName } from '../declare/option.ts';
@@ -54,7 +55,7 @@ function toYaml(tree: OptionTree, settings: unknown, skip: readonly string[] = [
 
 function toYamlValue({ type }: Option<unknown>, value: unknown): unknown {
   if (value instanceof Secret) return 'file' in value.source ? value.source.file : undefined;
-  return value === undefined ? undefined : type.format(value);
+  return value === undefined ? undefined : z.encode(type.schema, value);
 }
 
 function listExcluded(general: Nested): string[] {

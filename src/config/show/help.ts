@@ -1,4 +1,5 @@
 import {
+  isFixed,
   type Leaf,
   listFamilyLeaves,
   listLeaves,
@@ -6,7 +7,7 @@ import {
   listWebFileLeaves,
   toSecretVariable,
 } from '../declare/catalogue.ts';
-import type { Option, Reload } from '../declare/option.ts';
+import type { Option } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
 /** One option in `--help` and in the reference. */
@@ -18,8 +19,8 @@ export type HelpRow = {
   readonly path: string | undefined;
   readonly default: string | undefined;
   readonly help: string;
-  /** True if a change needs a restart. */
-  readonly reload: Reload;
+  /** Whether a change takes effect with a reload or only with a restart. */
+  readonly reload: 'now' | 'restart';
 };
 
 /** Every option once: launch, general, collectors, servers. */
@@ -42,14 +43,14 @@ export function toWebFileHelp(): readonly { path: string; default: string; help:
 }
 
 function toRows(leaf: Leaf): HelpRow[] {
-  const { environment: env, path, option } = leaf;
+  const { environment: env = '', path, option } = leaf;
   const row: HelpRow = {
     flag: toUsage(leaf),
     env,
     path,
     default: toDefault(option),
     help: option.help,
-    reload: option.reload,
+    reload: isFixed(leaf) ? 'restart' : 'now',
   };
   const secret = toSecretVariable(leaf);
   if (secret === undefined) return [row];

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { isOption, type Option, type OptionTree } from '../declare/option.ts';
 import {
   type CollectorDefaults,
@@ -7,7 +8,6 @@ import {
   generalOptions,
   serverOptions,
 } from '../declare/options.ts';
-import { toInputSchema } from '../values/structure.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
@@ -61,9 +61,10 @@ function toSection(tree: OptionTree): Section {
 }
 
 function toLeaf({ type, fallback, help }: Option<unknown>): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(type.schema, { io: 'input', unrepresentable: 'any' });
   return {
     description: help,
-    ...toInputSchema(type),
+    ...schema,
     ...(fallback === undefined ? {} : { default: fallback }),
     ...(type.examples.length === 0 ? {} : { examples: type.examples }),
   };

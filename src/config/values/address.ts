@@ -1,28 +1,21 @@
 import { isIPv6 } from 'node:net';
-import type { Parsed } from './duration.ts';
-import { parsedText, type ValueType } from './value-type.ts';
+import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 
 /** The address to listen on; without a host, every address of the machine. */
 export type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */
-export const listenAddress: ValueType<ListenAddress, 'plain'> = parsedText(parseListenAddress, {
+export const listenAddress = parsedText(parseListenAddress, {
   takes: 'an address',
   examples: [':9720', '127.0.0.1:9720'],
   placeholder: 'ADDRESS',
   format: formatListenAddress,
 });
 
-export const webAddress: ValueType<string, 'plain'> = toWebAddress({
-  example: 'https://automation.example.org',
-  withoutUser: 'secrets come from files or the environment',
-});
+export const webAddress = toWebAddress('https://automation.example.org', 'secrets come from files or the environment');
 
 /** The address of a proxy that needs no password. */
-export const proxyAddress: ValueType<string, 'plain'> = toWebAddress({
-  example: 'http://forward.example.org:3128',
-  withoutUser: 'write the address without them',
-});
+export const proxyAddress = toWebAddress('http://forward.example.org:3128', 'write the address without them');
 
 export function formatListenAddress({ host, port }: ListenAddress): string {
   if (host === undefined) return `:${port}`;
@@ -41,13 +34,12 @@ function parseListenAddress(text: string): Parsed<ListenAddress> {
   return { value: { host: six ?? name, port } };
 }
 
-function toWebAddress(about: { example: string; withoutUser: string }): ValueType<string, 'plain'> {
-  return parsedText((text) => parseWebAddress(text, about.withoutUser), {
+function toWebAddress(example: string, withoutUser: string): ValueType<string, 'plain'> {
+  return parsedText((text) => parseWebAddress(text, withoutUser), {
     takes: 'a web address',
-    examples: [about.example],
+    examples: [example],
     placeholder: 'URL',
-    pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
-    format: (value) => value,
+    json: { pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$' },
   });
 }
 
@@ -62,6 +54,30 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (/[?#]/.test(text))
     return { problem: 'holds a query or a fragment', hint: 'write the address without what follows ? or #' };
   return { value: url.href.replace(/\/+$/, '') };
+}
+
+const place = '{trace_id}';
+
+/** The address of a trace in the UI of the backend, with a placeholder for the id. */
+export const traceLink = parsedText(parseTraceLink, {
+  takes: 'a web address with {trace_id} in it',
+  examples: [`https://traces.example.org/trace/${place}`],
+  placeholder: 'URL',
+  json: { pattern: '^[hH][tT][tT][pP][sS]?://\\S*\\{trace_id\\}\\S*$' },
+});
+
+// Messages never repeat the address: it may contain a password.
+function parseTraceLink(text: string): Parsed<string> {
+  const filled = text.replaceAll(place, '0'.repeat(32));
+  if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(filled)) {
+    return { problem: 'is not a web address' };
+  }
+  if (!text.includes(place)) return { problem: `has no ${place}` };
+  const { username, password } = new URL(filled);
+  if (username !== '' || password !== '') {
+    return { problem: 'holds a user or a password', hint: 'they would be visible to everyone who sees the page' };
+  }
+  return { value: text };
 }
 
 export function toOwnAddress(

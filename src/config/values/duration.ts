@@ -1,5 +1,34 @@
-/** A parsed text, or what is wrong with it and what would be right. */
-export type Parsed<T> = { readonly value: T } | { readonly problem: string; readonly hint?: string };
+import { type Parsed, parsedText, toExampleHint, type ValueType } from './value-type.ts';
+
+/** A duration between two bounds, inclusive. */
+export function duration(min: string, max?: string): ValueType<number, 'duration'> {
+  const [minMs, maxMs] = [toMs(min), max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max)];
+  const parse = (found: string): Parsed<number> => {
+    const parsed = parseDuration(found);
+    if ('problem' in parsed) return parsed;
+    if (parsed.value < minMs) return { problem: 'is too short', hint: `at least ${min}` };
+    if (parsed.value > maxMs) return { problem: 'is too long', hint: `at most ${max}` };
+    return parsed;
+  };
+  const examples = ['15s', '1h30m'];
+  const type = parsedText(parse, {
+    takes: 'a duration',
+    examples,
+    placeholder: 'DURATION',
+    json: { pattern: '^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$' },
+    format: formatDuration,
+    hint: (found) =>
+      typeof found === 'number' ? `write ${found}s for seconds, ${found}m for minutes` : toExampleHint(examples),
+  });
+  return { ...type, kind: 'duration' };
+}
+
+// Bounds are in the source code, so a wrong one is a bug.
+function toMs(written: string): number {
+  const parsed = parseDuration(written);
+  if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);
+  return parsed.value;
+}
 
 /** Reads `500ms`, `15s`, `10m`, `2h`, `1d`, `1w` and sums such as `1h30m` into milliseconds. */
 export function parseDuration(text: string): Parsed<number> {

@@ -1,39 +1,23 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { parsedText, type ValueType } from './value-type.ts';
-
-type Bounds = { min: number; max: number };
+import { parsedText, plain, takes, type ValueType } from './value-type.ts';
 
 /** A number between two bounds, inclusive. */
-export function number({ min, max }: Bounds): ValueType<number, 'plain'> {
-  return {
-    kind: 'plain',
-    schema: z.number().min(min).max(max),
-    takes: `a number from ${min} to ${max}`,
-    examples: [],
-    placeholder: 'NUMBER',
-    hint: () => undefined,
-    fromText: toNumber,
-    format: (value) => value,
-  };
+export function number(min: number, max: number): ValueType<number, 'plain'> {
+  const error = takes(`a number from ${min} to ${max}`);
+  return plain(z.number(error).min(min, error).max(max, error), { placeholder: 'NUMBER', fromText: toNumber });
 }
 
-export function wholeNumber({ min, max }: Bounds): ValueType<number, 'plain'> {
-  return { ...number({ min, max }), schema: z.int().min(min).max(max), takes: `a whole number from ${min} to ${max}` };
+export function wholeNumber(min: number, max: number): ValueType<number, 'plain'> {
+  const error = takes(`a whole number from ${min} to ${max}`);
+  return plain(z.int(error).min(min, error).max(max, error), { placeholder: 'NUMBER', fromText: toNumber });
 }
 
 /** The word `auto`, or a whole number between two bounds, inclusive. */
-export function autoOrNumber({ min, max }: Bounds): ValueType<'auto' | number, 'plain'> {
-  return {
-    kind: 'plain',
-    schema: z.union([z.literal('auto'), z.int().min(min).max(max)]),
-    takes: `auto or a whole number from ${min} to ${max}`,
-    examples: [],
-    placeholder: 'auto|NUMBER',
-    hint: () => undefined,
-    fromText: toNumber,
-    format: (value) => value,
-  };
+export function autoOrNumber(min: number, max: number): ValueType<'auto' | number, 'plain'> {
+  const error = takes(`auto or a whole number from ${min} to ${max}`);
+  const schema = z.union([z.literal('auto', error), z.int(error).min(min, error).max(max, error)], error);
+  return plain(schema, { placeholder: 'auto|NUMBER', fromText: toNumber });
 }
 
 function toNumber(given: string): unknown {
@@ -43,7 +27,7 @@ function toNumber(given: string): unknown {
 const units = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
 const pattern = /^([1-9]\d{0,6})(KiB|MiB|GiB)$/;
 
-export const size: ValueType<number, 'plain'> = parsedText(
+export const size = parsedText(
   (text) => {
     const [, count, unit] = pattern.exec(text) ?? [];
     if (count === undefined || unit === undefined) return { problem: 'is not a size' };
@@ -54,7 +38,7 @@ export const size: ValueType<number, 'plain'> = parsedText(
     takes: 'a size',
     examples: ['256MiB'],
     placeholder: 'SIZE',
-    pattern: pattern.source,
+    json: { pattern: pattern.source },
     format: (bytes) => (bytes % units.MiB === 0 ? `${bytes / units.MiB}MiB` : `${bytes / units.KiB}KiB`),
   },
 );
@@ -69,13 +53,7 @@ export const shard: ValueType<Shard, 'plain'> = parsedText(
     if (Number(index) > Number(count)) return { problem: `has only the shards 1/${count} to ${count}/${count}` };
     return { value: { index: Number(index), count: Number(count) } };
   },
-  {
-    takes: 'a shard',
-    examples: ['1/3'],
-    placeholder: 'I/N',
-    pattern: '^[1-9]\\d{0,2}/[1-9]\\d{0,2}$',
-    format: ({ index, count }) => `${index}/${count}`,
-  },
+  { takes: 'a shard', examples: ['1/3'], placeholder: 'I/N' },
 );
 
 /** Reports whether a server belongs to a shard: to the one with the highest digest, so that few servers move when shards are added. */

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { describeFound, didYouMean } from '../../domain/complaint.ts';
 import type { SecretForm } from '../../domain/secret.ts';
-import { formatDuration, type Parsed, parseDuration } from './duration.ts';
 
 export type Kind = 'plain' | 'duration' | 'secret';
 
@@ -9,171 +8,140 @@ export type Kind = 'plain' | 'duration' | 'secret';
 export type ValueType<T, K extends Kind = Kind> = {
   /** The key of a duration ends in `Ms` in the settings; the key of a secret loses `_file`. */
   readonly kind: K;
-  /** Reads YAML's value; its input side is the JSON Schema. */
+  /** Reads YAML's value, and encodes a value back to it; its input side is the JSON Schema, its messages are complete. */
   readonly schema: z.ZodType<T>;
-  /** Completes "takes …, found …". */
-  readonly takes: string;
   readonly examples: readonly string[];
   /** The placeholder in the help; none for a switch. */
   readonly placeholder: string | undefined;
-  /** Suggests the right form for a value of the wrong type. */
-  hint(found: unknown): string | undefined;
   /** Converts the text of a flag or a variable to what YAML would give. */
-  fromText(text: string): unknown;
+  readonly fromText: (text: string) => unknown;
   /** How a secret is sent; as a header value by default. */
   readonly travels?: SecretForm;
-  /** Converts a value back to what YAML takes. */
-  format(value: T): unknown;
 };
 
-/** A type with a parser from text, which also explains what is wrong. */
-export function parsedText<T>(
-  parse: (text: string) => Parsed<T>,
-  about: Pick<ValueType<T>, 'takes' | 'examples' | 'format'> & { placeholder: string; pattern?: string },
-): ValueType<T, 'plain'> {
-  const { pattern, ...words } = about;
-  const text = z.string().meta(pattern === undefined ? {} : { pattern });
-  const schema = text.transform((found, context) => {
-    const parsed = parse(found);
-    if ('value' in parsed) return parsed.value;
-    const hint = parsed.hint ?? toExampleHint(about.examples);
-    context.addIssue({ code: 'custom', message: parsed.problem, params: { hint } });
-    return z.NEVER;
-  });
-  return { kind: 'plain', schema, ...words, fromText: (given) => given, hint: () => toExampleHint(about.examples) };
+/** A parsed text, or what is wrong with it and what would be right. */
+export type Parsed<T> = { readonly value: T } | { readonly problem: string; readonly hint?: string };
+
+type Forms = Partial<Pick<ValueType<unknown>, 'examples' | 'placeholder' | 'fromText'>>;
+
+export function plain<T>(schema: z.ZodType<T>, forms: Forms = {}): ValueType<T, 'plain'> {
+  return { kind: 'plain', schema, examples: [], placeholder: undefined, fromText: (given) => given, ...forms };
 }
 
-export function text(about: {
-  takes: string;
-  pattern: RegExp;
-  problem: string;
-  examples: readonly string[];
-  placeholder: string;
-}): ValueType<string, 'plain'> {
-  const { pattern, problem, ...words } = about;
-  const parse = (found: string) => (pattern.test(found) ? { value: found } : { problem });
-  return parsedText(parse, { ...words, pattern: pattern.source, format: (value) => value });
-}
+type Hint = string | undefined | ((found: unknown) => string | undefined);
 
-export function path(example: string): ValueType<string, 'plain'> {
-  return text({
-    takes: 'a path',
-    pattern: /^[\x20-\x7e\u00a0-\uffff]+$/,
-    problem: 'is not a path',
-    examples: [example],
-    placeholder: 'PATH',
-  });
-}
-
-/** The path of a file with a secret; the setting is the `Secret`. */
-export const secretFile: ValueType<string, 'secret'> = { ...path('/run/secrets/automation-token'), kind: 'secret' };
-
-/** A password is sent in the body of a form, which allows more characters than a header. */
-export const passwordFile: ValueType<string, 'secret'> = {
-  ...path('/run/secrets/automation-password'),
-  kind: 'secret',
-  travels: 'form',
-};
-
-export const boolean: ValueType<boolean, 'plain'> = {
-  kind: 'plain',
-  schema: z.boolean(),
-  takes: 'true or false',
-  examples: [],
-  placeholder: undefined,
-  hint: () => 'write true or false',
-  fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
-  format: (value) => value,
-};
-
-/** A duration between two bounds, inclusive. */
-export function duration({ min, max }: { min: string; max?: string }): ValueType<number, 'duration'> {
-  const minMs = toMs(min);
-  const maxMs = max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max);
-  const parse = (found: string): Parsed<number> => {
-    const parsed = parseDuration(found);
-    if ('problem' in parsed) return parsed;
-    if (parsed.value < minMs) return { problem: 'is too short', hint: `at least ${min}` };
-    if (parsed.value > maxMs) return { problem: 'is too long', hint: `at most ${max}` };
-    return parsed;
-  };
-  const examples = ['15s', '1h30m'];
-  const pattern = '^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$';
-  const type = parsedText(parse, {
-    takes: 'a duration',
-    examples,
-    pattern,
-    placeholder: 'DURATION',
-    format: formatDuration,
-  });
-  const hint = (found: unknown) =>
-    typeof found === 'number' ? `write ${found}s for seconds, ${found}m for minutes` : toExampleHint(examples);
-  return { ...type, kind: 'duration', hint };
-}
-
-/** One word of a closed list. YAML 1.1 programs write `on` and `off` as `true` and `false`, which are accepted here. */
-export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
-  const known = words.join(', ');
-  const switches = new Map(
-    words.flatMap((word) => (word === 'on' || word === 'off' ? [[word === 'on', word] as const] : [])),
-  );
-  const toWord = (given: unknown): unknown => (typeof given === 'boolean' ? (switches.get(given) ?? given) : given);
-  const word = z.enum(words);
+/** The error of a schema for a value of the wrong form; one that is confidential is named only by its type. */
+export function takes(what: string, hint?: Hint, isConfidential = false): { error: (issue: Issue) => string } {
   return {
-    kind: 'plain',
-    schema:
-      switches.size === 0
-        ? word
-        : z.preprocess(toWord, word).meta({ type: ['string', 'boolean'], enum: [...words, ...switches.keys()] }),
-    takes: `one of ${known}`,
-    examples: [],
-    placeholder: words.join('|'),
-    hint: (found) => (typeof found === 'string' ? didYouMean(found, words) : undefined),
-    fromText: (given) => (given === 'true' || given === 'false' ? (switches.get(given === 'true') ?? given) : given),
-    format: (value) => value,
+    error: ({ input }) => {
+      const message =
+        input === undefined ? 'is missing' : `takes ${what}, found ${describeFound(input, isConfidential)}`;
+      return withHint(message, typeof hint === 'function' ? hint(input) : hint);
+    },
   };
 }
 
-function toExampleHint(examples: readonly string[]): string | undefined {
+type Issue = { readonly input?: unknown };
+
+export function withHint(message: string, hint: string | undefined): string {
+  return hint === undefined ? message : `${message} (${hint})`;
+}
+
+export function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
 
-// Bounds are in the source code, so a wrong one is a bug.
-function toMs(written: string): number {
-  const parsed = parseDuration(written);
-  if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);
-  return parsed.value;
+/** A type with a parser from text, which also explains what is wrong; `hint` is the one for values that are no text. */
+export function parsedText<T>(
+  parse: (text: string) => Parsed<T>,
+  about: Forms & { takes: string; json?: z.core.JSONSchemaMeta; format?: (value: T) => string; hint?: Hint },
+): ValueType<T, 'plain'> {
+  const { takes: what, examples = [], json = {}, format = String } = about;
+  const example = toExampleHint(examples);
+  const schema = z.codec(z.string(takes(what, about.hint ?? example)).meta(json), z.custom<T>(), {
+    decode: (input, context) => {
+      const parsed = parse(input);
+      if ('value' in parsed) return parsed.value;
+      context.issues.push({ code: 'custom', input, message: withHint(parsed.problem, parsed.hint ?? example) });
+      return z.NEVER;
+    },
+    encode: format,
+  });
+  const { placeholder, fromText } = about;
+  return plain(schema, { examples, placeholder, ...(fromText && { fromText }) });
 }
 
-/** An error in a value: its place within the value, and the right form. */
+/** A text of a certain form. */
+export function text(
+  pattern: RegExp,
+  about: Pick<ValueType<unknown>, 'examples' | 'placeholder'> & { takes: string; problem: string },
+  isConfidential = false,
+): ValueType<string, 'plain'> {
+  const { takes: what, problem, ...forms } = about;
+  const example = toExampleHint(about.examples);
+  return plain(z.string(takes(what, example, isConfidential)).regex(pattern, withHint(problem, example)), forms);
+}
+
+export const boolean = plain(z.boolean(takes('true or false', 'write true or false')), {
+  fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
+});
+
+/** One word of a closed list. YAML 1.1 programs write `on` and `off` as `true` and `false`, which are accepted here. */
+export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
+  const error = takes(`one of ${words.join(', ')}`, (found) =>
+    typeof found === 'string' ? didYouMean(found, words) : undefined,
+  );
+  const word = z.enum(words, error);
+  const placeholder = words.join('|');
+  const switches = new Map(
+    words.flatMap((one) => (one === 'on' || one === 'off' ? [[one === 'on', one] as const] : [])),
+  );
+  if (switches.size === 0) return plain(word, { placeholder });
+  const written = z.literal([...words, ...switches.keys()], error).meta({ type: ['string', 'boolean'] });
+  const schema = z.codec(written, word, {
+    // The cast is true: no other switch is written.
+    decode: (given) => (typeof given === 'boolean' ? (switches.get(given) as W) : given),
+    encode: (given) => given,
+  });
+  const fromText = (given: string): unknown => (given === 'true' || given === 'false' ? given === 'true' : given);
+  return plain(schema, { placeholder, fromText });
+}
+
+/** A fault of a value, with the right form if there is one. */
 export type Problem = {
+  /** Its place within the value. */
   readonly path: readonly PropertyKey[];
   /** True if the key at that place is wrong, not its value. */
   readonly atKey: boolean;
   readonly message: string;
-  readonly hint: string | undefined;
 };
 
-/** The parsed value, or all that is wrong with it. */
+/** The parsed value, or all that is wrong with it: for each place the first fault. */
 export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | { problems: readonly Problem[] } {
-  const result = type.schema.safeParse(raw);
-  if (result.success) return { value: result.data };
-  const takes = `takes ${type.takes}, found ${describeFound(raw, type.kind === 'secret')}`;
-  const problems = result.error.issues.map((issue) => ({
-    path: issue.path,
-    atKey: issue.code === 'custom' && issue.params?.['atKey'] === true,
-    message: describeIssue(issue) ?? takes,
-    hint: toHint(issue) ?? type.hint(raw),
-  }));
-  return { problems };
+  const { success, data, error } = type.schema.safeParse(raw, { reportInput: true });
+  if (success) return { value: data };
+  const found = new Map<string, readonly Problem[]>();
+  for (const issue of error.issues) {
+    const at = JSON.stringify([issue.path, isAtKey(issue)]);
+    if (!found.has(at)) found.set(at, toProblems(issue));
+  }
+  return { problems: [...found.values()].flat() };
 }
 
-// Only the exporter's own checks have their own messages; the library's are replaced by what the option takes.
-function describeIssue(issue: z.core.$ZodIssue): string | undefined {
-  return issue.code === 'custom' ? issue.message : undefined;
+function toProblems(issue: z.core.$ZodIssue): Problem[] {
+  const { path, message } = issue;
+  const key = path.at(-1);
+  if (issue.code === 'unrecognized_keys') {
+    const messages = message.split('\n');
+    return issue.keys.map((unknown, index) => {
+      return { path: [...path, unknown], atKey: true, message: messages[index] ?? '' };
+    });
+  }
+  if (issue.input === undefined && typeof key === 'string')
+    return [{ path: path.slice(0, -1), atKey: false, message: `${key} ${message}` }];
+  return [{ path, atKey: isAtKey(issue), message }];
 }
 
-function toHint(issue: z.core.$ZodIssue): string | undefined {
-  const hint: unknown = issue.code === 'custom' ? issue.params?.['hint'] : undefined;
-  return typeof hint === 'string' ? hint : undefined;
+function isAtKey(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'custom' && issue.params?.['atKey'] === true;
 }

@@ -1,111 +1,79 @@
-import { describeFound, didYouMean, quote } from '../../domain/complaint.ts';
+import * as z from 'zod';
+import { didYouMean, quote } from '../../domain/complaint.ts';
 import type { BcryptHash } from '../../domain/web-config.ts';
-import { isMap, readPart, structured } from './structure.ts';
-import { choice, parsedText, type ValueType } from './value-type.ts';
+import { map } from './maps.ts';
+import { parsedText, plain, takes, withHint } from './value-type.ts';
 
-export function pemText(): ValueType<string, 'plain'> {
-  return parsedText((found) => (found.includes('-----BEGIN ') ? { value: found } : { problem: 'is not PEM' }), {
-    takes: 'a text in PEM',
-    examples: [],
-    placeholder: 'PEM',
-    format: () => '<secret>',
-  });
-}
-
-export function choices<const W extends string>(takes: string, words: readonly W[]): ValueType<readonly W[], 'plain'> {
-  const word = choice(...words);
-  return structured(
-    (found, add) => {
-      if (!Array.isArray(found)) return undefined;
-      return found.flatMap((raw: unknown, index) => readPart(word, raw, [index], add) ?? []);
-    },
-    {
-      takes,
-      example: `[${words[0]}]`,
-      placeholder: 'NAME,…',
-      fromText: (text) => text.split(','),
-      format: (list) => list,
-      jsonSchema: { type: 'array', items: { enum: words } },
-    },
-  );
-}
+export const pemText = parsedText(
+  (found) => (found.includes('-----BEGIN ') ? { value: found } : { problem: 'is not PEM' }),
+  { takes: 'a text in PEM' },
+);
 
 /** The response headers that can be set; some only with these values. */
-const headerValues = {
-  'Content-Security-Policy': undefined,
-  'Strict-Transport-Security': undefined,
-  'X-Content-Type-Options': ['nosniff'],
-  'X-Frame-Options': ['deny', 'sameorigin'],
-  'X-XSS-Protection': undefined,
-} as const;
+const headerValues: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Content-Security-Policy', []],
+  ['Strict-Transport-Security', []],
+  ['X-Content-Type-Options', ['nosniff']],
+  ['X-Frame-Options', ['deny', 'sameorigin']],
+  ['X-XSS-Protection', []],
+]);
 
-const headerNames = Object.keys(headerValues);
-
-/** Response headers by name; one without a value keeps the exporter's own value. */
-export const responseHeaders: ValueType<ReadonlyMap<string, string>, 'plain'> = structured(
-  (found, add) => {
-    if (!isMap(found)) return undefined;
-    const headers = new Map<string, string>();
-    for (const [name, value] of Object.entries(found)) {
-      if (!isHeader(name)) {
-        const hint = didYouMean(name, headerNames) ?? `known here: ${headerNames.join(', ')}`;
-        add({ path: [name], message: 'is not a header that can be set', hint, atKey: true });
-      } else if (value === null || value === '') continue;
-      else if (typeof value !== 'string') add({ path: [name], message: `takes a text, found ${describeFound(value)}` });
-      else if (!/^[\x20-\x7e]{1,4096}$/.test(value))
-        add({ path: [name], message: 'holds a character that is not allowed in a header, or too many' });
-      else if (headerValues[name]?.some((allowed) => allowed === value) === false)
-        add({ path: [name], message: `takes ${headerValues[name]?.join(' or ')}, found the text ${quote(value)}` });
-      else headers.set(name, value);
-    }
-    return headers;
-  },
+const headers = map(
+  z
+    .string(takes('a text'))
+    .regex(/^[\x20-\x7e]{0,4096}$/, 'holds a character that is not allowed in a header, or too many')
+    .nullable(),
   {
     takes: 'a map of headers',
     example: '{ Strict-Transport-Security: max-age=31536000 }',
-    placeholder: 'JSON',
-    fromText: (text) => text,
-    format: (headers) => Object.fromEntries(headers),
-    jsonSchema: { type: 'object', propertyNames: { enum: headerNames }, additionalProperties: { type: 'string' } },
+    findProblem: (name) => {
+      if (headerValues.has(name)) return undefined;
+      const known = `known here: ${[...headerValues.keys()].join(', ')}`;
+      return withHint('is not a header that can be set', didYouMean(name, headerValues.keys()) ?? known);
+    },
   },
 );
 
-function isHeader(name: string): name is keyof typeof headerValues {
-  return Object.hasOwn(headerValues, name);
-}
+/** Response headers by name; one without a value keeps the exporter's own value. */
+export const responseHeaders = plain(
+  headers
+    .superRefine(
+      (given, context) => {
+        for (const [name, value] of given) {
+          const allowed = headerValues.get(name) ?? [];
+          if (!value || allowed.length === 0 || allowed.includes(value)) continue;
+          const message = `takes ${allowed.join(' or ')}, found the text ${quote(value)}`;
+          context.addIssue({ code: 'custom', path: [name], message });
+        }
+      },
+      { when: ({ value }) => value instanceof Map },
+    )
+    .transform((given): ReadonlyMap<string, string> => {
+      return new Map([...given].flatMap(([name, value]) => (value ? [[name, value] as const] : [])));
+    }),
+);
 
 /** A login with a higher cost would take a minute. */
-const highestCost = 16;
-const howToHash = 'htpasswd -nBC 10 NAME prints one';
+const maxCost = 16;
 
-export const basicAuthUsers: ValueType<ReadonlyMap<string, BcryptHash>, 'plain'> = structured(
-  (found, add) => {
-    if (!isMap(found)) return undefined;
-    const users = new Map<string, BcryptHash>();
-    for (const [name, value] of Object.entries(found)) {
-      if (!/^[^:\p{Cc}]{1,256}$/u.test(name))
-        add({ path: [name], message: 'is not a user name', hint: 'it must not have a colon', atKey: true });
-      const hash = typeof value === 'string' ? parseBcryptHash(value) : undefined;
-      if (hash === undefined)
-        add({ path: [name], message: 'is not a bcrypt hash of the form $2y$10$…', hint: howToHash });
-      else if (hash.cost > highestCost)
-        add({
-          path: [name],
-          message: `has the cost ${hash.cost}`,
-          hint: `at most ${highestCost}: each step doubles the time`,
-        });
-      else users.set(name, hash);
-    }
-    return users;
-  },
-  {
+const hash = z.unknown().transform((found, context): BcryptHash => {
+  const parsed = typeof found === 'string' ? parseBcryptHash(found) : undefined;
+  if (parsed !== undefined && parsed.cost <= maxCost) return parsed;
+  context.addIssue(
+    parsed === undefined
+      ? 'is not a bcrypt hash of the form $2y$10$… (htpasswd -nBC 10 NAME prints one)'
+      : `has the cost ${parsed.cost} (at most ${maxCost}: each step doubles the time)`,
+  );
+  return z.NEVER;
+});
+
+export const basicAuthUsers = plain(
+  map(hash, {
     takes: 'a map of users with the hashes of their passwords',
     example: '{ prometheus: $2y$10$… }',
-    placeholder: 'JSON',
-    fromText: (text) => text,
-    format: (users) => Object.fromEntries([...users.keys()].map((name) => [name, '<secret>'])),
-    jsonSchema: { type: 'object', additionalProperties: { type: 'string' } },
-  },
+    findProblem: (name) =>
+      /^[^:\p{Cc}]{1,256}$/u.test(name) ? undefined : 'is not a user name (it must not have a colon)',
+  }),
 );
 
 /** Reads `$2y$10$…`, also `$2a$` and `$2b$`; undefined for anything else. */

@@ -1,0 +1,106 @@
+import * as z from 'zod';
+import { didYouMean } from '../../domain/complaint.ts';
+import { choice, plain, takes, type ValueType, withHint } from './value-type.ts';
+
+const aText = takes('a text');
+
+export const textList: ValueType<readonly string[], 'plain'> = plain(
+  z
+    .array(z.string(aText).min(1, aText).max(200, aText), takes('a list of names', 'for example [version, region]'))
+    .max(100, 'holds more than 100 names'),
+  { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
+);
+
+/** Names of labels; the family defines which exist. */
+export const labelNames: ValueType<readonly string[], 'plain'> = plain(
+  z.array(z.string(aText), takes('a list of labels', 'for example [job_group]')),
+);
+
+export function choices<const W extends string>(what: string, words: readonly W[]): ValueType<readonly W[], 'plain'> {
+  return plain(z.array(choice(...words).schema, takes(what, `for example [${words[0]}]`)));
+}
+
+const aNumber = takes('a number above 0');
+const numbers = takes('a list of numbers', 'for example [1, 5, 15, 60]');
+
+/** Upper bounds of buckets, ascending, without the infinite one. */
+export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
+  z
+    .array(z.number(aNumber).gt(0, aNumber), numbers)
+    .min(1, numbers)
+    .max(100, 'holds more than 100 bounds')
+    .superRefine(
+      (bounds, context) => {
+        const message = withHint('is not greater than the previous bound', 'write them in ascending order');
+        for (const [index, bound] of bounds.entries())
+          if (bound <= (bounds[index - 1] ?? 0)) context.addIssue({ code: 'custom', path: [index], message });
+      },
+      { when: ({ value }) => Array.isArray(value) },
+    ),
+);
+
+/** A list of maps. Each has at least one of the optional fields, if there are any; the `unique` fields identify it. */
+export function mapList<const S extends z.core.$ZodLooseShape>(
+  shape: S,
+  about: { takes: string; example: string; unique: readonly (keyof S & string)[] },
+): ValueType<readonly z.output<z.ZodObject<S>>[], 'plain'> {
+  const keys = Object.keys(shape);
+  const choices = keys.filter((key) => shape[key] instanceof z.ZodOptional);
+  const noMap = takes('a map', `with the keys ${keys.join(', ')}`);
+  const known = `known here: ${keys.toSorted().join(', ')}`;
+  const item = z
+    .strictObject(shape, {
+      // One line for each key.
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? issue.keys.map((key) => withHint('is not a known key', didYouMean(key, keys) ?? known)).join('\n')
+          : noMap.error(issue),
+    })
+    .superRefine(
+      (found, context) => {
+        // An unknown key may be a misspelt one of them.
+        if (choices.some((key) => Object.hasOwn(found, key))) return;
+        if (context.issues.some(({ code }) => code === 'unrecognized_keys')) return;
+        context.addIssue(withHint('says nothing beside', `give ${choices.join(' or ')}`));
+      },
+      { when: ({ value }) => choices.length > 0 && isMap(value) },
+    )
+    .meta(choices.length === 0 ? {} : { anyOf: choices.map((key) => ({ required: [key] })) });
+  const list = z.array(item, takes(about.takes, `for example ${about.example}`)).superRefine(
+    (items, context) => {
+      for (const key of about.unique)
+        for (const [index, first] of findTwice(items, key))
+          context.addIssue({
+            code: 'custom',
+            path: [index, key],
+            message: withHint('is given twice', `first in [${first}].${key}`),
+          });
+    },
+    { when: ({ value }) => Array.isArray(value) },
+  );
+  return plain(list, { placeholder: 'JSON', fromText: fromJson });
+}
+
+/** The index of each item with a text at `key` that an earlier one has, and the index of the earlier one. */
+function findTwice(items: readonly unknown[], key: string): [number, number][] {
+  const seen = new Map<string, number>();
+  return items.flatMap((item, index) => {
+    const value = isMap(item) ? item[key] : undefined;
+    const first = typeof value === 'string' ? seen.get(value) : undefined;
+    if (typeof value === 'string' && first === undefined) seen.set(value, index);
+    return first === undefined ? [] : [[index, first]];
+  });
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A map from YAML or JSON. */
+export function isMap(found: unknown): found is Readonly<Record<string, unknown>> {
+  return typeof found === 'object' && found !== null && !Array.isArray(found);
+}

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { isMap } from './lists.ts';
+import { choice, plain, takes } from './value-type.ts';
+
+/** A map with keys of the user; unlike the records of zod it keeps `__proto__` as a key like any other. */
+export function map<V>(
+  value: z.ZodType<V>,
+  about: {
+    takes: string;
+    example: string;
+    max?: number;
+    /** What makes a key unusable, and the JSON Schema of those that are usable. */
+    findProblem: (key: string) => string | undefined;
+    keys?: z.core.JSONSchemaMeta;
+  },
+): z.ZodType<ReadonlyMap<string, V>> {
+  const key = z.string().superRefine((name, context) => {
+    const message = about.findProblem(name);
+    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { atKey: true } });
+  });
+  const { max = Number.POSITIVE_INFINITY, keys = {} } = about;
+  const { $schema: _, ...additionalProperties } = z.toJSONSchema(value, { io: 'input', unrepresentable: 'any' });
+  const written = z
+    .custom<Readonly<Record<string, unknown>>>(isMap, takes(about.takes, `for example ${about.example}`))
+    .meta({ type: 'object', maxProperties: max, propertyNames: keys, additionalProperties });
+  const read = z.map(key, value).max(max, `holds more than ${max} ${about.takes.replace('a map of ', '')}`);
+  return z.codec(written, read, {
+    decode: (found) => new Map(Object.entries(found)),
+    encode: (known) => Object.fromEntries(known),
+  });
+}
+
+/** Reads `a=b,c=d`; a text of another form stays one, for its complaint. */
+function fromPairs(text: string): unknown {
+  const pairs = text.split(',').map((pair) => /^\s*([^=]*?)\s*=(.*)$/su.exec(pair));
+  if (pairs.includes(null)) return text;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
+}
+
+export type LabelPair = readonly [name: string, value: string];
+
+const labelName = '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$';
+
+const labelMap = map(
+  z
+    .string(takes('a text', (found) => (/^[nb]/.test(typeof found) ? `write "${String(found)}"` : undefined)))
+    .min(1, 'is empty (a label without a value does not exist: remove it)')
+    .max(200, 'is longer than 200 characters'),
+  {
+    takes: 'a map of labels',
+    example: '{ site: eu }',
+    max: 20,
+    findProblem: (name) => {
+      if (name.startsWith('__')) return 'begins with __, which is reserved by Prometheus (choose another name)';
+      if (new RegExp(labelName).test(name)) return undefined;
+      return 'is not a label name (letters, digits and _, and no digit first)';
+    },
+    keys: { pattern: labelName },
+  },
+);
+
+export const labels = plain(
+  z.codec(labelMap, z.custom<readonly LabelPair[]>(), {
+    decode: (given) => [...given],
+    encode: (pairs) => new Map(pairs),
+  }),
+  { placeholder: 'NAME=VALUE,…', fromText: fromPairs },
+);
+
+/** The statuses of the service itself, whose result is fixed. */
+const settled: readonly string[] = [
+  'succeeded',
+  'failed',
+  'aborted',
+  'timedout',
+  'failed-with-retry',
+  'retried',
+  'running',
+  'scheduled',
+  'queued',
+  'missed',
+  'incomplete',
+];
+
+const ending = choice('success', 'failure', 'error', 'timeout', 'cancellation', 'skip').schema;
+
+export type StatusMap = Readonly<Record<string, z.output<typeof ending>>>;
+
+const maxStatusLength = 200;
+
+const statuses = map(ending, {
+  takes: 'a map of statuses',
+  example: '{ warning: success }',
+  max: 100,
+  findProblem: (status) => {
+    if (status === '' || status.length > maxStatusLength)
+      return `is not a status of 1 to ${maxStatusLength} characters`;
+    return settled.includes(status) ? 'is a built-in status (only custom statuses can be mapped)' : undefined;
+  },
+  keys: { minLength: 1, maxLength: maxStatusLength, not: { enum: settled } },
+});
+
+/** Custom statuses → endings; a flag or a variable writes them as `warning=success,held=skip`. */
+export const statusMap = plain(
+  z.codec(statuses, z.custom<StatusMap>(), {
+    decode: (given) => Object.fromEntries(given),
+    encode: (known) => new Map(Object.entries(known)),
+  }),
+  { placeholder: 'STATUS=RESULT,…', fromText: (text) => fromPairs(text.trim().replaceAll(/\s*([=,])\s*/g, '$1')) },
+);
