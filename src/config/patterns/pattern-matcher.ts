@@ -1,21 +1,7 @@
-import type { PatternNode } from './pattern-syntax.ts';
+import { PatternError, type PatternNode } from './pattern-syntax.ts';
 
-/** Returns an upper bound for the steps of a pattern for one character of a name. */
-export function countSteps(node: PatternNode): number {
-  switch (node.kind) {
-    case 'sequence':
-    case 'choice':
-      return node.parts.reduce((sum, part) => sum + countSteps(part) + 1, 1);
-    case 'repeat': {
-      const times = node.most === Number.POSITIVE_INFINITY ? node.least + 1 : node.most;
-      return times * (countSteps(node.part) + 1) + 1;
-    }
-    case 'character':
-    case 'start':
-    case 'end':
-      return 1;
-  }
-}
+const maxSteps = 1000;
+const maxKept = 1000;
 
 /**
  * Reports whether a whole name matches. All branches of the pattern are followed at once, character by character, so
@@ -23,124 +9,102 @@ export function countSteps(node: PatternNode): number {
  * names are similar.
  */
 export function createMatcher(pattern: PatternNode): (name: string) => boolean {
-  const steps = toSteps(pattern);
-  const known = new Map<string, State>();
+  const { states, first } = toStates(pattern);
+  const known = new Map<string, Position>();
   let kept = 0;
 
-  function toState(from: number[], isStart: boolean): State {
-    const places = follow(steps, from, { isStart, isEnd: false });
-    const isMatch = follow(steps, [...places], { isStart, isEnd: true }).some((at) => steps[at]?.kind === 'match');
-    return { places, isMatch, next: new Map() };
+  function toPosition(from: readonly number[], isStart: boolean): Position {
+    const waiting = follow(states, from, { isStart, isEnd: false });
+    const ends = follow(states, waiting, { isStart, isEnd: true });
+    return { waiting, isMatch: ends.some((at) => states[at]?.kind === 'match'), next: new Map() };
   }
 
-  const start = toState([0], true);
+  const start = toPosition([first], true);
 
-  function advance({ places, next }: State, codePoint: number): State {
-    const reached = places.filter((at) => {
-      const step = steps[at];
-      return step?.kind === 'character' && step.accepts(codePoint);
+  function advance({ waiting, next }: Position, codePoint: number): Position {
+    const reached = waiting.flatMap((at) => {
+      const state = states[at];
+      return state?.kind === 'character' && state.accepts(codePoint) ? state.to : [];
     });
     const key = reached.join();
-    const state =
-      known.get(key) ??
-      toState(
-        reached.map((at) => at + 1),
-        false,
-      );
+    const position = known.get(key) ?? toPosition(reached, false);
     if (kept >= maxKept) {
       known.clear();
       start.next.clear();
       kept = 0;
     }
     kept += 1;
-    known.set(key, state);
-    next.set(codePoint, state);
-    return state;
+    known.set(key, position);
+    next.set(codePoint, position);
+    return position;
   }
 
   return (name) => {
-    let state = start;
-    for (let index = 0; index < name.length; index += 1) {
-      const codePoint = name.codePointAt(index) ?? 0;
-      if (codePoint > 0xffff) index += 1;
-      state = state.next.get(codePoint) ?? advance(state, codePoint);
-      if (state.places.length === 0) return false;
+    let position = start;
+    for (const character of name) {
+      const codePoint = character.codePointAt(0) ?? 0;
+      position = position.next.get(codePoint) ?? advance(position, codePoint);
+      if (position.waiting.length === 0) return false;
     }
-    return state.isMatch;
+    return position.isMatch;
   };
 }
 
-/** The positions in the pattern that wait for the next character, and the known transitions. */
-type State = { places: readonly number[]; isMatch: boolean; next: Map<number, State> };
+/** The states that wait for the next character, and the known transitions. */
+type Position = { waiting: readonly number[]; isMatch: boolean; next: Map<number, Position> };
 
-const maxKept = 1000;
+/** A state of a pattern, with the states after it. */
+type State =
+  | { readonly kind: 'character'; readonly accepts: (codePoint: number) => boolean; readonly to: readonly number[] }
+  | { readonly kind: 'start' | 'end' | 'fork' | 'match'; readonly to: readonly number[] };
 
-// Advances each position until it needs a character or the name ends.
-function follow(steps: readonly Step[], from: number[], about: { isStart: boolean; isEnd: boolean }): number[] {
+/** Follows each state until it needs a character or the name ends. */
+function follow(
+  states: readonly State[],
+  from: readonly number[],
+  about: { isStart: boolean; isEnd: boolean },
+): readonly number[] {
+  const rest = [...from];
   const waiting: number[] = [];
-  const seen = new Uint8Array(steps.length);
-  for (let at = from.pop(); at !== undefined; at = from.pop()) {
-    const step = steps[at];
-    if (step === undefined || seen[at] === 1) continue;
+  const seen = new Uint8Array(states.length);
+  for (let at = rest.pop(); at !== undefined; at = rest.pop()) {
+    const state = states[at];
+    if (state === undefined || seen[at] === 1) continue;
     seen[at] = 1;
-    if (step.kind === 'fork') from.push(...step.to);
-    else if (step.kind === 'start') from.push(...(about.isStart ? [at + 1] : []));
-    else if (step.kind === 'end' && about.isEnd) from.push(at + 1);
-    else waiting.push(at);
+    if (state.kind === 'fork' || (state.kind === 'end' && about.isEnd)) rest.push(...state.to);
+    else if (state.kind !== 'start') waiting.push(at);
+    else if (about.isStart) rest.push(...state.to);
   }
   return waiting.toSorted((one, other) => one - other);
 }
 
-type Step =
-  | Extract<PatternNode, { kind: 'character' | 'start' | 'end' }>
-  | { kind: 'fork'; to: number[] }
-  | { kind: 'match' };
+/** Builds the states from the end of the pattern to its start. */
+function toStates(pattern: PatternNode): { states: readonly State[]; first: number } {
+  const states: State[] = [];
+  let steps = 0;
+  const add = (state: State): number => states.push(state) - 1;
 
-// Every step leads to the next one, except a fork.
-function toSteps(pattern: PatternNode): readonly Step[] {
-  const steps: Step[] = [];
-
-  function fork(...to: number[]): number[] {
-    steps.push({ kind: 'fork', to });
-    return to;
-  }
-
-  function add(node: PatternNode): void {
-    if (node.kind === 'sequence') for (const part of node.parts) add(part);
-    else if (node.kind === 'choice') addChoice(node.parts);
-    else if (node.kind === 'repeat') addRepeat(node);
-    else steps.push(node);
-  }
-
-  function addChoice(parts: readonly PatternNode[]): void {
-    const starts = fork();
-    const ends = parts.map((part) => {
-      starts.push(steps.length);
-      add(part);
-      return fork();
-    });
-    for (const end of ends) end.push(steps.length);
-  }
-
-  function addRepeat({ part, least, most }: Extract<PatternNode, { kind: 'repeat' }>): void {
-    for (let time = 0; time < least; time += 1) add(part);
-    if (most === Number.POSITIVE_INFINITY) {
-      const start = steps.length;
-      const way = fork(start + 1);
-      add(part);
-      fork(start);
-      way.push(steps.length);
-      return;
+  function build(node: PatternNode, after: number): number {
+    steps += 1;
+    if (steps > maxSteps)
+      throw new PatternError('has too many repetitions', 'write smaller numbers in braces, or * or +');
+    let first = after;
+    if (node.kind === 'choice') return add({ kind: 'fork', to: node.parts.map((part) => build(part, after)) });
+    if (node.kind === 'sequence') {
+      for (const part of node.parts.toReversed()) first = build(part, first);
+      return first;
     }
-    const ways = Array.from({ length: most - least }, () => {
-      const way = fork(steps.length + 1);
-      add(part);
-      return way;
-    });
-    for (const way of ways) way.push(steps.length);
+    if (node.kind !== 'repeat') return add({ ...node, to: [after] });
+    const { part, min, max } = node;
+    if (max === Number.POSITIVE_INFINITY) {
+      const to = [after];
+      first = add({ kind: 'fork', to });
+      to.push(build(part, first));
+    } else for (let time = min; time < max; time += 1) first = add({ kind: 'fork', to: [build(part, first), after] });
+    for (let time = 0; time < min; time += 1) first = build(part, first);
+    return first;
   }
 
-  add(pattern);
-  steps.push({ kind: 'match' });
-  return steps;
+  const match = add({ kind: 'match', to: [] });
+  return { states, first: build(pattern, match) };
 }

@@ -3,11 +3,17 @@ export type PatternNode =
   | { readonly kind: 'start' | 'end' }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
-  | { readonly kind: 'repeat'; readonly part: PatternNode; readonly least: number; readonly most: number };
+  | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/** A feature of regular expressions that patterns lack; the message ends a sentence. */
+/** A feature of regular expressions that patterns lack, or too large a pattern; the message ends a sentence. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
+  readonly hint: string;
+
+  constructor(message: string, hint = 'patterns support characters, classes, groups, | and repetitions') {
+    super(message);
+    this.hint = hint;
+  }
 }
 
 /** Parses a text that the caller has already compiled as a regular expression in Unicode mode. */
@@ -31,8 +37,8 @@ export function parsePatternSyntax(source: string): PatternNode {
     // Greedy or not changes only captures.
     const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
     if (mark === undefined) return part;
-    const [least, most] = toBounds(mark);
-    return { kind: 'repeat', part, least, most };
+    const [min, max] = toBounds(mark);
+    return { kind: 'repeat', part, min, max };
   }
 
   function parseAtom(): PatternNode | undefined {
@@ -73,9 +79,9 @@ function toBounds(mark: string): [number, number] {
   if (mark.startsWith('*')) return [0, Number.POSITIVE_INFINITY];
   if (mark.startsWith('+')) return [1, Number.POSITIVE_INFINITY];
   if (mark.startsWith('?')) return [0, 1];
-  const [, least = '0', comma, most = ''] = /^\{(\d+)(,?)(\d*)/.exec(mark) ?? [];
-  if (comma === '') return [Number(least), Number(least)];
-  return [Number(least), most === '' ? Number.POSITIVE_INFINITY : Number(most)];
+  const [, min = '0', comma, max = ''] = /^\{(\d+)(,?)(\d*)/.exec(mark) ?? [];
+  if (comma === '') return [Number(min), Number(min)];
+  return [Number(min), max === '' ? Number.POSITIVE_INFINITY : Number(max)];
 }
 
 function toTest(character: string): (codePoint: number) => boolean {
