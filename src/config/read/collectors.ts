@@ -9,7 +9,7 @@ import {
   familyOptions,
 } from '../declare/options.ts';
 import { formatDuration } from '../values/duration.ts';
-import { origins, type ResolvedTree, resolveTree, type Sources, toSettings } from './resolve.ts';
+import { createComplain, origins, type ResolvedTree, resolveTree, type Sources, toSettings } from './resolve.ts';
 
 /** The settings of a part of the configuration, and where they come from. */
 export type Part<T> = { readonly settings: T; readonly resolved: ResolvedTree };
@@ -37,11 +37,10 @@ export function resolveFamily(
   if ([...resolved.values()].every(({ place }) => place === undefined)) return {};
   const part = { settings: toSettings(familyOptions, resolved), resolved };
   checkLabels(family, part, complaints);
-  const { place } = resolved.get('buckets') ?? {};
-  if (place !== undefined && family.type !== 'histogram')
-    complaints.add(place, `${family.name} is not a histogram`, 'remove the buckets');
-  if (place !== undefined && family.bucketsFrom !== undefined)
-    complaints.add(place, `has the buckets of ${family.bucketsFrom}`, 'give them there');
+  const complain = createComplain(resolved, complaints);
+  if (family.type !== 'histogram') complain('buckets', `${family.name} is not a histogram`, 'remove the buckets');
+  if (family.bucketsFrom !== undefined)
+    complain('buckets', `has the buckets of ${family.bucketsFrom}`, 'give them there');
   return part;
 }
 
@@ -84,22 +83,21 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
  * without one, the state would be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
-  const placeOf = (key: string) => general.get(`state.postgres.tls.${key}`)?.place;
+  const complain = createComplain(general, complaints);
+  const isGiven = (key: string) => general.get(`state.postgres.${key}`)?.place !== undefined;
   for (const [given, lacking] of [
     ['cert_file', 'key_file'],
     ['key_file', 'cert_file'],
-  ] as const) {
-    const place = placeOf(given);
-    if (place !== undefined && placeOf(lacking) === undefined)
-      complaints.add(place, `needs state.postgres.tls.${lacking} beside it`);
-  }
-  const host = general.get('state.postgres.host')?.place;
-  const url = general.get('state.postgres.url_file')?.place;
-  if (host !== undefined && url !== undefined)
-    complaints.add(url, 'excludes state.postgres.host', 'remove one of them');
-  const password = general.get('state.postgres.password_file')?.place;
-  if (password === undefined || host !== undefined || url !== undefined) return;
-  complaints.add(password, 'has no meaning without state.postgres.host', 'give the host of the database');
+  ] as const)
+    if (!isGiven(`tls.${lacking}`))
+      complain(`state.postgres.tls.${given}`, `needs state.postgres.tls.${lacking} beside it`);
+  if (isGiven('host')) complain('state.postgres.url_file', 'excludes state.postgres.host', 'remove one of them');
+  else if (!isGiven('url_file'))
+    complain(
+      'state.postgres.password_file',
+      'has no meaning without state.postgres.host',
+      'give the host of the database',
+    );
 }
 
 /** Complains if counting starts before the catch-up limit: older executions would be skipped. */

@@ -62,6 +62,14 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
   return first ?? { leaf, value, origin: 'default', place: undefined, isFaulty };
 }
 
+/** Returns a function that complains about an option of a tree, if it is given. */
+export function createComplain(resolved: ResolvedTree, complaints: Complaints) {
+  return (key: string, message: string, hint?: string): void => {
+    const place = resolved.get(key)?.place;
+    if (place !== undefined) complaints.add(place, message, hint);
+  };
+}
+
 /** Builds the settings of a tree. A value with a complaint is undefined, whatever its type. */
 export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree): Settings<T> {
   const build = (node: OptionTree, within: string): Readonly<Record<string, unknown>> =>

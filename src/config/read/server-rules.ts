@@ -3,7 +3,7 @@ import { describePath, describeReadError } from '../../domain/read-error.ts';
 import { type ReadFile, Secret } from '../../domain/secret.ts';
 import type { ServerConfig, TlsTexts } from '../config.ts';
 import { serverOptions } from '../declare/options.ts';
-import type { ResolvedTree } from './resolve.ts';
+import { createComplain, type ResolvedTree } from './resolve.ts';
 
 export type ResolvedServer = {
   readonly place: Place;
@@ -30,10 +30,11 @@ export async function checkServer(server: ResolvedServer, rules: TlsRules, compl
   checkAuthentication(server, complaints);
   checkAddress(server, complaints);
   checkPair(server, ['tls.cert_file', 'tls.key_file'], complaints);
-  checkTlsIsUsed(server, complaints);
   const texts: { ca?: string; cert?: string; key?: string } = {};
-  for (const part of tlsParts) {
-    const text = await readFileOf(server, { key: `tls.${part}_file`, readFile: rules.readFile }, complaints);
+  for (const part of ['ca', 'cert', 'key'] as const) {
+    const { value, place } = server.options.get(`tls.${part}_file`) ?? {};
+    if (typeof value !== 'string' || place === undefined) continue;
+    const text = await readFileAt(place, value, { ...rules, complaints });
     if (text !== undefined) texts[part] = text;
   }
   for (const { part, says } of rules.validateTls?.(texts) ?? []) {
@@ -44,8 +45,21 @@ export async function checkServer(server: ResolvedServer, rules: TlsRules, compl
   return { ...certificates, ...(key === undefined ? {} : { key: new Secret(key, { file: 'tls.key_file' }) }) };
 }
 
+/** Reads a file that is named at a place; undefined after a complaint. */
+export async function readFileAt(
+  place: Place,
+  path: string,
+  { readFile, complaints }: { readFile: ReadFile; complaints: Complaints },
+): Promise<string | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    complaints.add(place, `${describePath(path)} ${describeReadError(error)}`);
+    return undefined;
+  }
+}
+
 const waysToAuthenticate = [['token_file'], ['username', 'password_file'], ['bearer_token_file']] as const;
-const tlsParts = ['ca', 'cert', 'key'] as const;
 
 function checkAuthentication(server: ResolvedServer, complaints: Complaints): void {
   const toPlace = (key: string) => server.options.get(key)?.place;
@@ -68,54 +82,26 @@ function adviseWays(server: ResolvedServer): string {
   return `${inFile ? 'give' : 'set'} one of ${ways.join(', ')}${variable}`;
 }
 
-/** The path of the API is appended to the address. */
 function checkAddress({ options }: ResolvedServer, complaints: Complaints): void {
-  const { value, place } = options.get('url') ?? {};
-  if (typeof value !== 'string' || place === undefined) return;
-  const end = /\/api(\/\d+)?$/.exec(value)?.[0];
-  if (end !== undefined) complaints.add(place, `ends with ${end}, which is added to it`, `leave ${end} out`);
+  const complain = createComplain(options, complaints);
+  const { value: url } = options.get('url') ?? {};
+  if (typeof url !== 'string') return;
+  // The path of the API is appended to the address.
+  const end = /\/api(\/\d+)?$/.exec(url)?.[0];
+  if (end !== undefined) complain('url', `ends with ${end}, which is added to it`, `leave ${end} out`);
+  const used = Object.keys(serverOptions.tls).filter((key) => Boolean(options.get(`tls.${key}`)?.value));
+  for (const key of url.startsWith('http:') ? used : [])
+    complain(`tls.${key}`, 'requires https, but the url begins with http', 'write https in the url, or remove tls');
 }
 
-function checkPair(server: ResolvedServer, [one, other]: readonly [string, string], complaints: Complaints): void {
-  for (const [given, lacking] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    const place = server.options.get(given)?.place;
-    if (place === undefined || isGiven(server, lacking)) continue;
+function checkPair(server: ResolvedServer, pair: readonly [string, string], complaints: Complaints): void {
+  for (const [given, lacking] of [pair, pair.toReversed()]) {
+    const place = server.options.get(given ?? '')?.place;
+    if (place === undefined || lacking === undefined || isGiven(server, lacking)) continue;
     const variable = toVariable(server, lacking);
     const inFile = place.offset !== undefined;
     const hint = inFile && server.single ? `or set ${variable}` : undefined;
     complaints.add(place, `needs ${inFile ? lacking : variable} beside it`, hint);
-  }
-}
-
-function checkTlsIsUsed(server: ResolvedServer, complaints: Complaints): void {
-  const url = server.options.get('url')?.value;
-  if (typeof url !== 'string' || !url.startsWith('http:')) return;
-  for (const key of Object.keys(serverOptions.tls)) {
-    const option = server.options.get(`tls.${key}`);
-    if (option?.place === undefined || option.value === undefined || option.value === false) continue;
-    complaints.add(
-      option.place,
-      'requires https, but the url begins with http',
-      'write https in the url, or remove tls',
-    );
-  }
-}
-
-async function readFileOf(
-  server: ResolvedServer,
-  { key, readFile }: { key: string; readFile: ReadFile },
-  complaints: Complaints,
-): Promise<string | undefined> {
-  const { value, place } = server.options.get(key) ?? {};
-  if (typeof value !== 'string' || place === undefined) return undefined;
-  try {
-    return await readFile(value);
-  } catch (error) {
-    complaints.add(place, `${describePath(value)} ${describeReadError(error)}`);
-    return undefined;
   }
 }
 
@@ -137,31 +123,19 @@ export function checkLabels(
   { taken, options }: { taken: TakenLabels; options: ResolvedTree },
   complaints: Complaints,
 ): void {
-  const place = options.get('labels')?.place;
+  const complain = (key: string, path: readonly PropertyKey[], message: string): void => {
+    const place = options.get(key)?.place;
+    if (place !== undefined) complaints.add(toInnerPlace(place, path, true), message, 'choose another name');
+  };
+  const isTaken = 'is a label that series have already';
   // A wrong value is undefined here, and already has its complaint.
   const own = (labels ?? []).map(([name]) => name);
-  if (place !== undefined) complainTaken(own, { taken: taken.ofServers, place, path: [] }, complaints);
-  const projectPlace = options.get('projects.labels')?.place;
-  if (projectPlace === undefined) return;
+  for (const name of own) if (taken.ofServers.includes(name)) complain('labels', [name], isTaken);
   for (const [index, entry] of (projects.labels ?? []).entries()) {
-    const names = entry.labels.map(([name]) => name);
-    const at = { place: projectPlace, path: [index, 'labels'] };
-    complainTaken(names, { ...at, taken: taken.ofProjects }, complaints);
-    for (const name of names.filter((one) => own.includes(one) && !taken.ofProjects.includes(one))) {
-      const inner = toInnerPlace(projectPlace, [...at.path, name], true);
-      complaints.add(inner, 'is a label of the server already', 'choose another name');
+    for (const [name] of entry.labels) {
+      const path = [index, 'labels', name];
+      if (taken.ofProjects.includes(name)) complain('projects.labels', path, isTaken);
+      else if (own.includes(name)) complain('projects.labels', path, 'is a label of the server already');
     }
-  }
-}
-
-function complainTaken(
-  names: readonly string[],
-  about: { taken: readonly string[]; place: Place; path: readonly PropertyKey[] },
-  complaints: Complaints,
-): void {
-  for (const name of names) {
-    if (!about.taken.includes(name)) continue;
-    const inner = toInnerPlace(about.place, [...about.path, name], true);
-    complaints.add(inner, 'is a label that series have already', 'choose another name');
   }
 }
