@@ -4,6 +4,8 @@ export type Clock = {
   readonly now: () => number;
   /** The time since some moment, never set back: use it to measure durations. */
   readonly ticks: () => number;
+  /** The same, except that it stands still while the process is stopped. */
+  readonly awakeTicks: () => number;
   /** Runs a function once after this time; returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => Cancel;
   /** Resolves in the next turn of the event loop, after everything that already waits. */

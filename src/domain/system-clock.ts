@@ -4,6 +4,10 @@ import type { Clock } from './clock.ts';
 export const systemClock: Clock = {
   now: () => Date.now(),
   ticks: () => performance.now(),
+  awakeTicks: () => {
+    looks ??= setInterval(look, lookEveryMs).unref();
+    return look();
+  },
   after: (ms, run) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
@@ -14,3 +18,17 @@ export const systemClock: Clock = {
     }),
   random: () => Math.random(),
 };
+
+let looks: NodeJS.Timeout | undefined;
+let lookedTicks = Number.NEGATIVE_INFINITY;
+let awakeMs = 0;
+
+/** Between two looks of a process that runs little time passes. */
+function look(): number {
+  const nowTicks = performance.now();
+  awakeMs += Math.min(nowTicks - lookedTicks, 2 * lookEveryMs);
+  lookedTicks = nowTicks;
+  return awakeMs;
+}
+
+const lookEveryMs = 1000;

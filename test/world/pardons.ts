@@ -244,13 +244,6 @@ export function findForgotten(scene: Scene): Set<string> {
   return new Set(gone.map(({ id }) => String(id)));
 }
 
-/** A process that is stopped shows no scraper the 0 with which a series begins. */
-export function mayBeBornUnseen({ truth, plan, time }: Scene): boolean {
-  const sinceMs = time.nowMs() - plan.holdMs - 2 * minuteMs;
-  const wasHeld = plan.cards.some(({ card }) => card === 'hold');
-  return wasHeld && truth.troubles.some(({ what, toMs }) => what === 'daemon' && toMs > sinceMs);
-}
-
 /** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
 export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
   // What was on its way when the process ended comes after it.

@@ -81,6 +81,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   const rate = 1 + hands.drift;
   let isKilled = false;
   let stoppedUntilMs = Number.NEGATIVE_INFINITY;
+  let stoppedMs = 0;
 
   /** Runs something of the process now, or once it is no longer stopped; never after its end. */
   function run(work: () => void): void {
@@ -108,6 +109,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   const clock: Clock = {
     now: () => Math.floor(time.nowMs() + hands.wallOffsetMs),
     ticks: () => (time.nowMs() - bootMs) * rate,
+    awakeTicks: () => (time.nowMs() - bootMs - stoppedMs) * rate,
     after,
     nextTurn: () =>
       new Promise((resolve) => {
@@ -123,6 +125,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
     /** As by a signal: nothing of the process runs for a while, and its clocks go on. */
     stop: (forMs: number): void => {
       stoppedUntilMs = time.nowMs() + forMs;
+      stoppedMs += forMs;
     },
     kill: (): void => {
       isKilled = true;

@@ -1,7 +1,7 @@
 import type { Execution, Project } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
-import { isLeftOut, mayBeBornUnseen, mayFall } from './pardons.ts';
+import { isLeftOut, mayFall } from './pardons.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';
 
@@ -63,7 +63,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       const isForgiven = hasFallen && mayFall(scene, labelOf(key, 'project') ?? '');
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
       if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
-        if (!isTroubled(['restored'], 3_600_000) && !mayBeBornUnseen(scene)) onFault('born at 0', `${key}: ${value}`);
+        if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
       highest.set(key, before === undefined || isForgiven ? value : Math.max(before, value));
     }
   }

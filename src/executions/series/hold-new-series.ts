@@ -11,12 +11,12 @@ export type NewSeriesHold = {
 export function createNewSeriesHold(
   cache: LedgerCache,
   holdMs: number,
-  clock: Pick<Clock, 'ticks' | 'nextTurn'>,
+  clock: Pick<Clock, 'awakeTicks' | 'nextTurn'>,
 ): NewSeriesHold {
   const shownSince = new Map<string, number>();
 
   function findDue(isShown: (cell: Cell) => boolean): string[] {
-    const nowTicks = clock.ticks();
+    const nowTicks = clock.awakeTicks();
     const due: string[] = [];
     for (const [key, cell] of cache.totals.cells) {
       if (cell.isReleased) continue;

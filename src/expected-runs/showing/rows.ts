@@ -73,10 +73,13 @@ function toSeconds(ms: number | undefined): number | undefined {
 }
 
 /** Returns the tallies that have been shown as 0 for long enough. */
-export function createTallyHold(holdMs: number, clock: Pick<Clock, 'ticks'>): (tallies: Tallies) => readonly string[] {
+export function createTallyHold(
+  holdMs: number,
+  clock: Pick<Clock, 'awakeTicks'>,
+): (tallies: Tallies) => readonly string[] {
   const shownSince = new Map<string, number>();
   return (tallies) => {
-    const nowTicks = clock.ticks();
+    const nowTicks = clock.awakeTicks();
     const due: string[] = [];
     for (const [key, { isReleased }] of tallies) {
       if (isReleased) continue;
