@@ -159,8 +159,7 @@ function createServerExpectedRuns(
     notes: sourceNotes,
     settings: toExpectedRunsSettings(server, config),
     readProjects: projectList.read,
-    publish: publisher.publish,
-    withdraw: publisher.withdraw,
+    ...publisher,
   });
 }
 
@@ -185,8 +184,7 @@ function createServerExecutions(
     commitHook: joinHooks([commitHook, expected?.commitHook]),
     tracePort,
     tell: (message) => log.warn({ server: name, message }, 'executions changed'),
-    publish: publisher.publish,
-    withdraw: publisher.withdraw,
+    ...publisher,
     observe: toRoundObserver(self, name),
   });
   if (expected === undefined) return executions;

@@ -1,8 +1,9 @@
+import { createNewSeriesHold, type NewSeriesHold } from '../metrics/new-series.ts';
 import { createCountExecutions } from './ledger/count-executions.ts';
 import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
 import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
 import { createFollowSkew, createRewind } from './ledger/rewind.ts';
-import { createForgetMissing, rebucket } from './ledger/upkeep.ts';
+import { createForgetMissing, rebucket, release } from './ledger/upkeep.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createCatchUp } from './reading/catch-up.ts';
@@ -13,7 +14,6 @@ import { createProjectReading, type ProjectReading } from './reading/project-rea
 import { createSkips } from './reading/skips.ts';
 import { createRecount, type Recount } from './recount/recount.ts';
 import { createSeriesFit, type SeriesFit } from './series/fit-series.ts';
-import { createNewSeriesHold, type NewSeriesHold } from './series/hold-new-series.ts';
 
 export type OpenRound = {
   readonly cache: LedgerCache;
@@ -25,7 +25,8 @@ export type OpenRound = {
   readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
   readonly recount: Recount;
-  readonly release: NewSeriesHold;
+  readonly hold: NewSeriesHold;
+  readonly release: (keys: readonly string[]) => Promise<void>;
   readonly room: SeriesFit;
   readonly jobLists: JobLists;
   readonly forgetMissing: (nowMs: number) => Promise<void>;
@@ -76,7 +77,8 @@ export async function openRound(
     recount,
     room,
     jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
-    release: createNewSeriesHold(cache, settings.holdNewSeriesMs, clock),
+    hold: createNewSeriesHold(settings.holdNewSeriesMs),
+    release: (keys) => release(cache, keys, clock),
   };
 }
 

@@ -34,6 +34,8 @@ export type ExecutionsOptions = {
   /** Shared with tracing of the same server; absent if it is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
+  /** Reports whether a limit keeps a row from what was published last. */
+  readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
   /** Logs a message once. */

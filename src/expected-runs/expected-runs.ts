@@ -6,6 +6,7 @@ import { toJobPath } from '../domain/job-path.ts';
 import { createPause, maxPieceMs, type Pause } from '../domain/pause.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
+import { createNewSeriesHold } from '../metrics/new-series.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { lookAhead } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
@@ -22,7 +23,7 @@ import { createListing } from './listing.ts';
 import { toNote } from './note.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
-import { createTallyHold, toScheduleRows } from './showing/rows.ts';
+import { listHeld, toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
 import { type Ahead, type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
@@ -43,6 +44,8 @@ export type ExpectedRunsOptions = {
   readonly settings: ExpectedRunsSettings;
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
+  /** Reports whether a limit keeps a row from what was published last. */
+  readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
 };
 
@@ -69,7 +72,7 @@ export type ExpectedRuns = {
 
 /** Finds the scheduled runs of one server that did not happen, and why. */
 export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
-  const { client, clock, timeoutMs, everyMs, settings, notes, publish } = options;
+  const { client, clock, timeoutMs, everyMs, settings, notes, publish, omits } = options;
   const jobs = createExpectedJobs(options);
   const round: Round = {
     ...options,
@@ -80,7 +83,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     asking: createAsking({ ...options, jobs }),
   };
   const listing = createListing({ ...options, jobs });
-  const findReleased = createTallyHold(settings.holdNewSeriesMs, clock);
+  const hold = createNewSeriesHold(settings.holdNewSeriesMs);
 
   let ahead: Ahead | undefined;
   let exceededMs: number | undefined;
@@ -99,7 +102,10 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       hour,
       day,
     });
-    return publish(rows, Math.max(3 * everyMs, minValidMs));
+    const awakeTicks = clock.awakeTicks();
+    const series = await publish(rows, Math.max(3 * everyMs, minValidMs));
+    hold.noteShown(listHeld({ jobs: jobs.all.values(), tallies: jobs.tallies.values(), omits }), awakeTicks);
+    return series;
   }
 
   return {
@@ -108,7 +114,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     read: async (signal) => {
       await jobs.open();
       // Stores recent readings before any request, also while the server does not answer.
-      await jobs.release(findReleased(jobs.tallies));
+      await jobs.release(hold.due(clock.awakeTicks()));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);

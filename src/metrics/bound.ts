@@ -33,6 +33,12 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
+/** Reports whether the limit keeps a row from being shown. */
+export function isOmitted(row: Row, families: BoundRules['families'], shown: Shown): boolean {
+  if (shown === undefined || families.get(row.family.name)?.off === true) return false;
+  return dropLabels(toWellFormed([row]), families).some((each) => !shown.has(unitOf(each)));
+}
+
 /** Characters for the labels of a series. Fewer series fit only if all labels have the maximum length. */
 const roomOfSeries = 128;
 
@@ -90,7 +96,7 @@ function toShorter({ name, help, type, labels, merge }: Family, dropped: readonl
 }
 
 /** The things whose rows were shown, if not all fit. */
-type Shown = ReadonlySet<string> | undefined;
+export type Shown = ReadonlySet<string> | undefined;
 
 /**
  * Returns at most `maxSeries` rows. A job, a histogram, a summary and a state set are each shown whole or not at all.

@@ -1,4 +1,4 @@
-import { type Bounded, type BoundRules, boundRows } from '../metrics/bound.ts';
+import { type Bounded, type BoundRules, boundRows, isOmitted } from '../metrics/bound.ts';
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
@@ -43,6 +43,8 @@ export function createPublisher(options: PublisherOptions) {
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;
     },
+    /** Reports whether the limit keeps a row from what is shown now. */
+    omits: (row: Row) => isOmitted(row, rules.families, shown),
     withdraw: () => snapshots.withdraw(source),
   };
 }

@@ -130,12 +130,12 @@ export const rooms: readonly Room[] = [
   },
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
-  { room: 'executions', knows: ['domain'] },
+  { room: 'executions', knows: ['domain', 'metrics/new-series'] },
 
   { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
   { room: 'expected-runs/showing', knows: ['expected-runs/deciding', 'metrics/family'] },
-  { room: 'expected-runs', knows: ['domain', 'api/endpoints', 'api/errors'] },
+  { room: 'expected-runs', knows: ['domain', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
   // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-

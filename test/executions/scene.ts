@@ -3,7 +3,7 @@ import { createExecutions, type Executions } from '../../src/executions/executio
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
 import type { Sight } from '../../src/executions/reading/visibility.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../src/executions/settings.ts';
-import { boundRows } from '../../src/metrics/bound.ts';
+import { boundRows, isOmitted, type Shown } from '../../src/metrics/bound.ts';
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
@@ -67,6 +67,7 @@ export async function createScene({
   const told: string[] = [];
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
+  let fitting: Shown;
   let publishes = 0;
   let series = 0;
   let lag = 0;
@@ -109,9 +110,11 @@ export async function createScene({
         const bounded = boundRows(published, { maxSeries, families });
         if (bounded.dropped.cap !== undefined) told.push(`cut ${bounded.dropped.cap}`);
         rows = bounded.rows;
+        fitting = bounded.shown;
         publishes += 1;
         return rows.length;
       },
+      omits: (row) => isOmitted(row, ofScene.families, fitting),
       withdraw: () => undefined,
       tell: (message) => told.push(message),
       observe: toObserver(told, (seconds) => {

@@ -88,6 +88,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
         publishes.push({ atMs: Date.now(), validForMs });
         return rows.length;
       },
+      omits: () => false,
       withdraw: () => undefined,
       tell: (message) => told.push(message),
       observe: toObserver(told, (seconds) => {

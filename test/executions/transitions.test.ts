@@ -321,6 +321,28 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
+  it('shows as 0 first what a limit kept from being shown, however long', async () => {
+    const { control, finish, rounds, restart, shown } = await play({
+      settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
+    });
+    control.createProject('shop');
+    const job = control.createJob('shop', { name: 'sell' });
+    const ofShop = (): string[] =>
+      shown('automation_executions_total').flatMap((line) => /"shop".*"succeeded"} (\d+)/.exec(line)?.[1] ?? []);
+    await rounds(2);
+    for (let runs = 0; runs < 3; runs += 1) {
+      finish('pay');
+      finish('shop', { jobId: job });
+    }
+    await rounds(20);
+    expect(ofShop()).toEqual([]);
+    restart({ maxSeries: 1000 });
+    await rounds(1);
+    expect(ofShop()).toEqual(['0']);
+    await rounds(4);
+    expect(ofShop()).toEqual(['3']);
+  });
+
   it('counts an excluded job from when it is included', async () => {
     const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
     await rounds(2);

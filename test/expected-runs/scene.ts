@@ -60,6 +60,7 @@ export function createScene({
       client,
       clock,
       ledger: state.ledger,
+      omits: () => false,
       withdraw: () => undefined,
     };
     const port = toExecutionsPort(() => executions);

@@ -50,7 +50,7 @@ function setUp({ vital = false, everyMs = 15_000, remember = (before: Memory): M
         kept.push(memory);
       },
     },
-    publisher: { publish: async (rows) => rows.length, withdraw: () => undefined },
+    publisher: { publish: async (rows) => rows.length, omits: () => false, withdraw: () => undefined },
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     clock,
   });

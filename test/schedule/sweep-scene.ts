@@ -89,6 +89,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
         shown = { rows, untilMs: nowMs + validForMs };
         return rows.length;
       },
+      omits: () => false,
       withdraw: () => {
         withdrawn += 1;
         shown = { rows: [], untilMs: 0 };
@@ -140,6 +141,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     maxTogether: () => Math.max(...asked.map(({ together }) => together)),
     shown: () => (nowMs < shown.untilMs ? shown.rows.map(({ labels }) => labels.join()).join(' ') : ''),
     shownCount: () => (nowMs < shown.untilMs ? shown.rows.length : 0),
+    omits: () => false,
     withdraw: sweep.withdraw,
     withdrawn: () => withdrawn,
     later: (ms: number) => {

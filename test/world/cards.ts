@@ -188,10 +188,10 @@ export const cards = {
     const { group = '', name } = job.definition;
     leaveOut(job, 'configuration', [job.project.name, ...(group === '' ? [] : [group]), name].join('/'))(scene, played);
   }),
-  // Enough for what belongs to no job.
-  'fewer series': lasting('sight', ({ operator, estate, truth, time }) => {
+  // Enough for what belongs to no job, or not even that.
+  'fewer series': lasting('sight', ({ operator, estate, truth, time, dice }) => {
     truth.fewerSinceMs ??= time.nowMs();
-    operator.reload({ maxSeries: 100 * estate.places.length });
+    operator.reload({ maxSeries: dice.of(`series ${time.nowMs()}`).pick([40, 100 * estate.places.length]) });
     return () => operator.reload({ maxSeries: 1_000_000 });
   }),
   'nobody counts': lasting('sight', ({ operator }) => {

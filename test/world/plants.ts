@@ -211,10 +211,10 @@ export const plants: readonly Plant[] = [
     name: 'released before it is kept',
     patches: [
       {
-        file: 'src/executions/series/hold-new-series.ts',
-        find: 'await cache.update(async () => ({ cells: keys.flatMap(release) }));',
+        file: 'src/executions/ledger/upkeep.ts',
+        find: 'await cache.update(async () => ({ cells: part.flatMap((key) => toReleased(cache, key)) }));',
         replace:
-          'for (const key of keys) for (const cell of release(key)) cache.totals.cells.set(key, cell);\n        await cache.update(async () => ({ cells: keys.flatMap(release) }));',
+          'for (const key of part) for (const cell of toReleased(cache, key)) cache.totals.cells.set(key, cell);\n    await cache.update(async () => ({ cells: part.flatMap((key) => toReleased(cache, key)) }));',
       },
     ],
     shownBy: '--seed=4 --cards=full_disk@97572+45000,kill@135278+120000 --length=180000 --projects=1 --traces=off',

@@ -1,3 +1,4 @@
+import type { Clock } from '../../domain/clock.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Cell } from '../counting/totals.ts';
 import type { Activities } from '../reading/activities.ts';
@@ -84,4 +85,25 @@ export function rebucket(
     changed.push({ ...cell, buckets: [...bounds.map(() => 0), cell.count] });
   }
   return { facts: { ...facts, buckets: bounds }, cells: changed };
+}
+
+/** Stores that the values of cells are shown from now on. */
+export async function release(
+  cache: LedgerCache,
+  keys: readonly string[],
+  { nextTurn }: Pick<Clock, 'nextTurn'>,
+): Promise<void> {
+  // After the first start all series become due at once, and one long transaction would delay all others.
+  for (let begin = 0; begin < keys.length; begin += mostReleased) {
+    if (begin > 0) await nextTurn();
+    const part = keys.slice(begin, begin + mostReleased);
+    await cache.update(async () => ({ cells: part.flatMap((key) => toReleased(cache, key)) }));
+  }
+}
+
+const mostReleased = 500;
+
+function toReleased({ totals }: LedgerCache, key: string): Cell[] {
+  const cell = totals.cells.get(key);
+  return cell === undefined ? [] : [{ ...cell, isReleased: true }];
 }

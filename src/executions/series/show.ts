@@ -7,7 +7,7 @@ import type { Running } from '../reading/running-reader.ts';
 import type { Visibility } from '../reading/visibility.ts';
 import type { Exemplars } from './exemplars.ts';
 import { toRunningRows } from './running-rows.ts';
-import { isShownCell, toHiddenRows, toTotalRows } from './total-rows.ts';
+import { listHeld, toHiddenRows, toTotalRows } from './total-rows.ts';
 
 type Round = {
   readonly running: Running['executions'];
@@ -34,7 +34,7 @@ type Shown = {
 
 /** Publishes what is known of one server. */
 export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown): Showing {
-  const { server, everyMs, ledger, settings, observe, clock, publish } = options;
+  const { server, everyMs, ledger, settings, observe, clock, publish, omits } = options;
   let series = 0;
   let shownTicks = Number.NEGATIVE_INFINITY;
   let underWay: Promise<void> | undefined;
@@ -51,13 +51,13 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);
   }
 
-  async function publishAll({ cache, restoreGap, release, room }: OpenRound, round: Round): Promise<void> {
+  async function publishAll({ cache, restoreGap, hold, release, room }: OpenRound, round: Round): Promise<void> {
     const { running, names } = round;
     const { totals } = cache;
     const states = restoreGap.readStates();
+    const awakeTicks = clock.awakeTicks();
     // If commits fail, series that need no commit are still published.
-    const unkept = await release
-      .due((cell) => isShownCell(cell, states, totals.slots))
+    const unkept = await release(hold.due(awakeTicks))
       .then(room.fit)
       .then(() => undefined, toError);
     observe.dropped('cap', room.missing());
@@ -80,6 +80,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const validForMs = toValidForMs(round);
     shownTicks = clock.ticks();
     series = await publish(rows, validForMs);
+    hold.noteShown(listHeld({ totals, states, settings, omits }), awakeTicks);
     if (unkept !== undefined) throw unkept;
   }
 

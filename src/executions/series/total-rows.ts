@@ -28,8 +28,24 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
   return rows;
 }
 
+/** Lists the keys of the totals that are shown as 0. */
+export function* listHeld({ totals, states, settings, omits }: HeldInput): Generator<string> {
+  for (const [key, cell] of totals.cells) {
+    if (cell.isReleased || !isShownCell(cell, states, totals.slots)) continue;
+    const rows = [...toCellRows(cell, [], noExemplars), ...(settings.cicd ? toCicdRows([cell], []) : [])];
+    if (!rows.some(omits)) yield key;
+  }
+}
+
+type HeldInput = Pick<RowsInput, 'totals' | 'states'> & {
+  readonly settings: Pick<ExecutionSettings, 'cicd'>;
+  readonly omits: (row: Row) => boolean;
+};
+
+const noExemplars: RowsInput['exemplars'] = { of: () => [] };
+
 /** Reports whether a total is shown: it has a slot, and its project is neither deleted nor excluded. */
-export function isShownCell(cell: Cell, states: RowsInput['states'], slots: SeriesSlots): boolean {
+function isShownCell(cell: Cell, states: RowsInput['states'], slots: SeriesSlots): boolean {
   return isOfShown(states.get(cell.labels[0] ?? '')) && hasPlace(cell, slots);
 }
 

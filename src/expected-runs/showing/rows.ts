@@ -1,7 +1,6 @@
-import type { Clock } from '../../domain/clock.ts';
 import type { Row } from '../../metrics/family.ts';
 import type { Contention } from '../deciding/hours-ahead.ts';
-import type { Tallies, Tally } from '../deciding/tally.ts';
+import { type Tally, toTallyKey } from '../deciding/tally.ts';
 import { nextTime, type WatchedJob } from '../deciding/watched-job.ts';
 import { scheduleFamilies as families } from './families.ts';
 
@@ -17,17 +16,10 @@ export type RowsInput = {
 
 /** Builds the series of the schedule watch. A tally not shown before is shown as 0 first. */
 export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day, isCritical }: RowsInput): Row[] {
-  const there = new Set<string>();
-  const rows: Row[] = [];
-  for (const job of jobs) {
-    if (job.goneAtMs !== undefined) continue;
-    there.add(job.project);
-    there.add(toKey([job.project, job.group, job.name]));
-    rows.push(...toJobRows(job, { nowMs, isCritical }));
-  }
-  for (const tally of tallies) if (isThere(tally, there)) rows.push(...toTallyRows(tally, buckets));
+  const present = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
   return [
-    ...rows,
+    ...present.flatMap((job) => toJobRows(job, { nowMs, isCritical })),
+    ...listShown(present, tallies).flatMap((tally) => toTallyRows(tally, buckets)),
     ...families.expectedRunning.rows(hour.most, { horizon: '1h' }),
     ...families.expectedRunning.rows(day.most, { horizon: '24h' }),
     ...families.expectedSaturation.rows(toSeconds(day.exceededMs)),
@@ -44,6 +36,21 @@ function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowM
       untilMs === undefined ? families.disabledSince.rows(toSeconds(sinceMs), { ...labels, what }) : [],
     ),
   ];
+}
+
+/** Lists the keys of the tallies that are shown as 0. */
+export function listHeld({ jobs, tallies, omits }: HeldInput): string[] {
+  const held = listShown(jobs, tallies).filter(({ isReleased }) => !isReleased);
+  return held.filter((tally) => !toTallyRows(tally, []).some(omits)).map(toTallyKey);
+}
+
+type HeldInput = Pick<RowsInput, 'jobs' | 'tallies'> & { readonly omits: (row: Row) => boolean };
+
+function listShown(jobs: Iterable<WatchedJob>, tallies: Iterable<Tally>): Tally[] {
+  const there = new Set<string>();
+  for (const { project, group, name, goneAtMs } of jobs)
+    if (goneAtMs === undefined) there.add(project).add(toKey([project, group, name]));
+  return [...tallies].filter((tally) => isThere(tally, there));
 }
 
 /** The series of a deleted job end; those of a project end with its last job. */
@@ -70,24 +77,4 @@ function toTallyRows(
 
 function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
-}
-
-/** Returns the tallies that have been shown as 0 for long enough. */
-export function createTallyHold(
-  holdMs: number,
-  clock: Pick<Clock, 'awakeTicks'>,
-): (tallies: Tallies) => readonly string[] {
-  const shownSince = new Map<string, number>();
-  return (tallies) => {
-    const nowTicks = clock.awakeTicks();
-    const due: string[] = [];
-    for (const [key, { isReleased }] of tallies) {
-      if (isReleased) continue;
-      const since = shownSince.get(key);
-      if (since === undefined) shownSince.set(key, nowTicks);
-      else if (nowTicks - since >= holdMs) due.push(key);
-    }
-    for (const key of due) shownSince.delete(key);
-    return due;
-  };
 }

@@ -78,6 +78,7 @@ export function createWatch(options: WatchOptions): Watch {
       publish(renderSamplesOf(rows));
       return rows.length;
     },
+    omits: () => false,
     withdraw: ignore,
     observe: {
       observed: ignore,

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { type Tally, toTallyKey } from '../../src/expected-runs/deciding/tally.ts';
+import type { WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import { listHeld } from '../../src/expected-runs/showing/rows.ts';
+
+function job(name: string, fields: Partial<WatchedJob> = {}): WatchedJob {
+  const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0 };
+  return { id: name, project: 'pay', group: 'nightly', name, ...times, off: [], runs: [], verdicts: [], ...fields };
+}
+
+function missed(name: string, fields: Partial<Tally> = {}): Tally {
+  return { kind: 'missed', labels: ['pay', 'nightly', name, 'unknown'], count: 1, isReleased: false, ...fields };
+}
+
+it('holds the counts that are shown as 0, and not those of jobs that are gone or that a limit keeps out', () => {
+  const held = listHeld({
+    jobs: [job('there'), job('gone', { goneAtMs: 5 }), job('released'), job('omitted')],
+    tallies: [missed('there'), missed('gone'), missed('released', { isReleased: true }), missed('omitted')],
+    omits: (row) => row.labels.includes('omitted'),
+  });
+  expect(held).toEqual([toTallyKey(missed('there'))]);
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { createNewSeriesHold } from '../../src/metrics/new-series.ts';
+
+describe('metrics/new-series', () => {
+  it('shows a value once its series has been shown as 0 for long enough', () => {
+    const hold = createNewSeriesHold(60_000);
+    hold.noteShown(['a'], 0);
+    hold.noteShown(['a', 'b'], 30_000);
+    expect(hold.due(59_999)).toEqual([]);
+    expect(hold.due(60_000)).toEqual(['a']);
+    // What could not be kept is due again.
+    expect(hold.due(90_000)).toEqual(['a', 'b']);
+    hold.noteShown(['b'], 90_000);
+    expect(hold.due(90_000)).toEqual(['b']);
+  });
+
+  it('waits again where a series stopped being shown', () => {
+    const hold = createNewSeriesHold(60_000);
+    hold.noteShown(['a'], 0);
+    hold.noteShown([], 50_000);
+    hold.noteShown(['a'], 60_000);
+    expect(hold.due(119_999)).toEqual([]);
+    expect(hold.due(120_000)).toEqual(['a']);
+  });
+});
