@@ -39,7 +39,7 @@ export async function openRound(
   oddRows: OddRows,
 ): Promise<OpenRound> {
   const { server, ledger, settings, observe, clock } = options;
-  const cache = await openLedgerCache(ledger, server);
+  const cache = await openLedgerCache(ledger, server, clock.now());
   const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(minKeptMs, catchUpLimitMs, backfillMs) + dayMs;
   const { reconcile } = options.substitutes ?? {};

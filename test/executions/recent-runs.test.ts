@@ -16,14 +16,14 @@ describe('executions/recent-runs', () => {
     const next = add(first.sheets, runs(61, 5));
     expect(next.written).toEqual(['1']);
     expect(sizes(next.sheets)).toEqual(['0: 50', '1: 15']);
-    expect(toNewest(next.sheets).map(({ id }) => id)[0]).toBe(65);
+    expect(newest(next.sheets).map(({ id }) => id)[0]).toBe(65);
   });
 
   it('keeps the newest thousand, and removes empty documents', () => {
     const { sheets } = add(new Map(), runs(1, 1000));
     const next = add(sheets, runs(1001, 120));
-    expect(toNewest(next.sheets)).toHaveLength(1000);
-    expect(toNewest(next.sheets).at(-1)?.id).toBe(121);
+    expect(newest(next.sheets)).toHaveLength(1000);
+    expect(newest(next.sheets).at(-1)?.id).toBe(121);
     expect(next.forgotten).toEqual(['0', '1']);
     expect(next.written).toEqual(['20', '21', '22']);
     expect([...next.sheets.keys()].slice(0, 2)).toEqual(['2', '3']);
@@ -47,16 +47,30 @@ describe('executions/recent-runs', () => {
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
+  it('puts runs that a clock dated ahead where they were counted, and lets them make room like others', () => {
+    const before = add(new Map(), runs(1, 10)).sheets;
+    const ahead = runs(11, 990).map((run) => ({ ...run, endedAtMs: run.endedAtMs + 86_400_000 }));
+    const full = add(before, ahead, 90_000_000).sheets;
+    expect(newest(full, 90_000_000)[0]?.id).toBe(1000);
+    const { sheets } = add(full, runs(1001, 980), 2_000_000);
+    const ids = newest(sheets, 2_000_000).map(({ id }) => id);
+    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => 1980 - index));
+    const loaded = new Map([...sheets].sort(([one], [other]) => one.localeCompare(other)));
+    expect(newest(loaded, 2_000_000).map(({ id }) => id)).toEqual(ids);
+  });
+
   it('continues from runs that were stored one by one', () => {
     const before: RecentSheets = new Map(runs(1, 3).map((run) => [`${run.startedAtMs} ${run.id}`, [run]]));
     const next = add(before, runs(4, 1));
     expect(next.written).toEqual(['0']);
-    expect(toNewest(next.sheets).map(({ id }) => id)).toEqual([4, 3, 2, 1]);
+    expect(newest(next.sheets).map(({ id }) => id)).toEqual([4, 3, 2, 1]);
   });
 });
 
-function add(sheets: RecentSheets, more: readonly RecentRun[]) {
-  return addRecent(sheets, toNewest(sheets), more);
+const newest = (sheets: RecentSheets, latestMs = Number.POSITIVE_INFINITY) => toNewest(sheets, latestMs);
+
+function add(sheets: RecentSheets, more: readonly RecentRun[], latestMs = Number.POSITIVE_INFINITY) {
+  return addRecent(sheets, more, latestMs);
 }
 
 function runs(firstId: number, count: number): RecentRun[] {

@@ -18,15 +18,19 @@ export type LedgerCache = {
   readonly update: (make: () => Promise<LedgerChange | undefined>) => Promise<void>;
 };
 
-export async function openLedgerCache(ledger: Ledger, server: string): Promise<LedgerCache> {
+export async function openLedgerCache(
+  ledger: Ledger,
+  server: string,
+  nowMs = Number.POSITIVE_INFINITY,
+): Promise<LedgerCache> {
   const contents = readContents(await ledger.load(server));
   const { cells, jobs, states, idHours } = contents;
   const totals: Totals = { cells, jobs, slots: createSeriesSlots(cells.values(), jobs) };
-  let recent = toNewest(contents.sheets);
+  let recent = toNewest(contents.sheets, nowMs);
   let last: Promise<void> = Promise.resolve();
 
   async function commit(change: LedgerChange): Promise<void> {
-    const { documents, sheets, goneCells, goneHours } = planDocuments(change, contents, recent);
+    const { documents, sheets, goneCells, goneHours } = planDocuments(change, contents);
     const { entries = [], prune } = change;
     await ledger.commit(server, { entries, documents, ...(prune === undefined ? {} : { prune }) });
     apply(change);
@@ -34,7 +38,7 @@ export async function openLedgerCache(ledger: Ledger, server: string): Promise<L
     for (const hour of goneHours) idHours.delete(hour);
     if (sheets === contents.sheets) return;
     contents.sheets = sheets;
-    recent = toNewest(sheets);
+    recent = toNewest(sheets, change.latestMs ?? Number.POSITIVE_INFINITY);
   }
 
   function apply(change: LedgerChange): void {

@@ -84,14 +84,10 @@ export type PlannedDocuments = {
   readonly goneHours: readonly number[];
 };
 
-export function planDocuments(
-  change: LedgerChange,
-  contents: Contents,
-  recent: readonly RecentRun[],
-): PlannedDocuments {
+export function planDocuments(change: LedgerChange, contents: Contents): PlannedDocuments {
   const { idHours } = contents;
-  const added = addRecent(contents.sheets, recent, change.recent ?? []);
   const { latestMs = Number.POSITIVE_INFINITY } = change;
+  const added = addRecent(contents.sheets, change.recent ?? [], latestMs);
   const goneHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, maxIdHours, latestMs);
   const goneCells = findCells(contents, change.forgetJobs ?? []);
   const documents: readonly LedgerDocument[] = [

@@ -37,17 +37,27 @@ export type RecentChange = {
   readonly forgotten: readonly string[];
 };
 
-export function toNewest(sheets: RecentSheets): readonly RecentRun[] {
-  return [...sheets.values()].flat().sort(byEnd).slice(0, maxRecent);
+export function toNewest(sheets: RecentSheets, latestMs: number): readonly RecentRun[] {
+  return rank(sheets, latestMs).map(({ run }) => run);
+}
+
+type Ranked = EndOfRun & { readonly run: RecentRun };
+
+/** Ranks a run that a clock dated ahead, after the latest time, by the newest end of those that were counted before it. */
+function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
+  let reachedMs = Number.NEGATIVE_INFINITY;
+  const inOrder = [...sheets].sort(([one], [other]) => toNumber(one) - toNumber(other)).flatMap(([, runs]) => runs);
+  const ranked = inOrder.map((run) => {
+    if (run.endedAtMs > latestMs) return { run, id: run.id, endedAtMs: reachedMs };
+    reachedMs = Math.max(reachedMs, run.endedAtMs);
+    return { run, id: run.id, endedAtMs: run.endedAtMs };
+  });
+  return ranked.sort(byEnd).slice(0, maxRecent);
 }
 
 /** Adds the newest of these runs to the last document, or to new ones. */
-export function addRecent(
-  sheets: RecentSheets,
-  newest: readonly RecentRun[],
-  more: readonly RecentRun[],
-): RecentChange {
-  const oldest = newest.length < maxRecent ? undefined : newest.at(-1);
+export function addRecent(sheets: RecentSheets, more: readonly RecentRun[], latestMs: number): RecentChange {
+  const oldest = more.length === 0 ? undefined : rank(sheets, latestMs)[maxRecent - 1];
   const added = more
     .filter((run) => oldest === undefined || byEnd(run, oldest) < 0)
     .sort(byEnd)
@@ -62,7 +72,7 @@ export function addRecent(
     next.set(String(last), [...(before.length >= maxOfSheet ? [] : before), run]);
     written.add(String(last));
   }
-  const shown = new Set(toNewest(next));
+  const shown = new Set(toNewest(next, latestMs));
   const forgotten = [...next].flatMap(([key, runs]) => (runs.some((run) => shown.has(run)) ? [] : [key]));
   for (const key of forgotten) {
     next.delete(key);
@@ -80,6 +90,8 @@ function toNumber(key: string): number {
   return /^\d+$/.test(key) ? Number(key) : 0;
 }
 
-function byEnd(one: RecentRun, other: RecentRun): number {
+function byEnd(one: EndOfRun, other: EndOfRun): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
 }
+
+type EndOfRun = Pick<RecentRun, 'endedAtMs' | 'id'>;
