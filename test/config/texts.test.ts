@@ -47,6 +47,18 @@ servers:
     ]);
   });
 
+  it.each([
+    ['/', ''],
+    ['//', ''],
+    ['//x//', '/x'],
+    ['/x//y///', '/x/y'],
+    ['/x/./z/..//y', '/x/y'],
+  ])('reads an address that ends in %s without what servers refuse', async (written, path) => {
+    const yaml = `servers: [{ name: a, url: "https://auto.example.org${written}", token_file: /run/token }]`;
+    const { config } = await load({ yaml });
+    expect(config.servers[0]?.url).toBe(`https://auto.example.org${path}`);
+  });
+
   it.each([' a', 'a ', 'a\nb', 'a\u0000', 'x'.repeat(257)])('refuses %j as a namespace', async (namespace) => {
     const env = {
       AUTOMATION_EXPORTER_URL: 'https://prod.example.org',

@@ -158,8 +158,10 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   // from the known address.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
-  return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
+  // A server whose own address ends with a slash leads to paths that it refuses.
+  const pathname = target.pathname.replace(/\/{2,}/g, '/');
+  const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
+  return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
 }
 
 function isGzip(encoding: string | undefined): boolean {

@@ -53,7 +53,9 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   }
   if (/[?#]/.test(text))
     return { problem: 'holds a query or a fragment', hint: 'write the address without what follows ? or #' };
-  return { value: url.href.replace(/\/+$/, '') };
+  // Servers of release 6 refuse every path with an empty segment.
+  url.pathname = url.pathname.replace(/\/{2,}/g, '/');
+  return { value: url.href.replace(/\/$/, '') };
 }
 
 const place = '{trace_id}';

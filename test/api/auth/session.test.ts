@@ -154,6 +154,17 @@ describe('api/auth/session', () => {
     },
   );
 
+  it('asks no path with an empty segment where the address of the server has a slash too many', async () => {
+    const own = await startServer((_request, response) => {
+      response.writeHead(302, { location: `${own.url}//step//two?to=a//b`, 'set-cookie': 'JSESSIONID=own' }).end();
+    });
+    endings.push(own.stop);
+    const { api } = connectTo(own.url, 'right');
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+    expect(own.asked[1]?.line).toBe('GET /step/two?to=a//b');
+  });
+
   it('uses a new cookie from an answer of the API', async () => {
     let answers = 0;
     const own = await startSessionServer('', () => ({ 'set-cookie': `JSESSIONID=turn${(answers += 1)}; Path=/` }));
