@@ -68,7 +68,11 @@ describe('expected-runs/deciding/why', () => {
     ],
     [
       { is: 'undecided', expectedMs: two, why: 'edited' },
-      'Whether it ran at 02:00 UTC is not known: its schedule was changed around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Whether it ran at 02:00 UTC is not known: the job was edited around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+    ],
+    [
+      { is: 'undecided', expectedMs: two, why: 'unsure' },
+      'Whether it ran at 02:00 UTC is not known: its schedule may have changed between two requests for it. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       undefined,

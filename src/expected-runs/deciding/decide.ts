@@ -143,7 +143,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const { unsure, gap } = timetable ?? {};
   if (unsure !== undefined && expectedMs > unsure.afterMs && expectedMs <= unsure.throughMs) {
     const isSureSoon = gap !== undefined && judgeGap(job, gap, input.nowMs) !== 'lost';
-    return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'edited' };
+    return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'unsure' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   // The run may be dated in a window that counts as read.

@@ -125,7 +125,11 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const doubtfulMs = isSame ? [] : held.map(({ expectedMs }) => expectedMs);
   return {
     job: { ...rest, ...(isSame && held.length > 0 ? { held } : {}), sinceMs, decidedMs, timetable },
-    verdicts: [...doubtfulMs, ...open].map((expectedMs) => ({ is: 'undecided', expectedMs, why: 'edited' })),
+    verdicts: [...doubtfulMs, ...open].map((expectedMs) => ({
+      is: 'undecided',
+      expectedMs,
+      why: agreement === 'edited' ? 'edited' : 'unsure',
+    })),
   };
 }
 

@@ -119,7 +119,16 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
   | {
       readonly is: 'undecided';
-      readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' | 'hidden' | 'unasked';
+      readonly why:
+        | 'edited'
+        | 'unsure'
+        | 'unread'
+        | 'gone'
+        | 'clock'
+        | 'switched'
+        | 'unconfirmed'
+        | 'hidden'
+        | 'unasked';
       /** The number of times in that hour for which it counts, if more than one. */
       readonly count?: number;
     }

@@ -111,15 +111,17 @@ function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): st
 function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): string {
   const at = toTime(verdict.expectedMs, nowMs);
   if (verdict.is === 'ran') return `Ran at ${at}, ${toDuration(verdict.delayMs)} late (#${verdict.runId}).`;
-  if (verdict.is === 'undecided') return `Whether it ran at ${at} is not known: ${undecided[verdict.why]}.`;
+  if (verdict.is === 'undecided') return `Whether it ran at ${at} is not known: ${undecidedBecause[verdict.why]}.`;
   const [first] = facts;
   const because =
     first === undefined ? 'no cause is known' : `${first.fact} (${toWhen(first, verdict.expectedMs, nowMs)})`;
   return `Did not run at ${at}: ${because}.`;
 }
 
-const undecided = {
-  edited: 'its schedule was changed around that time',
+/** Why a time is undecided, as the end of a sentence. */
+export const undecidedBecause = {
+  edited: 'the job was edited around that time',
+  unsure: 'its schedule may have changed between two requests for it',
   unasked: 'its schedule could not be requested then, and may have changed since or has too many times',
   unread: 'the runs of that time could not be read',
   gone: 'the server did not list the job any longer',
