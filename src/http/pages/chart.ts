@@ -2,7 +2,7 @@ import { type Html, html } from './html.ts';
 
 /** One bar of a chart: its parts from the bottom up, and its text for a pointer and a screen reader. */
 export type Bar = {
-  readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' }[];
+  readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' | 'open' }[];
   readonly label: string;
   /** True for the bar that the page is about. */
   readonly isMarked?: boolean;

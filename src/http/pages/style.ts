@@ -101,7 +101,7 @@ ul.links span { display: block; color: var(--soft); font-size: .875rem; }
 .chart svg { display: block; width: 100%; height: 100%; }
 .chart .top { position: absolute; top: 0; left: 0; padding: 0 .25rem; background: var(--paper); color: var(--soft); font-size: .75rem; line-height: 1.2; }
 .chart .axis { display: flex; justify-content: space-between; color: var(--soft); font-size: .75rem; }
-.chart rect.plain { fill: var(--link); } .chart rect.good { fill: var(--good); } .chart rect.bad { fill: var(--bad); } .chart rect.off { fill: var(--off); }
+.chart rect.plain { fill: var(--link); } .chart rect.good { fill: var(--good); } .chart rect.bad { fill: var(--bad); } .chart rect.off { fill: var(--off); } .chart rect.open { fill: var(--soft); opacity: .4; }
 .chart rect.place { fill: transparent; } .chart rect.marked { fill: var(--line); } .chart g:hover rect.place { fill: var(--line); }
 .chart .usual { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 4 3; vector-effect: non-scaling-stroke; }
 .chart .limit { stroke: var(--bad); stroke-width: 1; vector-effect: non-scaling-stroke; }

@@ -1,7 +1,7 @@
 import { toDuration, toTime } from '../../../domain/ages.ts';
-import { toCount } from '../../../domain/sizes.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
 import type { Verdict } from '../../../expected-runs/deciding/watched-job.ts';
+import { undecidedBecause } from '../../../expected-runs/deciding/why.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
@@ -12,36 +12,33 @@ type Known = NonNullable<Hour['known']>;
 /** Draws the last hours: expected against actual runs, as bars and numbers. */
 export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilent: boolean): Html {
   const known = hours.flatMap((hour) => (hour.known === undefined ? [] : [hour.known]));
-  const [first] = known;
-  const open =
-    openCount === 0
-      ? undefined
-      : html`<p class="note">${toCount(openCount, 'start')} ${openCount === 1 ? 'is' : 'are'} ${isSilent ? 'checked once the server answers' : 'still being checked'}.</p>\n`;
   const title = html`<section>
 <h2>Last 12 hours</h2>
 `;
-  if (first === undefined) return html`${title}<p>No expected time is decided yet.</p>\n${open}</section>\n`;
-  const sums = known.map(toExpected);
-  const total = sums.reduce((sum, each) => sum + each, 0);
+  if (known.length === 0 && openCount === 0) return html`${title}<p>No expected time is decided yet.</p>\n</section>\n`;
+  const total = openCount + known.reduce((sum, each) => sum + toDecided(each), 0);
   const missed = known.reduce((sum, each) => sum + toMissed(each), 0);
   const late = known.reduce((sum, each) => sum + each.late, 0);
   const undecided = known.reduce((sum, each) => sum + each.undecided, 0);
   const facts = [
     `${total} expected`,
-    `${total - missed - late - undecided} in time`,
+    `${total - openCount - missed - late - undecided} in time`,
     `${late} late`,
     `${missed} missed`,
     ...(undecided === 0 ? [] : [`${undecided} undecided`]),
+    ...(openCount === 0
+      ? []
+      : [`${openCount} ${isSilent ? 'checked once the server answers' : 'still being checked'}`]),
   ].join(', ');
   const chart = renderChart({
     caption: `Expected starts by the hour: ${facts}`,
     label: `Expected starts by the hour: ${facts}`,
     bars: hours.map((hour) => toBar(hour, nowMs)),
     ends: [toTime(hours[0]?.startMs ?? nowMs, nowMs), 'now'],
-    top: `${Math.max(...sums)} an hour`,
+    top: `at most ${Math.max(...hours.map(toExpected))} an hour`,
     least: 1,
   });
-  return html`${title}${chart}${open}${renderTable(hours, nowMs)}<p class="note">A run is in time if it starts at most 5 min after its expected time.</p>
+  return html`${title}${chart}${renderTable(hours, nowMs)}<p class="note">A run is in time if it starts at most 5 min after its expected time.</p>
 </section>
 `;
 }
@@ -50,24 +47,29 @@ function toMissed({ missed }: Known): number {
   return Object.values(missed).reduce((sum, count) => sum + count, 0);
 }
 
-function toExpected(hour: Known): number {
+function toDecided(hour: Known): number {
   return hour.ran + hour.late + hour.undecided + toMissed(hour);
+}
+
+function toExpected({ known = nothing, openCount }: Hour): number {
+  return toDecided(known) + openCount;
 }
 
 function toBar({ startMs, known, openCount }: Hour, nowMs: number): Bar {
   const from = toTime(startMs, nowMs);
-  const open = openCount === 0 ? '' : `${openCount} not decided yet`;
-  if (known === undefined) return { parts: [], label: `from ${from}: ${open === '' ? 'not known' : open}` };
-  const { ran, late, undecided } = known;
-  const missed = toMissed(known);
+  if (known === undefined && openCount === 0) return { parts: [], label: `from ${from}: not known` };
+  const { ran, late, undecided } = known ?? nothing;
+  const missed = toMissed(known ?? nothing);
+  const open = openCount === 0 ? '' : `, ${openCount} not decided yet`;
   return {
     parts: [
       { height: ran, mood: 'good' },
       { height: late, mood: 'off' },
       { height: undecided, mood: 'plain' },
       { height: missed, mood: 'bad' },
+      { height: openCount, mood: 'open' },
     ],
-    label: `from ${from}: ${ran} in time, ${late} late, ${missed} missed, ${undecided} undecided${open === '' ? '' : `, ${open}`}`,
+    label: `from ${from}: ${ran} in time, ${late} late, ${missed} missed, ${undecided} undecided${open}`,
   };
 }
 
@@ -81,10 +83,11 @@ function renderTable(hours: readonly Hour[], nowMs: number): Html {
 ${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
 }
 
-function renderRow({ startMs, known = nothing, openCount }: Hour, nowMs: number): Html {
+function renderRow(hour: Hour, nowMs: number): Html {
+  const { startMs, known = nothing, openCount } = hour;
   const { ran, late, undecided, off } = known;
   const from = html`<th scope="row" class="brief">${toTime(startMs, nowMs)}</th>`;
-  const expected = toExpected(known) + openCount;
+  const expected = toExpected(hour);
   if (expected + off === 0) return html`<tr>${from}<td colspan="7">nothing was expected</td></tr>\n`;
   return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}${toCell('Open', openCount)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
 }
@@ -136,7 +139,7 @@ export function renderVerdict(verdict: Verdict, toRun: (id: number) => string): 
     const word = isLate(verdict) ? html`<span class="off">! ran</span>` : html`<span class="good">✓ ran</span>`;
     return html`${word}, ${toDuration(verdict.delayMs)} late: <a href="${toRun(verdict.runId)}">#${verdict.runId}</a>`;
   }
-  if (verdict.is === 'undecided') return html`<span class="off">? undecided</span>: ${verdict.why}`;
+  if (verdict.is === 'undecided') return html`<span class="off">? undecided</span>: ${undecidedBecause[verdict.why]}`;
   const facts = verdict.facts.map(({ fact }) => fact).join('; ');
   const word =
     verdict.is === 'missed'
