@@ -187,3 +187,43 @@ async function* readByOffset<Item>(
     offset = -step;
   }
 }
+
+type ListOptions<Item> = {
+  readonly apiEndpoint: string;
+  readonly idOf: (item: Item) => number;
+  /** How many rows two pages share at first. */
+  readonly overlap: number;
+  /** The maximum of all pages together. */
+  readonly maxPages: number;
+};
+
+/**
+ * Reads a list whose rows come and go meanwhile, by offset. A page that shares no row with those before it may follow
+ * rows that moved up unseen: the list is read again with a larger overlap. Fails if it cannot be read whole.
+ */
+export async function readList<Item>(
+  read: (page: { max: number; offset: number }) => Promise<Page<Item>>,
+  { apiEndpoint, idOf, overlap, maxPages }: ListOptions<Item>,
+): Promise<readonly Item[]> {
+  const found = new Map<number, Item>();
+  let shared = overlap;
+  let mustShare = false;
+  for (let offset = 0, pages = 0; pages < maxPages; pages += 1) {
+    const page = await read({ max: listPageSize, offset });
+    const size = toPageSize(listPageSize, page);
+    // Hidden rows cannot be compared.
+    const isPart = page.items.length < Math.min(size, page.total - offset);
+    const isJoined: boolean = !mustShare || isPart || page.items.some((item) => found.has(idOf(item)));
+    if (isJoined) for (const item of page.items) found.set(idOf(item), item);
+    else found.clear();
+    if (isJoined && offset + size >= page.total) return [...found.values()];
+    if (!isJoined) shared *= 2;
+    const rows = Math.min(shared, Math.floor(size / 4));
+    offset = isJoined ? offset + size - rows : 0;
+    mustShare = isJoined && !isPart && rows > 0;
+  }
+  const says = `still more after ${maxPages} pages; none is counted`;
+  throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'too_large', apiEndpoint });
+}
+
+const listPageSize = 500;

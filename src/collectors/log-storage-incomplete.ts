@@ -1,7 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { type IncompleteLog, incompleteLogs } from '../api/endpoints/log-storage.ts';
-import { ApiError } from '../api/errors.ts';
-import { toPageSize } from '../api/paging.ts';
+import { readList } from '../api/paging.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 import type { Watch } from '../schedule/watch.ts';
@@ -42,30 +41,14 @@ export const logStorageIncompleteCollector = defineCollector({
     }),
 });
 
-const pageSize = 500;
-/** Rows that two pages share: a stored log leaves the list, and the others move up. */
-const overlap = 50;
-const maxPages = 20;
-
 async function readIncomplete(api: Api, watch: Watch): Promise<IncompleteLog[]> {
-  const logs = await readPages(api);
+  const logs = await readList((query) => api.get(incompleteLogs, { query }), {
+    apiEndpoint: incompleteLogs.name,
+    idOf: ({ id }) => id,
+    overlap: 50,
+    maxPages: 20,
+  });
   if (logs.length === 0) return [];
   const watched = new Set((await watch.projects.read(api)).map(({ name }) => name));
   return logs.filter(({ project }) => project !== undefined && watched.has(project));
-}
-
-/** Returns every log once, even if logs move while the pages are read. */
-async function readPages(api: Api): Promise<readonly IncompleteLog[]> {
-  const byId = new Map<number, IncompleteLog>();
-  for (let page = 0, offset = 0; page < maxPages; page++) {
-    const answer = await api.get(incompleteLogs, { query: { max: pageSize, offset } });
-    for (const log of answer.items) byId.set(log.id, log);
-    const size = toPageSize(pageSize, answer);
-    if (offset + size >= answer.total) return [...byId.values()];
-    offset += size - Math.min(overlap, Math.floor(size / 4));
-  }
-  throw new ApiError(`GET ${incompleteLogs.name}: still more after ${maxPages} pages; none is counted`, {
-    kind: 'too_large',
-    apiEndpoint: incompleteLogs.name,
-  });
 }

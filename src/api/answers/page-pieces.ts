@@ -16,11 +16,20 @@ export function inPieces<Item>(
     let endOffset = request.offset + request.max;
     const rows: (Item | undefined)[] = [];
     let total: number | undefined;
+    let restarts = 0;
     for (let { offset } = request; offset < Math.min(endOffset, total ?? endOffset); ) {
       const max = Math.min(size, endOffset - offset);
       try {
         const page = await read({ ...request, offset, max });
+        const hasMoved = total !== undefined && page.total < total;
         ({ total } = page);
+        // Rows that vanished between two pieces moved others up, past the pieces that are read.
+        if (hasMoved && restarts < maxRestarts) {
+          restarts += 1;
+          rows.length = 0;
+          ({ offset } = request);
+          continue;
+        }
         rows.push(...page.items);
         offset += toPageSize(max, page);
         // The server may end a page early.
@@ -48,6 +57,8 @@ export function inPieces<Item>(
 }
 
 const fittedToGrow = 2;
+/** A list that shrinks for longer than this is left to recounts. */
+const maxRestarts = 5;
 
 function isRow<Item>(row: Item | undefined): row is Item {
   return row !== undefined;

@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError } from '../../api/errors.ts';
-import { toPageSize } from '../../api/paging.ts';
+import { readList } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './odd-rows.ts';
 
@@ -36,7 +36,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     for (const project of chooseNext(projects)) {
       lastAsked = project;
       const askedTicks = ticks();
-      const read = await readList(open('normal'), project, onOddRows).catch(toNothing);
+      const read = await readOf(open('normal'), project, onOddRows).catch(toNothing);
       serverMs ??= read.serverMs;
       known.set(project, read.executions ?? []);
       if (read.executions === undefined) readTicks.delete(project);
@@ -68,7 +68,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     if (ticks() < oneByOneUntilTicks) return readNext(open, projects);
     const api = open('vital');
     try {
-      return await readList(api, '*', onOddRows);
+      return await readOf(api, '*', onOddRows);
     } catch (error) {
       // A 401 for all projects together means that none of them may be read: not an error, and nothing is known.
       if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
@@ -102,23 +102,16 @@ function toNothing(error: unknown): Running {
   throw error;
 }
 
-async function readList(api: Api, project: string, onOddRows: OddRows['note']): Promise<Running> {
-  const executions = new Map<number, Execution>();
+async function readOf(api: Api, project: string, onOddRows: OddRows['note']): Promise<Running> {
   let serverMs: number | undefined;
-  // The list changes while it is read: pages may overlap, and a list that never ends is cut.
-  for (let offset = 0, pages = 0; pages < maxPages; pages++) {
-    const query = { max: pageSize, offset, includePostponed: true };
+  const read = async (page: { max: number; offset: number }) => {
+    const query = { ...page, includePostponed: true };
     const timed = await api.getTimed(runningExecutions, { path: { project }, query });
     serverMs ??= timed.serverMs;
-    for (const execution of timed.answer.items) executions.set(execution.id, execution);
     onOddRows(project, timed.answer.oddRows);
-    const size = toPageSize(pageSize, timed.answer);
-    if (offset + size >= timed.answer.total) break;
-    offset += size - Math.min(overlap, Math.floor(size / 4));
-  }
-  return { executions: [...executions.values()], serverMs };
+    return timed.answer;
+  };
+  const options = { apiEndpoint: runningExecutions.name, idOf: ({ id }: Execution) => id, overlap: 20, maxPages: 40 };
+  const executions = await readList(read, options);
+  return { executions, serverMs };
 }
-
-const pageSize = 500;
-const maxPages = 40;
-const overlap = 20;
