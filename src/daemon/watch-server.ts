@@ -205,6 +205,7 @@ function findTroubles(
           jobs: [...expected.jobs().values()],
           hours: expected.hours(),
           exceededMs: expected.exceededMs(),
+          setBack: expected.setBack(),
           isCritical: isCriticalJob,
           marginMs,
           nowMs: expected.serverNowMs(),

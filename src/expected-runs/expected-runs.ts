@@ -11,6 +11,7 @@ import type { Ledger } from '../state/ledger.ts';
 import { lookAhead } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
 import { type Asking, createAsking } from './ask-jobs.ts';
+import { type Blocker, findSetBack } from './deciding/blockers.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
@@ -65,6 +66,8 @@ export type ExpectedRuns = {
   /** The decisions of the last hours, and when more runs are expected than there are threads. */
   readonly hours: () => readonly HourOfTimes[];
   readonly exceededMs: () => number | undefined;
+  /** Whether its clock was set back, so that its scheduler may start nothing now. */
+  readonly setBack: () => readonly Blocker[];
   readonly serverNowMs: () => number;
   /** Explains the last decision about each job with this path or id. */
   readonly why: (job: string) => readonly Why[];
@@ -143,6 +146,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     hours: jobs.hours,
     exceededMs: () => exceededMs,
+    setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
   };

@@ -140,6 +140,26 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(missed()).toBe(47);
   });
 
+  it('says that nothing is started until a clock that was set back for good shows again what it showed', async () => {
+    const { control, minutes, restart, find, schedule, starts } = createJobs();
+    await minutes(90);
+    control.setClockSkew(-hourMs);
+    const count = starts().length;
+    await minutes(30);
+    expect(starts().length).toBe(count);
+    const fact =
+      'the clock of the server was set back from 13:31 UTC to 12:31 UTC, and its scheduler may start nothing before 13:31 UTC';
+    const [blocker] = (await schedule()).blockers;
+    expect(blocker?.fact.fact).toBe(fact);
+    expect(find('pay/every 15 min')?.why.sentence).toContain(`T${fact.slice(1)} (seen 12:31 UTC). `);
+    restart(true);
+    await minutes(2);
+    expect((await schedule()).blockers).toHaveLength(1);
+    await minutes(40);
+    expect((await schedule()).blockers).toEqual([]);
+    expect(starts().length).toBeGreaterThan(count);
+  });
+
   it('prefers the other cause of a miss, if it has one', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);

@@ -161,7 +161,7 @@ function missed(agoMs: number, reason: 'passive' | 'orphaned' = 'passive'): Verd
 
 function ofSchedules(given: Partial<ScheduleFacts>): string[] {
   const isCritical = (path: string): boolean => path === 'pay/nightly/critical';
-  const usual = { jobs: [], hours: [], exceededMs: undefined, isCritical, marginMs: 10 * minute, nowMs };
+  const usual = { jobs: [], hours: [], exceededMs: undefined, setBack: [], isCritical, marginMs: 10 * minute, nowMs };
   return findScheduleTroubles({ ...usual, ...given }).map(({ kind, text, detail }) => `${kind}: ${text}: ${detail}`);
 }
 

@@ -1,4 +1,6 @@
+import { toTime } from '../../domain/ages.ts';
 import { ofOwner } from './cause.ts';
+import { findRepeated } from './leaps.ts';
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
@@ -7,10 +9,10 @@ import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: Fact; readonly fix: string };
 
 /** Returns the latest findings that keep a schedule from starting its job. */
-export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocker[] {
+export function findBlockers(job: WatchedJob, sources: Sources, nowMs: number): readonly Blocker[] {
   const project = lastValue(timelineOf(sources, sourceKeys.project(job.project)));
   return [
-    ...findServerBlockers(sources, job.ownerUuid),
+    ...findServerBlockers(sources, nowMs, job.ownerUuid),
     ...block('executions_disabled', isSwitchedOff(project, 'executions_disabled') ? project?.fromMs : undefined),
     ...block('schedule_disabled', isSwitchedOff(project, 'schedule_disabled') ? project?.fromMs : undefined),
     ...block('hidden', job.hiddenMs),
@@ -20,10 +22,23 @@ export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocke
 }
 
 /** Returns what keeps all schedules of a server, or of one of its members, from starting jobs. */
-export function findServerBlockers(sources: Sources, ownerUuid?: string): readonly Blocker[] {
+export function findServerBlockers(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
   const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid));
-  return block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);
+  const passive = block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);
+  return [...passive, ...findSetBack(sources, nowMs, ownerUuid)];
 }
+
+/** Returns that the clock was set back, until it shows again the time from which it was. */
+export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
+  const span = findRepeated(sources, nowMs, ownerUuid);
+  if (span === undefined) return [];
+  const [from, to] = [toTime(span.throughMs, nowMs), toTime(span.fromMs, nowMs)];
+  const fact = `the clock of the server was set back from ${from} to ${to}, and its scheduler may start nothing before ${from}`;
+  return [{ reason: 'clock', fact: { fact, atMs: span.fromMs, source: 'system-info' }, fix: planAnew }];
+}
+
+/** What makes a scheduler plan the next run of a job by the present time. */
+export const planAnew = 'restart the server, or save the schedule of the job again: either plans its next run anew';
 
 function isSwitchedOff(project: Span | undefined, mode: string): boolean {
   return project?.value === mode || project?.value === 'disabled';

@@ -11,6 +11,8 @@ import type { WatchedJob } from './watched-job.ts';
  *   A scheduler that planned while the clock was ahead starts nothing until then.
  * - `lived`: the clock showed them while it was ahead, and shows them again. A run at the first showing satisfies them;
  *   without one they are undecided, because the scheduler does not start a run twice.
+ *
+ * `repeated` is all that the clock of a member shows again. They are normal times too.
  */
 type Leap = Span;
 
@@ -34,13 +36,15 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
     }),
     ...undone.map((leap) => ({ ...leap, value: 'undone' })),
     ...lived,
+    // Without a name, the exporter's clock may have been set instead.
+    ...(name === undefined || name === 'own' ? [] : [{ value: `repeated ${name}`, fromMs: toMs, throughMs: fromMs }]),
   ].slice(-maxLeaps);
 }
 
 /** Reports whether no run can be matched to a time in this window. */
 export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 'value'>): boolean {
   const isOver = (leap: Leap): boolean => leap.fromMs <= throughMs && leap.throughMs >= fromMs;
-  return leapsOf(sources).some((leap) => leap.value !== 'undone' && isOver(leap));
+  return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
 /** Returns the skipped span that contains a time before which the clock was set back. */
@@ -48,6 +52,24 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,
   );
+}
+
+/**
+ * Returns the span that the clock of a member shows again now: its scheduler planned the next runs after it. For the
+ * whole server only if it has one member.
+ */
+export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
+  const span = leapsOf(sources).findLast(
+    ({ value, fromMs, throughMs }) => value === `repeated ${uuid}` && fromMs <= nowMs && nowMs < throughMs,
+  );
+  const start = timelineOf(sources, sourceKeys.start(uuid)).at(-1) ?? timelineOf(sources, sourceKeys.start()).at(-1);
+  // A scheduler plans anew when it starts.
+  return span !== undefined && Number(start?.value ?? -Infinity) <= span.fromMs ? span : undefined;
+}
+
+function onlyMember(sources: Sources): string | undefined {
+  const [only = '', ...others] = [...sources.keys()].filter((key) => key.startsWith(sourceKeys.member('')));
+  return others.length === 0 ? only.slice(sourceKeys.member('').length) : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { toDuration, toTime } from '../../domain/ages.ts';
-import { type Blocker, findBlockers } from './blockers.ts';
+import { type Blocker, findBlockers, planAnew } from './blockers.ts';
 import type { Sources } from './sources.ts';
 import {
   type Fact,
@@ -51,7 +51,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const verdict = job.verdicts.at(-1);
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
-  const blockers = findBlockers(job, sources);
+  const blockers = findBlockers(job, sources, nowMs);
   // A cause that still holds is mentioned once.
   const isSaid = ({ reason, fact }: Blocker): boolean =>
     reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
@@ -163,5 +163,5 @@ const fixes: { readonly [Reason in MissReason]?: string } = {
   orphaned: 'start the member again, or take over its jobs on another member',
   overlap: 'make the job faster or run it less often, or allow several runs at once',
   saturated: 'spread schedules, or give the scheduler more threads',
-  clock: 'restart the server, or save the schedule of the job again: either plans its next run anew',
+  clock: planAnew,
 };

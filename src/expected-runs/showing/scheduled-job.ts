@@ -30,7 +30,7 @@ type About = {
 export function toScheduledJob(job: WatchedJob, { server, nowMs, facts, sources }: About): ScheduledJob {
   const { project, group, name, verdicts } = job;
   const lastRun = facts && { id: facts.lastId, ending: facts.lastEnding, endedAtMs: facts.lastEndMs };
-  const blockers = findBlockers(job, sources);
+  const blockers = findBlockers(job, sources, nowMs);
   const next = { nextMs: nextTime(job, nowMs), quietUntilMs: quietUntil(job, nowMs) };
   return { server, project, group, name, verdicts, nowMs, ...next, blockers, lastRun };
 }

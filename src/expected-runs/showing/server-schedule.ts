@@ -81,7 +81,7 @@ export async function toServerSchedule(
   return {
     server,
     nowMs,
-    blockers: findServerBlockers(sources),
+    blockers: findServerBlockers(sources, nowMs),
     jobCount: counts.jobs,
     offCount: counts.off,
     hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: counts.open.get(hour.startMs) ?? 0 })),
@@ -91,7 +91,7 @@ export async function toServerSchedule(
     next: next
       .sort(byStart)
       .slice(0, maxNext)
-      .map(({ job, atMs }) => ({ job, atMs, blockers: findBlockers(job, sources) })),
+      .map(({ job, atMs }) => ({ job, atMs, blockers: findBlockers(job, sources, nowMs) })),
     ahead,
   };
 }

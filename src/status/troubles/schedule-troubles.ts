@@ -1,6 +1,7 @@
 import { toTime } from '../../domain/ages.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import { toCount, toList } from '../../domain/sizes.ts';
+import type { Blocker } from '../../expected-runs/deciding/blockers.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
 import type { Missed, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';
 import { scheduleLimits } from '../limits.ts';
@@ -13,6 +14,8 @@ export type ScheduleFacts = {
   readonly hours: readonly HourOfTimes[];
   /** When more runs are expected than there are threads. */
   readonly exceededMs: number | undefined;
+  /** Whether the clock was set back, so that the scheduler may start nothing now. */
+  readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
   /** How late a run may start and still satisfy its time; then the time is decided. */
   readonly marginMs: number;
@@ -21,7 +24,7 @@ export type ScheduleFacts = {
 
 /** Returns problems with the scheduled runs of a server. */
 export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
-  const { exceededMs, nowMs } = facts;
+  const { exceededMs, nowMs, setBack } = facts;
   const jobs = facts.jobs.filter(({ goneAtMs }) => goneAtMs === undefined);
   const ahead: readonly Trouble[] =
     exceededMs === undefined
@@ -34,6 +37,7 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
           },
         ];
   return [
+    ...setBack.map(({ fact: { fact }, fix }): Trouble => ({ kind: 'clock', text: fact, detail: `Fix: ${fix}` })),
     ...findMisses(jobs, facts),
     ...findUnpunctual(facts),
     ...findLate(jobs, facts),
