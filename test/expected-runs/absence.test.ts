@@ -166,6 +166,30 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(pasts()).toEqual([]);
   });
 
+  it('calls a schedule that nobody edited unsure, not edited', { timeout: 60_000 }, async () => {
+    const { control, minutes, away, jobs } = createOne({ cron: '0 0,7,20 * * * *', zone: 'UTC' }, { apiVersion: 18 });
+    await minutes(30);
+    control.setExecutionMode('passive');
+    away(180);
+    await minutes(30);
+    const whys = jobs().flatMap(({ verdicts }) =>
+      verdicts.flatMap((verdict) => ('why' in verdict ? [verdict.why] : [])),
+    );
+    expect(new Set(whys)).toEqual(new Set(['unsure']));
+  });
+
+  it.each([0, 30])('names the member that is gone, after an absence of %d minutes too', async (awayMinutes) => {
+    const { control, minutes, away, jobs } = createOne(everyMinute, { members: 2 });
+    control.createJob('pay', { name: 'of the other', schedule: everyMinute });
+    await minutes(20);
+    control.loseMember(1, { isTakenOver: false });
+    away(awayMinutes);
+    await minutes(15);
+    const lasts = jobs().map(({ verdicts }) => verdicts.at(-1));
+    expect(lasts).toContainEqual(expect.objectContaining({ is: 'missed', reason: 'orphaned' }));
+    expect(lasts).toContainEqual(expect.objectContaining({ is: 'ran' }));
+  });
+
   it.each([18, 31])('reports no miss of it from the answers of API %d', { timeout: 60_000 }, async (apiVersion) => {
     const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });
     await minutes(30);
