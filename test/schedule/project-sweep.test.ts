@@ -87,7 +87,7 @@ describe('schedule/project-sweep', () => {
     expect([seen.get('p0002'), seen.get('p0030'), seen.get('p0080')]).toEqual([1, 27, 79]);
   });
 
-  it('shows new rows every five seconds of a first pass, and at a twentieth of the interval later', async () => {
+  it('shows new rows every five seconds in the first pass, later twenty times in each interval', async () => {
     const { pass, publishedAt } = setScene(numbered(1000), { everyMs: 600_000 });
     await pass();
     expect(publishedAt().slice(0, 4)).toEqual([0, 5.2, 10.4, 15.6]);

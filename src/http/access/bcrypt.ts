@@ -125,7 +125,7 @@ function computeArctan(x: number, bits: number): bigint {
   const { over, under } = add(0, terms);
   return ((over * BigInt(x)) << BigInt(bits)) / (under * square ** BigInt(terms));
 
-  /** Sums the terms from one to before another as over / (under × square^count): halving keeps factors of equal size. */
+  /** Sums terms, without the last, as over / (under × square^count); halves the range so that factors have equal size. */
   function add(from: number, to: number): { readonly over: bigint; readonly under: bigint } {
     if (to - from === 1) return { over: from % 2 === 0 ? 1n : -1n, under: BigInt(2 * from + 1) };
     const middle = (from + to) >> 1;

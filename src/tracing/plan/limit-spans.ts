@@ -5,7 +5,7 @@ import type { Timed } from './times.ts';
 
 /**
  * Limits a tree to a number of spans. Failed, slowest and first spans stay, fairly among all parents; the others become
- * one overflow span under their parent, which counts too. The tree is read once for all limits.
+ * one overflow span under their parent, itself within the number. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
   const total = countTimed(root);
