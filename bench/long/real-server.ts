@@ -28,6 +28,20 @@ export class RealServer {
     return JSON.parse((await this.send(path)).body);
   }
 
+  /** Every execution of a project that ended within a window, newest first. */
+  async listEnded(project: string, beginMs: number, endMs: number): Promise<readonly ListedRow[]> {
+    const rows = new Map<number, ListedRow>();
+    for (let offset = 0; ; offset += 200) {
+      const window = `begin=${String(beginMs)}&end=${String(endMs)}&max=200&offset=${String(offset)}`;
+      const page = (await this.json(`47/project/${project}/executions?${window}`)) as {
+        readonly paging: { readonly total: number };
+        readonly executions: readonly ListedRow[];
+      };
+      for (const row of page.executions) rows.set(row.id, row);
+      if (offset + 200 >= page.paging.total) return [...rows.values()];
+    }
+  }
+
   async readHeap(): Promise<number> {
     const { system } = (await this.json('41/system/info')) as {
       readonly system: { readonly stats: { readonly memory: { readonly total: number; readonly free: number } } };
@@ -53,6 +67,27 @@ export class RealServer {
     };
   }
 }
+
+/** An execution as a list shows it. */
+export type ListedRow = {
+  readonly id: number;
+  readonly status: string;
+  readonly customStatus?: string;
+  readonly project: string;
+  readonly executionType?: string;
+  readonly 'date-started': { readonly unixtime: number };
+  readonly 'date-ended': { readonly unixtime: number };
+  readonly job?: {
+    readonly id: string;
+    readonly name: string;
+    readonly group: string;
+    readonly averageDuration?: number;
+  };
+  readonly successfulNodes?: readonly string[];
+  readonly failedNodes?: readonly string[];
+  readonly retryAttempt?: number;
+  readonly retriedExecution?: { readonly id: number };
+};
 
 const projectOf = (kind: string): string => `${process.env['REAL_SERVER_PROJECTS'] ?? 'cost'}-${kind}`;
 

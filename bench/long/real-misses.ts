@@ -1,0 +1,298 @@
+import { type Finding, isUp, type JobNote, type Journal, type Recorded } from './real-journal.ts';
+import type { Series } from './real-series.ts';
+
+/** What may be true of one expected time; several where the notes do not decide it. */
+type Times = {
+  readonly job: string;
+  readonly project: string;
+  readonly atMs: number;
+  readonly may: ReadonlySet<string>;
+};
+
+/** The recorder looks every 5 s, and at definitions every 10 s. */
+const blurMs = 15_000;
+const marginMs = 600_000;
+
+/**
+ * Compares missed runs, by job and reason, with what the notes say of each time of each schedule: between the times that can only have
+ * been missed so and those that may have been.
+ */
+export function judgeMisses(
+  journal: Journal,
+  { metrics, fromMs, throughMs }: { metrics: Series; fromMs: number; throughMs: number },
+): readonly Finding[] {
+  const times = listTimes(journal, { fromMs, throughMs });
+  const wrong: string[] = [];
+  const got = new Map<string, number>();
+  for (const { labels, value } of metrics.of('automation_schedule_missed_total'))
+    if (value > 0)
+      got.set(`${toPath(labels['project'], labels['job_group'], labels['job_name'])} ${labels['reason'] ?? ''}`, value);
+  const keys = new Set([...got.keys(), ...times.flatMap(({ job, may }) => [...may].map((each) => `${job} ${each}`))]);
+  for (const key of keys) {
+    const [job, outcome = ''] = key.split(/ (?=\S+$)/);
+    if (outcome === 'ran' || outcome === 'off' || outcome === 'undecided') continue;
+    const own = times.filter((time) => time.job === job);
+    const least = own.filter(({ may }) => may.size === 1 && may.has(outcome)).length;
+    const most = own.filter(({ may }) => may.has(outcome)).length;
+    const value = got.get(key) ?? 0;
+    if (value >= least && value <= most) continue;
+    const some = own.filter(({ may }) => may.has(outcome)).slice(0, 8);
+    const shown = some.map(({ atMs, may }) => `${toClock(atMs)} ${[...may].join('|')}`).join(', ');
+    wrong.push(`${key}: ${String(value)}, not ${String(least)} to ${String(most)}: ${shown}`);
+  }
+  return [
+    { what: 'missed runs by job and reason', checked: times.length, wrong },
+    {
+      what: 'runs on schedule and undecided times, by project',
+      checked: times.length,
+      wrong: judgeSums(times, metrics),
+    },
+  ];
+}
+
+function judgeSums(times: readonly Times[], metrics: Series): readonly string[] {
+  const wrong: string[] = [];
+  for (const [outcome, family] of [
+    ['ran', 'automation_schedule_delay_seconds_count'],
+    ['undecided', 'automation_schedule_undecided_total'],
+  ] as const)
+    for (const { labels, value } of metrics.of(family)) {
+      const own = times.filter(({ project }) => project === labels['project']);
+      const least = own.filter(({ may }) => may.size === 1 && may.has(outcome)).length;
+      const most = own.filter(({ may }) => may.has(outcome)).length;
+      if (value < least || value > most)
+        wrong.push(`${family} ${labels['project'] ?? ''}: ${String(value)}, not ${String(least)} to ${String(most)}`);
+    }
+  return wrong;
+}
+
+type Definition = { readonly note: JobNote; readonly fromMs: number; readonly untilMs: number };
+
+function listTimes(journal: Journal, { fromMs, throughMs }: { fromMs: number; throughMs: number }): readonly Times[] {
+  const found: Times[] = [];
+  const runs = Map.groupBy(
+    [...journal.executions.values()].filter(({ rows }) => rows.some(({ job }) => job !== undefined)),
+    ({ rows }) => rows.find(({ job }) => job !== undefined)?.job?.id ?? '',
+  );
+  for (const [id, all] of Map.groupBy(journal.jobs, ({ job }) => job.id)) {
+    const notes = all.filter((note, index) => !isSame(note, all[index - 1]));
+    const definitions = notes.map((note, index): Definition => {
+      const next = notes[index + 1];
+      const startMs =
+        index === 0 ? Date.parse(note.job.created) : Math.min(note.atMs, Date.parse(note.job.lastModified));
+      const endMs =
+        next === undefined ? findGone(journal, note) : Math.min(next.atMs, Date.parse(next.job.lastModified));
+      return { note, fromMs: startMs, untilMs: endMs };
+    });
+    const used = new Set<number>();
+    const times = definitions.flatMap((definition) =>
+      listFires(definition, { fromMs, throughMs }).map((atMs) => ({ atMs, definition })),
+    );
+    for (const [index, { atMs, definition }] of times.entries()) {
+      const lateMs = Math.min(marginMs, Math.ceil(((times[index + 1]?.atMs ?? Infinity) - atMs) / 2) - 1);
+      const run = findRun(runs.get(id) ?? [], { atMs, lateMs, used });
+      if (run !== undefined) used.add(run.row.id);
+      const { project, job } = definition.note;
+      const outcome = { journal, definition, atMs, lateMs, run, runs: runs.get(id) ?? [] };
+      found.push({ job: toPath(project, job.group ?? '', job.name), project, atMs, may: findOutcomes(outcome) });
+    }
+  }
+  return found;
+}
+
+/** A recorder that starts again notes everything once more. */
+function isSame(one: JobNote, other: JobNote | undefined): boolean {
+  return other !== undefined && JSON.stringify(withoutTime(one)) === JSON.stringify(withoutTime(other));
+}
+
+function withoutTime({ atMs: _at, ...note }: JobNote): object {
+  return note;
+}
+
+function findRun(
+  runs: readonly Recorded[],
+  { atMs, lateMs, used }: { atMs: number; lateMs: number; used: ReadonlySet<number> },
+): Recorded | undefined {
+  return runs.find(({ row }) => {
+    const startMs = row['date-started'].unixtime;
+    const isFirst = row.executionType === 'scheduled' && (row.retryAttempt ?? 0) < 1;
+    return isFirst && !used.has(row.id) && startMs >= atMs - 5000 && startMs <= atMs + lateMs;
+  });
+}
+
+type Outcome = {
+  readonly journal: Journal;
+  readonly definition: Definition;
+  readonly atMs: number;
+  readonly lateMs: number;
+  readonly run: Recorded | undefined;
+  readonly runs: readonly Recorded[];
+};
+
+function findOutcomes({ journal, definition, atMs, lateMs, run, runs }: Outcome): ReadonlySet<string> {
+  const { note, fromMs, untilMs } = definition;
+  const may = new Set<string>();
+  const isNearEdit = atMs - fromMs < 90_000 || untilMs - atMs < 90_000 + lateMs;
+  if (isNearEdit) may.add('undecided').add('off');
+  if (run !== undefined) return may.add('ran');
+  const { job } = note;
+  if (!job.enabled || !job.scheduleEnabled) {
+    may.add('off');
+    if (atMs - fromMs < Math.max(marginMs, blurMs)) may.add('job_disabled');
+    return may;
+  }
+  if (isNearEdit) may.add('job_disabled');
+  for (const reason of findReasons(journal, { note, atMs, lateMs, runs })) may.add(reason);
+  return may;
+}
+
+type Question = {
+  readonly note: JobNote;
+  readonly atMs: number;
+  readonly lateMs: number;
+  readonly runs: readonly Recorded[];
+};
+
+/** In the order of the contract; those that held only near the time are possible, and so is what comes after them. */
+function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs }: Question): ReadonlySet<string> {
+  const may = new Set<string>();
+  const near = readings.filter((each) => Math.abs(each.atMs - atMs) < blurMs);
+  const isUnseen = !readings.some((each) => isUp(each) && Math.abs(each.atMs - atMs) < blurMs);
+  const own = readings.filter((each) => isUp(each) && each.failed === undefined);
+  const lastMs = own.findLast((each) => each.atMs <= atMs)?.atMs ?? 0;
+  const firstMs = own.find((each) => each.atMs > atMs)?.atMs ?? Infinity;
+  const isGap = firstMs - lastMs > 100_000;
+  const decide = (reason: string, hold: readonly boolean[]): boolean => {
+    if (hold.some(Boolean)) may.add(reason);
+    return hold.length > 0 && hold.every(Boolean) && !isGap && !isUnseen;
+  };
+  if (isGap || isUnseen) may.add('unknown').add('restart').add('undecided');
+  if (
+    decide(
+      'down',
+      near.map(({ failed }) => failed !== undefined),
+    )
+  )
+    return may;
+  if (
+    decide(
+      'passive',
+      near.map(({ mode, failed }) => mode === 'passive' && failed === undefined),
+    )
+  )
+    return may;
+  const switches = findSwitches(projects, note.project, atMs);
+  if (
+    decide(
+      'executions_disabled',
+      switches.map(({ executionsEnabled }) => executionsEnabled === false),
+    )
+  )
+    return may;
+  if (
+    decide(
+      'schedule_disabled',
+      switches.map(({ scheduleEnabled }) => scheduleEnabled === false),
+    )
+  )
+    return may;
+  const busy = runs.filter(({ row }) => {
+    const slackMs = 1500;
+    return row['date-started'].unixtime < atMs + slackMs && row['date-ended'].unixtime > atMs - slackMs;
+  });
+  if (note.definition.multipleExecutions !== true && busy.length > 0) {
+    may.add('overlap');
+    if (!isUnseen && busy.some(({ row }) => row['date-started'].unixtime < atMs && row['date-ended'].unixtime > atMs))
+      return may;
+  }
+  const within = readings.filter((each) => each.atMs > atMs - 20_000 && each.atMs <= atMs + Math.max(lateMs, blurMs));
+  if (
+    decide(
+      'saturated',
+      within.map(({ running = 0, threads = 1 }) => running >= threads),
+    )
+  )
+    return may;
+  const starts = new Set(near.map(({ sinceMs }) => sinceMs).filter((each) => each !== undefined));
+  if (starts.size > 1) may.add('restart');
+  may.add('unknown');
+  return may;
+}
+
+function findSwitches(projects: Journal['projects'], project: string, atMs: number) {
+  const notes = projects.filter((each) => each.project === project);
+  return [notes.findLast((each) => each.atMs <= atMs - 2000), notes.findLast((each) => each.atMs <= atMs + blurMs)]
+    .filter((each) => each !== undefined)
+    .map(({ meta }) => meta.find(({ name }) => name === 'config')?.data ?? {});
+}
+
+/** When a job was first seen not to be there. */
+function findGone({ projects }: Journal, { project, job, atMs }: JobNote): number {
+  return (
+    projects.find((each) => each.atMs > atMs && each.project === project && !each.ids.includes(job.id))?.atMs ??
+    Infinity
+  );
+}
+
+function listFires({ note, fromMs, untilMs }: Definition, span: { fromMs: number; throughMs: number }): number[] {
+  const cron = toCron(note.definition);
+  if (cron === undefined || !note.job.scheduled) return [];
+  const fires: number[] = [];
+  const beginMs = Math.ceil(Math.max(fromMs, span.fromMs) / 1000) * 1000;
+  for (let atMs = beginMs; atMs < Math.min(untilMs, span.throughMs); atMs += 1000)
+    if (matches(cron, atMs, note.definition.timeZone ?? 'UTC')) fires.push(atMs);
+  return fires;
+}
+
+function toCron({ schedule }: JobNote['definition']): readonly string[] | undefined {
+  if (schedule === undefined) return undefined;
+  if (schedule.crontab !== undefined) return schedule.crontab.split(/\s+/);
+  const { time, month = '*', year = '*', weekday, dayofmonth } = schedule;
+  if (time === undefined) return undefined;
+  return [time.seconds, time.minute, time.hour, dayofmonth?.day ?? '?', month, weekday?.day ?? '?', year];
+}
+
+/** Minutes and seconds first: most times fail there. */
+function matches(cron: readonly string[], atMs: number, timeZone: string): boolean {
+  const [second = '*', minute = '*', hour = '*', day = '*', month = '*', weekday = '*', year = '*'] = cron;
+  const at = new Date(atMs);
+  if (!isIn(second, at.getUTCSeconds(), 60) || !isIn(minute, at.getUTCMinutes(), 60)) return false;
+  const format = {
+    hourCycle: 'h23',
+    hour: '2-digit',
+    day: 'numeric',
+    month: 'numeric',
+    weekday: 'short',
+    year: 'numeric',
+  };
+  const told = new Intl.DateTimeFormat('en-US', { timeZone, ...format } as Intl.DateTimeFormatOptions).formatToParts(
+    at,
+  );
+  const parts = Object.fromEntries(told.map(({ type, value }) => [type, value]));
+  const weekdays = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+  const named = weekday.toUpperCase().replaceAll(/[A-Z]{3}/g, (name) => String(weekdays.indexOf(name) + 1));
+  return (
+    isIn(hour, Number(parts['hour']), 24) &&
+    isIn(day, Number(parts['day']), 31) &&
+    isIn(month, Number(parts['month']), 12) &&
+    isIn(named, weekdays.indexOf(parts['weekday']?.toUpperCase() ?? '') + 1, 7) &&
+    isIn(year, Number(parts['year']), 9999)
+  );
+}
+
+function isIn(field: string, value: number, most: number): boolean {
+  return field.split(',').some((part) => {
+    const [range = '*', step] = part.split('/');
+    if (range === '*' || range === '?') return step === undefined || value % Number(step) === 0;
+    const [from = 0, to = step === undefined ? from : most] = range.split('-').map(Number);
+    return value >= from && value <= to && (value - from) % Number(step ?? 1) === 0;
+  });
+}
+
+function toPath(...parts: readonly (string | undefined)[]): string {
+  return parts.filter(Boolean).join('/');
+}
+
+function toClock(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19);
+}
