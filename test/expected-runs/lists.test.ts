@@ -77,6 +77,27 @@ describe('expected-runs/lists', () => {
     );
   });
 
+  it('counts no miss of a job that was switched off and on again between two lists', async () => {
+    const { control, minutes, shown, requests } = createHourly({ apiVersion: 58 });
+    for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
+    const id = control.createJob('pay', { name: 'often', schedule: { everyMs: 60_000, offsetMs: 0 } });
+    const listed = (): number => requests().filter(({ path }) => path.endsWith('/pay/jobs')).length;
+    await minutes(20);
+    for (let lists = listed(); listed() === lists; ) await minutes(1);
+    const before = listed();
+    control.changeJob(id, { enabled: false });
+    await minutes(2);
+    control.changeJob(id, { enabled: true });
+    expect(listed()).toBe(before);
+    await minutes(30);
+    expect(listed()).toBeGreaterThan(before);
+    expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
+      'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
+    ]);
+    // Two while it was off, and three after it, which may be of another schedule.
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
+  });
+
   it('ends the series of an excluded project at once', async () => {
     const leftOut = new Set<string>();
     const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });

@@ -78,7 +78,7 @@ export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
 }
 
 /** The time between two unsure stretches is unsure too. */
-function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {
+export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {
   const open = before !== undefined && before.throughMs > decidedMs ? before : undefined;
   if (own === undefined || open === undefined) return own ?? open;
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };

@@ -1,12 +1,11 @@
 import type { Job } from '../../api/endpoints/jobs.ts';
-import { joinAnswer, joinGap } from './join-answer.ts';
-import type { Answer } from './timetable.ts';
+import { joinAnswer, joinGap, joinUnsure } from './join-answer.ts';
+import type { Answer, Unsure } from './timetable.ts';
 import {
   firstOpenMs,
   isOff,
   isSwitched,
   type Judged,
-  maxListGapMs,
   type OffPeriod,
   type SeenRun,
   undecidedTimes,
@@ -31,9 +30,15 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
   // A turned switch also changes the date of the last edit.
   if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
-  // After a long absence, the list shows only the last of several edits.
-  const isAfterAbsence = atMs - before.listedAtMs > maxListGapMs;
-  return withdrawSince(withGap(there, atMs), isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
+  const since = { afterMs: before.listedAtMs, throughMs: lastModifiedMs };
+  return withdrawSince(withUnsure(withGap(there, atMs), since), lastModifiedMs, atMs);
+}
+
+/** A list shows only the last of several edits: the job may have been off before it, or have had another schedule. */
+function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
+  const unsure = joinUnsure(job.timetable?.unsure, since, job.decidedMs);
+  if (job.timetable === undefined || unsure === undefined) return job;
+  return { ...job, timetable: { ...job.timetable, unsure } };
 }
 
 /** The times between the last answer and an edit are lost: they are counted from what is known. */
