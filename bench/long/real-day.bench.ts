@@ -34,7 +34,7 @@ export async function run() {
     ...(isWanted('counters') ? judgeCounters(journal, span) : []),
     ...(isWanted('facts') ? judgeFacts(journal, { ...span, nowMs }) : []),
     ...(isWanted('traces') ? judgeTraces(journal, { ...span, namespace: server.url }) : []),
-    ...(isWanted('misses') ? judgeMisses(journal, { ...span, throughMs: nowMs - 1_500_000 }) : []),
+    ...(isWanted('misses') ? judgeMisses(journal, { ...span, nowMs }) : []),
     ...figures,
   ];
   return [...findings.map(toRow), ...(isWanted('cost') ? toCosts(journal, metrics) : [])];

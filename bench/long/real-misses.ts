@@ -12,6 +12,10 @@ type Times = {
 /** The recorder looks every 5 s, and at definitions every 10 s. */
 const blurMs = 15_000;
 const marginMs = 600_000;
+/** A time is decided after its margin and the next answers. */
+const settledMs = 1_500_000;
+/** Lists of jobs come every few minutes, and several changes in between look like one. */
+const listMs = 300_000;
 
 /**
  * Compares missed runs, by job and reason, with what the notes say of each time of each schedule: between the times that can only have
@@ -19,9 +23,11 @@ const marginMs = 600_000;
  */
 export function judgeMisses(
   journal: Journal,
-  { metrics, fromMs, throughMs }: { metrics: Series; fromMs: number; throughMs: number },
+  { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },
 ): readonly Finding[] {
-  const times = listTimes(journal, { fromMs, throughMs });
+  const times = listTimes(journal, { fromMs, throughMs: nowMs });
+  const isSure = ({ atMs, may }: Times, outcome: string): boolean =>
+    may.size === 1 && may.has(outcome) && atMs > fromMs + listMs && atMs < nowMs - settledMs;
   const wrong: string[] = [];
   const got = new Map<string, number>();
   for (const { labels, value } of metrics.of('automation_schedule_missed_total'))
@@ -32,7 +38,7 @@ export function judgeMisses(
     const [job, outcome = ''] = key.split(/ (?=\S+$)/);
     if (outcome === 'ran' || outcome === 'off' || outcome === 'undecided') continue;
     const own = times.filter((time) => time.job === job);
-    const least = own.filter(({ may }) => may.size === 1 && may.has(outcome)).length;
+    const least = own.filter((time) => isSure(time, outcome)).length;
     const most = own.filter(({ may }) => may.has(outcome)).length;
     const value = got.get(key) ?? 0;
     if (value >= least && value <= most) continue;
@@ -45,12 +51,16 @@ export function judgeMisses(
     {
       what: 'runs on schedule and undecided times, by project',
       checked: times.length,
-      wrong: judgeSums(times, metrics),
+      wrong: judgeSums(times, metrics, isSure),
     },
   ];
 }
 
-function judgeSums(times: readonly Times[], metrics: Series): readonly string[] {
+function judgeSums(
+  times: readonly Times[],
+  metrics: Series,
+  isSure: (time: Times, outcome: string) => boolean,
+): readonly string[] {
   const wrong: string[] = [];
   for (const [outcome, family] of [
     ['ran', 'automation_schedule_delay_seconds_count'],
@@ -58,7 +68,7 @@ function judgeSums(times: readonly Times[], metrics: Series): readonly string[] 
   ] as const)
     for (const { labels, value } of metrics.of(family)) {
       const own = times.filter(({ project }) => project === labels['project']);
-      const least = own.filter(({ may }) => may.size === 1 && may.has(outcome)).length;
+      const least = own.filter((time) => isSure(time, outcome)).length;
       const most = own.filter(({ may }) => may.has(outcome)).length;
       if (value < least || value > most)
         wrong.push(`${family} ${labels['project'] ?? ''}: ${String(value)}, not ${String(least)} to ${String(most)}`);
@@ -132,7 +142,7 @@ type Outcome = {
 function findOutcomes({ journal, definition, atMs, lateMs, run, runs }: Outcome): ReadonlySet<string> {
   const { note, fromMs, untilMs } = definition;
   const may = new Set<string>();
-  const isNearEdit = atMs - fromMs < 90_000 || untilMs - atMs < 90_000 + lateMs;
+  const isNearEdit = atMs - fromMs < listMs || untilMs - atMs < listMs + lateMs;
   if (isNearEdit) may.add('undecided').add('off');
   if (run !== undefined) return may.add('ran');
   const { job } = note;

@@ -25,10 +25,10 @@ export function judgeTraces(
   for (const [id, recorded] of executions) {
     const { row } = recorded;
     const endMs = row['date-ended'].unixtime;
-    if (endMs < fromMs + edgeMs || endMs > throughMs) continue;
     const traceId = hash('trace', namespace, String(id)).slice(0, 32);
     const found = byTrace.get(traceId);
     byTrace.delete(traceId);
+    if (endMs < fromMs + edgeMs || endMs > throughMs) continue;
     if (found === undefined) {
       wrong.push(`#${String(id)} ${row.status} ${toName(recorded)}: no trace`);
       continue;
