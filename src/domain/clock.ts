@@ -35,6 +35,15 @@ export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSig
   });
 }
 
+/** Resolves as the work does; rejects if it takes longer. */
+export async function within<Answer>(clock: Pick<Clock, 'after'>, ms: number, work: Promise<Answer>): Promise<Answer> {
+  let cancel: Cancel = () => undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    cancel = clock.after(ms, () => reject(new Error(`no answer within ${ms / 1000} s`)));
+  });
+  return Promise.race([work, late]).finally(() => cancel());
+}
+
 function toAbortError(signal: AbortSignal | undefined): Error {
   const error = new Error('the wait was aborted', { cause: signal?.reason });
   error.name = 'AbortError';

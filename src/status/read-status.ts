@@ -1,7 +1,7 @@
 import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
 import type { ServerFacts } from '../api/contact.ts';
 import type { Config } from '../config/config.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, within } from '../domain/clock.ts';
 import type { Memory } from '../domain/memory.ts';
 import { noPause, type Pause } from '../domain/pause.ts';
 import type { Collector } from '../schedule/collector.ts';
@@ -46,7 +46,7 @@ export type StatusParts = {
   readonly loadedAtMs: () => number;
   readonly failedReload?: () => Status['failedReload'];
   readonly differing?: () => readonly string[];
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
 };
 
 export type Watched = {
@@ -84,9 +84,12 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
   };
 }
 
+/** A shared database may not answer for much longer. */
+const patienceMs = 2000;
+
 /** Reads the sizes of traces; the page works without them if the state cannot be read. */
-function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | undefined> {
-  return spool.size().then(
+function readTraces({ delivery, spool, clock }: StatusParts): Promise<TracesStatus | undefined> {
+  return within(clock, patienceMs, spool.size()).then(
     ({ traces: waiting, bytes: waitingBytes, quarantinedTraces: quarantine, ...rest }) => ({
       ...rest,
       waiting,
@@ -145,7 +148,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
   const { release, apiVersion, dialect, startedAtMs } = watched?.facts(member) ?? {};
   const owner = member === undefined ? server : `${server}/${member}`;
   const isKnown = polls.some(({ key: { collector }, last }) => collector === 'execution-mode' && isSuccess(last));
-  const { mode, changedAtMs } = isKnown ? await recallMode(state, owner) : {};
+  const { mode, changedAtMs } = isKnown ? await recallMode({ state, clock }, owner) : {};
   return {
     name,
     url,
@@ -161,8 +164,8 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
 }
 
 /** Reads the last change of the mode; the page works without it if the state cannot be read. */
-function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memory> {
-  return state.recall({ server, collector: 'execution-mode' }).then(
+function recallMode({ state, clock }: Pick<StatusParts, 'state' | 'clock'>, server: string): Promise<Memory> {
+  return within(clock, patienceMs, state.recall({ server, collector: 'execution-mode' })).then(
     (memory) => memory ?? {},
     () => ({}),
   );

@@ -18,7 +18,10 @@ async function readPage(given: Given) {
   const shown = 'shown' in given ? given.shown : traces();
   const route = tracesPageRoute({
     status: async () => ({ traces: shown, atMs }),
-    quarantined: () => (shown?.delivery === undefined ? undefined : { list: async () => quarantined }),
+    quarantined: () => {
+      if (shown === undefined) return { list: async () => new Promise<never>(() => undefined) };
+      return shown.delivery === undefined ? undefined : { list: async () => quarantined };
+    },
     hasPage: (server, id) => server === 'prod' && id === 4711,
     elsewhere: () => given.elsewhere ?? [],
     lifecycle: { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' },

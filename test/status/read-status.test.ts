@@ -61,7 +61,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
     state: { recall: async () => undefined },
     startedAtMs: nowMs - 3_600_000,
     loadedAtMs: () => nowMs - 60_000,
-    clock: { now: () => nowMs },
+    clock: { now: () => nowMs, after: () => () => undefined },
     ...given,
   });
 }
@@ -74,6 +74,25 @@ describe('status/read-status', () => {
       state: 'elsewhere',
       lease,
     });
+  });
+
+  it('does not wait for a state that does not answer', async () => {
+    const waits: number[] = [];
+    const after = (ms: number, run: () => void) => {
+      waits.push(ms);
+      queueMicrotask(run);
+      return () => undefined;
+    };
+    const never = async () => new Promise<never>(() => undefined);
+    const status = await readAll([poll({ collector: 'execution-mode' }, success, vital)], {
+      clock: { now: () => nowMs, after },
+      spool: { size: never },
+      state: { recall: never },
+      database: () => ({ sinceMs: nowMs, message: 'it does not answer' }),
+    });
+    expect(status).toMatchObject({ traces: undefined, database: { message: 'it does not answer' } });
+    expect(status.servers[0]).toMatchObject({ name: 'prod', executionMode: undefined });
+    expect(waits).toEqual([2000, 2000]);
   });
 
   it('reports that another exporter watches the members of a server that it owns', async () => {

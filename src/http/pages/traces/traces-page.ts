@@ -23,7 +23,8 @@ export function tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsew
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
-    const refused = (await quarantined()?.list()) ?? [];
+    // A state that cannot be read has no list either.
+    const refused = (traces && (await quarantined()?.list())) ?? [];
     const root = toRoot(request);
     const mayChange = lifecycle.isEnabled();
     if (mayChange) allowForms(response);
