@@ -64,7 +64,10 @@ export type Ownership = {
 /** Acquires free units, and starts and ends them with their leases. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
-  const { reach, check: checkReach } = createReach(observe, clock);
+  let isOver = false;
+  // The end of the connections fails what is under way.
+  const reached: ReachObserver['reached'] = (...told) => (isOver ? undefined : observe.reached(...told));
+  const { reach, check: checkReach } = createReach({ reached }, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
   const known = createKnown();
   let { units } = options;
@@ -114,7 +117,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   return {
     start,
-    stop: () => changeover.stop(() => endAll('left')),
+    stop: async () => {
+      await changeover.stop(() => endAll('left'));
+      isOver = true;
+    },
     goOver: async (next, changeConfiguration) => {
       const epochs = new Map(tenures.epochs());
       const isStopped = await changeover.make(epochs, () => endAll('reloaded'), changeConfiguration);

@@ -89,6 +89,33 @@ describe('ownership/ownership', () => {
     expect(reached).toEqual(['the database has not answered for 5 s', 'yes']);
   });
 
+  it('reports nothing of a request that its own stop ends', async () => {
+    const reached: boolean[] = [];
+    const answer = Promise.withResolvers<[]>();
+    // The cast is true: nothing else of it is asked before there is a list.
+    const leases = { list: () => answer.promise } as unknown as Leases;
+    const ignore = (): void => undefined;
+    const ownership = createOwnership({
+      units: ['a'],
+      leases,
+      clock: { ticks: () => 0, after: () => ignore, random: () => 0 },
+      begin: ignore,
+      end: async () => undefined,
+      observe: {
+        reached: (isReached) => void reached.push(isReached),
+        listed: ignore,
+        gained: ignore,
+        lost: ignore,
+        heldBack: ignore,
+      },
+    });
+    ownership.start();
+    await ownership.stop();
+    answer.reject(new Error('the connections are closed'));
+    await settle();
+    expect(reached).toEqual([]);
+  });
+
   it('acquires one server at a time, so that renewals get through', async () => {
     const { ownership, happened, most } = createScene(['a', 'b', 'c', 'd']);
     ownership.start();
