@@ -93,14 +93,15 @@ const failed: readonly string[] = ['failed', 'timedout', 'other'];
 
 /** Compares what is shown of the last run of each job, at the moment of the scrape or up to half a minute before. */
 export function judgeFacts(
-  { executions, jobs }: Journal,
+  { executions, jobs, projects }: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },
 ): readonly Finding[] {
   const byJob = Map.groupBy(
     [...executions.values()].filter(({ row }) => row.job !== undefined && toMs(row, 'date-ended') > fromMs + edgeMs),
     ({ row }) => row.job?.id ?? '',
   );
-  const latest = new Map(jobs.map((note) => [note.job.id, note]));
+  const there = new Set([...new Map(projects.map((note) => [note.project, note])).values()].flatMap(({ ids }) => ids));
+  const latest = new Map(jobs.flatMap((note) => (there.has(note.job.id) ? [[note.job.id, note] as const] : [])));
   return Object.entries(facts).map(([family, toFact]) => {
     const got = new Map(metrics.of(family).map(({ labels, value }) => [toKey(labels), value]));
     const wrong: string[] = [];

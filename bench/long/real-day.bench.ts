@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { judgeCounters, judgeFacts } from './real-counters.ts';
 import { judgeFigures } from './real-figures.ts';
-import { type Cpu, type Finding, isUp, type Journal, readJournal } from './real-journal.ts';
+import { type Cpu, type Finding, isUp, type Journal, readJournal, readSteps } from './real-journal.ts';
 import { judgeMisses } from './real-misses.ts';
 import { readSeries } from './real-series.ts';
 import { RealServer } from './real-server.ts';
@@ -26,8 +26,9 @@ export async function run() {
   const figures = isWanted('figures') ? await judgeFigures(server, exporterUrl) : [];
   const metrics = await readSeries(exporterUrl);
   const nowMs = Date.now();
-  const journal = readJournal(required('REAL_DAY_FOLDER'));
-  const fromMs = Number(process.env['REAL_DAY_SINCE'] ?? journal.readings.find(isUp)?.atMs);
+  const recorded = readJournal(required('REAL_DAY_FOLDER'));
+  const fromMs = Number(process.env['REAL_DAY_SINCE'] ?? recorded.readings.find(isUp)?.atMs);
+  const journal = { ...recorded, executions: await joinListed(server, recorded.executions, fromMs) };
   const throughMs = nowMs - settledMs;
   const span = { metrics, fromMs, throughMs };
   const findings = [
@@ -38,6 +39,19 @@ export async function run() {
     ...figures,
   ];
   return [...findings.map(toRow), ...(isWanted('cost') ? toCosts(journal, metrics) : [])];
+}
+
+/** What was recorded, and what the server lists now: the recorder may be behind, and what was deleted is not listed. */
+async function joinListed(server: RealServer, recorded: Journal['executions'], fromMs: number) {
+  const joined = new Map(recorded);
+  const projects = (await server.json('47/projects')) as readonly { readonly name: string }[];
+  for (const { name } of projects)
+    for (const row of await server.listEnded(name, fromMs, Date.now())) {
+      const before = joined.get(row.id);
+      const steps = before ?? { firstAtMs: Date.now(), ...(await readSteps(server, row)) };
+      joined.set(row.id, { ...steps, rows: [...(before?.rows ?? []), row], row: before?.row ?? row });
+    }
+  return joined;
 }
 
 function toRow({ what, checked, wrong }: Finding) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ListedRow } from './real-server.ts';
+import type { ListedRow, RealServer } from './real-server.ts';
 
 /** What `real-recorder` wrote down of a day. */
 export type Journal = {
@@ -130,6 +130,19 @@ export function readJournal(folder: string): Journal {
 function readLines<Line>(folder: string, name: string): readonly Line[] {
   const text = readFileSync(join(folder, `${name}.jsonl`), 'utf8');
   return text.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line) as Line] : []));
+}
+
+/** The steps of an execution, and the definition of its steps as it is now. */
+export async function readSteps(
+  server: RealServer,
+  { id, job }: ListedRow,
+): Promise<Pick<Recorded, 'state' | 'workflow'>> {
+  const state = await server.send(`47/execution/${String(id)}/state`);
+  const workflow = job === undefined ? undefined : await server.send(`47/job/${job.id}/workflow`);
+  return {
+    state: state.status === 200 ? (JSON.parse(state.body) as Recorded['state']) : null,
+    workflow: workflow?.status === 200 ? (JSON.parse(workflow.body) as Pick<Recorded, 'workflow'>).workflow : null,
+  };
 }
 
 /** What one of the checks of a day found. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { readRequest } from '../../simulator/traces/read-request.ts';
-import { type ListedRow, RealServer } from './real-server.ts';
+import { readSteps } from './real-journal.ts';
+import { RealServer } from './real-server.ts';
 import { readCpuMs } from './serving.ts';
 
 /**
@@ -82,17 +83,8 @@ async function noteEnded(project: string, sinceMs: number): Promise<void> {
     const mark = `${String(isSettled)} ${text}`;
     if (seen.get(row.id) === mark) continue;
     seen.set(row.id, mark);
-    note('executions', { atMs: Date.now(), row, ...(await readSteps(row)) });
+    note('executions', { atMs: Date.now(), row, ...(await readSteps(server, row)) });
   }
-}
-
-async function readSteps({ id, job }: ListedRow) {
-  const state = await server.send(`47/execution/${String(id)}/state`);
-  const workflow = job === undefined ? undefined : await server.send(`47/job/${job.id}/workflow`);
-  return {
-    state: state.status === 200 ? (JSON.parse(state.body) as unknown) : null,
-    workflow: workflow?.status === 200 ? (JSON.parse(workflow.body) as { readonly workflow: unknown }).workflow : null,
-  };
 }
 
 /** The definitions of the jobs and the switches of the project, each time that they change. */

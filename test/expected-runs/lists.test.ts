@@ -83,7 +83,8 @@ describe('expected-runs/lists', () => {
     const id = control.createJob('pay', { name: 'often', schedule: { everyMs: 60_000, offsetMs: 0 } });
     const listed = (): number => requests().filter(({ path }) => path.endsWith('/pay/jobs')).length;
     await minutes(20);
-    for (let lists = listed(); listed() === lists; ) await minutes(1);
+    const first = listed();
+    while (listed() === first) await minutes(1);
     const before = listed();
     control.changeJob(id, { enabled: false });
     await minutes(2);
