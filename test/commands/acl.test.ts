@@ -8,7 +8,7 @@ import { acl } from '../../src/commands/acl.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 let simulator: Simulator;
 beforeAll(async () => {
@@ -165,7 +165,7 @@ describe('commands/acl', () => {
 
   it('needs no server, no token and nothing that is disabled', async () => {
     const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
-    const { code, stdout, stderr, left } = await runCli(['acl', ...flags]);
+    const { code, stdout, stderr, left } = await runHere(['acl', ...flags]);
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
     expect(stdout.split('\n').filter((line) => /^ +- /.test(line))).toEqual([
       '    - { equals: { kind: system }, allow: [read] }',
@@ -179,7 +179,7 @@ servers:
   - { name: us, url: https://us.example.org, token_file: t, dialect: service }
 `;
     const files = { 'config.yaml': yaml, t: 'a-token\n' };
-    const { stdout } = await runCli(['acl', '--config.file=config.yaml'], { files });
+    const { stdout } = await runHere(['acl', '--config.file=config.yaml'], { files });
     const lines = stdout
       .split('\n')
       .filter((line) => /^# .*(server|excluded)|application:|project: '|name:/.test(line));
@@ -194,10 +194,10 @@ servers:
       "  project: '.*'",
     ]);
 
-    const one = await runCli(['acl', 'us', '--config.file=config.yaml'], { files });
+    const one = await runHere(['acl', 'us', '--config.file=config.yaml'], { files });
     expect(one.stdout).toContain('on the server us (https://us.example.org)');
     expect(one.stdout).not.toContain('the server eu');
-    expect(await runCli(['acl', 'uk', '--config.file=config.yaml'], { files })).toMatchObject({
+    expect(await runHere(['acl', 'uk', '--config.file=config.yaml'], { files })).toMatchObject({
       code: 2,
       stderr: 'acl: "uk" is not a configured server (configured: eu, us)\n',
     });

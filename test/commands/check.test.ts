@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { strangerPolicy } from '../../simulator/world/access.ts';
-import { type CliRun, runCli } from './run-cli.ts';
+import { type CliRun, runCli, runHere } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
 
@@ -24,9 +24,14 @@ async function start({ projects = ['pay'], ...options }: Start = {}): Promise<Si
   return simulator;
 }
 
-function check({ url, token }: { readonly url: string; readonly token: string }, ...flags: string[]): Promise<CliRun> {
-  const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
-  return runCli(['check', ...flags], { env });
+type Service = { readonly url: string; readonly token: string };
+
+function check({ url, token }: Service, ...flags: string[]): Promise<CliRun> {
+  return runHere(['check', ...flags], { env: toEnvironment(url, token) });
+}
+
+function toEnvironment(url: string, token: string) {
+  return { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
 }
 
 /** Name and value of each line, what an endpoint says in brackets left out. */
@@ -39,10 +44,10 @@ function toRows(stdout: string): string[] {
   );
 }
 
-describe.concurrent('commands/check', () => {
+describe('commands/check', () => {
   it('finds no error', async () => {
     const simulator = await start();
-    const { stdout, ...ended } = await check(simulator);
+    const { stdout, ...ended } = await runCli(['check'], { env: toEnvironment(simulator.url, simulator.token) });
     const [server, ...facts] = toRows(stdout).filter((row) => row !== '');
 
     expect(ended).toEqual({ code: 0, stderr: '', left: [] });
@@ -81,7 +86,7 @@ describe.concurrent('commands/check', () => {
         AUTOMATION_EXPORTER_URL: simulator.url,
         AUTOMATION_EXPORTER_TOKEN_FILE: token,
       };
-      const { code, stderr } = await runCli(['check', `--state.dir=${state}`], { env });
+      const { code, stderr } = await runHere(['check', `--state.dir=${state}`], { env });
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr:
@@ -137,7 +142,7 @@ describe.concurrent('commands/check', () => {
     const { url, token } = await start();
     const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] } }]\n`;
     const files = { 'config.yaml': config, token: `${token}\n` };
-    const { code, stdout } = await runCli(['check', '--config.file=config.yaml'], { files });
+    const { code, stdout } = await runHere(['check', '--config.file=config.yaml'], { files });
     expect(code).toBe(0);
     expect(stdout).toMatch(/project-jobs +not asked {2}\(`servers\[\]\.projects` leaves out all 1 projects\)/);
   });
@@ -368,7 +373,7 @@ prod: not well: running-executions, project-executions
     const simulator = await start();
     const { url, token } = simulator;
     const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
-    const { stdout, code } = await runCli(['check'], { env: { ...env, [`AUTOMATION_EXPORTER_${name}`]: value } });
+    const { stdout, code } = await runHere(['check'], { env: { ...env, [`AUTOMATION_EXPORTER_${name}`]: value } });
     expect({ code, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({ code: 1, last: `prod: ${says}` });
     expect(simulator.requests().length).toBeLessThanOrEqual(asked);
   });
@@ -395,7 +400,7 @@ prod: not well: running-executions, project-executions
       AUTOMATION_EXPORTER_URL: `http://127.0.0.1:${port}`,
       [name]: value,
     };
-    const { stdout } = await runCli(['check'], { env });
+    const { stdout } = await runHere(['check'], { env });
     server.close();
     expect(toRows(stdout)).toContain('reachable: yes');
     expect(stdout).toMatch(new RegExp(`\nprod: ${says}\n$`));
@@ -459,7 +464,7 @@ prod: not well: running-executions, project-executions
   - { name: two, url: '${simulator.url.replace('127.0.0.1', 'localhost')}', token_file: ./wrong }
 `;
     const files = { 'config.yaml': config, token: `${simulator.token}\n`, wrong: 'wrong-token\n' };
-    const { code, stdout, stderr } = await runCli(['check', '--config.file=config.yaml'], { files });
+    const { code, stdout, stderr } = await runHere(['check', '--config.file=config.yaml'], { files });
 
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^one {2}http:.*\n {2}reachable .*\n {2}credentials +accepted\n/);
@@ -478,7 +483,7 @@ prod: not well: running-executions, project-executions
 `;
     const run = (b: string, ...flags: string[]) => {
       const files = { 'config.yaml': toConfig(b), token: `${simulator.token}\n` };
-      return runCli(['check', '--config.file=config.yaml', ...flags], { files });
+      return runHere(['check', '--config.file=config.yaml', ...flags], { files });
     };
     const well = await run(second);
     expect({ code: well.code, stderr: well.stderr }).toEqual({ code: 0, stderr: '' });
@@ -517,14 +522,14 @@ prod: not well: running-executions, project-executions
     const members = simulator.memberUrls.map((url, index) => `{ name: m${index}, url: '${url}' }`).join(', ');
     const config = `servers: [{ name: prod, url: '${simulator.url}', token_file: ./token, members: [${members}] }]\n`;
     const files = { 'config.yaml': config, token: 'stranger-token\n' };
-    const { code, stdout } = await runCli(['check', '--config.file=config.yaml'], { files });
+    const { code, stdout } = await runHere(['check', '--config.file=config.yaml'], { files });
     expect(code).toBe(1);
     expect(stdout.match(/This access policy/g)?.length).toBeLessThanOrEqual(2);
     expect(stdout).toMatch(/\nprod, member m1: not well: .*execution-mode/);
   });
 
   it('reports that there is nothing to check', async () => {
-    expect(await runCli(['check'])).toEqual({
+    expect(await runHere(['check'])).toEqual({
       code: 2,
       stdout: '',
       stderr: 'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n',

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 /** They start servers: run-app, simulation and the end-to-end tests hold them. */
 const testedElsewhere = ['serve', 'demo', 'simulate'];
 
-describe.concurrent('commands/command-line', () => {
+describe('commands/command-line', () => {
   it('prints the version of the package', async () => {
     const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(text) as { version: string };
 
     const stdout = `automation-exporter ${version}\n`;
-    expect(await runCli(['--version'])).toEqual({ code: 0, stdout, stderr: '', left: [] });
+    expect(await runHere(['--version'])).toEqual({ code: 0, stdout, stderr: '', left: [] });
   });
 
   it('has a test for every command', () => {
@@ -24,7 +24,7 @@ describe.concurrent('commands/command-line', () => {
   it.each(['serve', 'demo', 'simulate', 'check', 'config', 'config --schema', 'metrics'])(
     'refuses an unknown flag after %s',
     async (words) => {
-      const ended = await runCli([...words.split(' '), '--bogus']);
+      const ended = await runHere([...words.split(' '), '--bogus']);
 
       const stderr = '--bogus: is not a known flag (see --help)\n';
       expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 const token = 'a-token-that-nobody-shows';
 const files = {
@@ -13,9 +13,9 @@ state: { dir: /var/lib/automation-exporter }
 `,
 };
 
-describe.concurrent('commands/config', () => {
+describe('commands/config', () => {
   it('prints the configuration from all sources as a file that loads again', async () => {
-    const first = await runCli(['config', '--config.file=config.yaml', '--log.format=json'], {
+    const first = await runHere(['config', '--config.file=config.yaml', '--log.format=json'], {
       files,
       env: { AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:9999' },
     });
@@ -33,7 +33,7 @@ describe.concurrent('commands/config', () => {
     ]) {
       expect(first.stdout).toContain(lines);
     }
-    const again = await runCli(['config', '--config.file=printed.yaml'], {
+    const again = await runHere(['config', '--config.file=printed.yaml'], {
       files: { ...files, 'printed.yaml': first.stdout },
     });
     expect(again).toEqual(first);
@@ -41,7 +41,7 @@ describe.concurrent('commands/config', () => {
 
   it('masks a secret of the environment and names its variable', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: token };
-    const { code, stdout, stderr } = await runCli(['config'], { env });
+    const { code, stdout, stderr } = await runHere(['config'], { env });
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('    # token: <secret> from AUTOMATION_EXPORTER_TOKEN\n');
@@ -49,7 +49,7 @@ describe.concurrent('commands/config', () => {
   });
 
   it('prints a JSON Schema with every section and every collector', async () => {
-    const { code, stdout, stderr } = await runCli(['config', '--schema']);
+    const { code, stdout, stderr } = await runHere(['config', '--schema']);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const schema = JSON.parse(stdout) as {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBcryptHash } from '../../src/config/values/web-values.ts';
 import { createAccess } from '../../src/http/access/access.ts';
 import { serve } from '../http/serve.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 /** A daemon that lets in only the user night, with a password that a C library made this hash of. */
 async function startGuarded() {
@@ -27,10 +27,13 @@ describe('commands/find-daemon', () => {
     const { url } = await startGuarded();
     const says = 'Unauthorized: a user of this exporter and the password are required.\n';
     const hint = 'Set --web.username and --web.password-file\n';
-    expect(await runCli(['quarantine', 'list', `--url=${url}`])).toMatchObject({ code: 2, stderr: says + hint });
-    expect(await runCli(['why', 'prod', 'pay/settle', `--url=${url}`])).toMatchObject({ code: 2, stderr: says + hint });
+    expect(await runHere(['quarantine', 'list', `--url=${url}`])).toMatchObject({ code: 2, stderr: says + hint });
+    expect(await runHere(['why', 'prod', 'pay/settle', `--url=${url}`])).toMatchObject({
+      code: 2,
+      stderr: says + hint,
+    });
     const wrong = ['--web.username=night', '--web.password-file=wrong'];
-    expect(await runCli(['quarantine', 'list', `--url=${url}`, ...wrong], { files })).toMatchObject({
+    expect(await runHere(['quarantine', 'list', `--url=${url}`, ...wrong], { files })).toMatchObject({
       code: 2,
       stderr: says,
     });
@@ -40,19 +43,19 @@ describe('commands/find-daemon', () => {
     const { url, port } = await startGuarded();
     const list = ['quarantine', 'list'];
     const well = { code: 0, stdout: 'No trace is quarantined\n', stderr: '' };
-    expect(await runCli([...list, `--url=${url}`, ...login], { files })).toMatchObject(well);
+    expect(await runHere([...list, `--url=${url}`, ...login], { files })).toMatchObject(well);
     const env = {
       AUTOMATION_EXPORTER_WEB_USERNAME: 'night',
       AUTOMATION_EXPORTER_WEB_PASSWORD_FILE: 'password',
     };
-    expect(await runCli([...list, `--url=${url}`], { files, env })).toMatchObject(well);
+    expect(await runHere([...list, `--url=${url}`], { files, env })).toMatchObject(well);
     const web = `{ listen_address: '127.0.0.1:${port}', username: night, password_file: password }`;
     const configured = { ...files, 'config.yaml': `web: ${web}\n` };
-    expect(await runCli([...list, '--config.file=config.yaml'], { files: configured })).toMatchObject(well);
-    expect(await runCli(['quarantine', 'retry', '--all', `--url=${url}`, ...login], { files })).toMatchObject({
+    expect(await runHere([...list, '--config.file=config.yaml'], { files: configured })).toMatchObject(well);
+    expect(await runHere(['quarantine', 'retry', '--all', `--url=${url}`, ...login], { files })).toMatchObject({
       stdout: '3 traces are queued again\n',
     });
-    expect(await runCli(['why', 'prod', 'pay/settle', `--url=${url}`, ...login], { files })).toMatchObject({
+    expect(await runHere(['why', 'prod', 'pay/settle', `--url=${url}`, ...login], { files })).toMatchObject({
       code: 0,
       stdout: 'Ran.\n',
     });
@@ -66,7 +69,7 @@ describe('commands/find-daemon', () => {
       '--web.password-file: the file "/nowhere/password" does not exist\n',
     ],
   ])('complains about an incomplete user: %j', async (flags, stderr) => {
-    const asked = await runCli(['quarantine', 'list', '--url=http://127.0.0.1:9', ...flags], { files });
+    const asked = await runHere(['quarantine', 'list', '--url=http://127.0.0.1:9', ...flags], { files });
     expect(asked).toMatchObject({ code: 2, stderr });
   });
 });

@@ -3,11 +3,11 @@ import { collectors } from '../../src/collectors/index.ts';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { commonFlags } from '../../src/commands/help.ts';
 import { toHelp } from '../../src/config/show/help.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 describe('commands/help', () => {
   it.each([undefined, ...commandWords.map(({ name }) => name)])('fits on a screen: help of %s', async (command) => {
-    const { code, stdout, stderr } = await runCli([...(command === undefined ? [] : [command]), '--help']);
+    const { code, stdout, stderr } = await runHere([...(command === undefined ? [] : [command]), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
     expect(lines.length).toBeLessThanOrEqual(45);
@@ -16,7 +16,7 @@ describe('commands/help', () => {
   });
 
   it('names the flags of a command, and of no other', async () => {
-    const { stdout } = await runCli(['traceparent', '--help']);
+    const { stdout } = await runHere(['traceparent', '--help']);
     expect(stdout).toContain('  --execution=ID                Id of the execution.\n');
     expect(stdout).not.toContain('--scenario');
   });
@@ -27,7 +27,7 @@ describe('commands/help', () => {
   });
 
   it('prints every command and every option with all its names to standard output for --help-all', async () => {
-    const { code, stdout, stderr, left } = await runCli(['--help-all']);
+    const { code, stdout, stderr, left } = await runHere(['--help-all']);
 
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
     const lines = stdout.split('\n').map((line) => line.trim());
@@ -44,7 +44,7 @@ describe('commands/help', () => {
   });
 
   it('explains every exit code', async () => {
-    const { stdout } = await runCli(['--help-all']);
+    const { stdout } = await runHere(['--help-all']);
 
     expect(stdout).toContain(`
 Exit codes:
@@ -56,7 +56,7 @@ Exit codes:
   });
 
   it('prints help even if the rest of the line is wrong', async () => {
-    const { code, stdout, stderr } = await runCli(['serve', '-h', '--bogus']);
+    const { code, stdout, stderr } = await runHere(['serve', '-h', '--bogus']);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Usage: automation-exporter serve [flags]\n');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CliOptions, runCli } from './run-cli.ts';
+import { type CliOptions, runHere } from './run-cli.ts';
 
 type Case = CliOptions & { readonly title: string; readonly args: readonly string[]; readonly stderr: string };
 
@@ -176,9 +176,9 @@ function withoutFolder<Ended extends { readonly stderr: string }>(ended: Ended):
   return { ...ended, stderr: ended.stderr.replaceAll(/"[^"\n]*automation-exporter-commands-\w+/g, '"<folder>') };
 }
 
-describe.concurrent('commands/load', () => {
+describe('commands/load', () => {
   it.each(cases)('refuses $title', async ({ args, env, files, stderr }) => {
-    const ended = await runCli(args, { ...(env && { env }), ...(files && { files }) });
+    const ended = await runHere(args, { ...(env && { env }), ...(files && { files }) });
 
     expect(withoutFolder(ended)).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
@@ -191,7 +191,7 @@ collectors: { healthcheck: { every: 45s }, log-storage: { enabled: 1 } }
 log: { level: loud }
 state: { directory: /nowhere }
 `;
-    const ended = await runCli(['serve', '--config.file=config.yaml', '--web.listen-adress=:1', '--log.format=xml'], {
+    const ended = await runHere(['serve', '--config.file=config.yaml', '--web.listen-adress=:1', '--log.format=xml'], {
       files: { 'config.yaml': config },
       env: { AUTOMATION_EXPORTER_WEB_LISTEN_ADRESS: ':1', AUTOMATION_EXPORTER_COLLECTOR_HEALTHCHECK: 'off' },
     });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 describe('commands/metrics', () => {
   it('prints the reference as in docs', async () => {
     const reference = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
 
-    expect(await runCli(['metrics'])).toEqual({ code: 0, stdout: reference, stderr: '', left: [] });
+    expect(await runHere(['metrics'])).toEqual({ code: 0, stdout: reference, stderr: '', left: [] });
   });
 });

@@ -5,7 +5,7 @@ import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import type { Elsewhere } from '../../src/status/status.ts';
 import { serve } from '../http/serve.ts';
 import { quarantine } from '../http/some-status.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 type Given = {
   readonly isOn?: boolean;
@@ -50,7 +50,7 @@ describe('commands/quarantine', () => {
     const files = {
       'config.yaml': `web: { listen_address: '127.0.0.1:${port}', route_prefix: /here }\nstate: { memory: true }\n`,
     };
-    const { code, stdout, stderr } = await runCli(['quarantine', 'list', '--config.file=config.yaml'], { files });
+    const { code, stdout, stderr } = await runHere(['quarantine', 'list', '--config.file=config.yaml'], { files });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // How wide columns are is told by the test of tables.
     expect(stdout.replaceAll(/\d+ d ago/g, 'long ago').replaceAll(/ {2,}/g, ' | ')).toBe(
@@ -64,7 +64,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
 
   it('says that nothing is quarantined', async () => {
     const { url } = await startRoutes({ listed: false });
-    const { code, stdout } = await runCli(['quarantine', 'list', `--url=${url}/`]);
+    const { code, stdout } = await runHere(['quarantine', 'list', `--url=${url}/`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
@@ -77,36 +77,38 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     const rest =
       'Not included: shop, pay (see --url=http://mon-b:9720)\nNot included: lost (no exporter watches it at the moment)\n';
     const { url } = await startRoutes({ listed: false, elsewhere });
-    expect((await runCli(['quarantine', 'list', `--url=${url}`])).stdout).toBe(`No trace is quarantined\n${rest}`);
-    expect((await runCli(['quarantine', 'drop', '--all', `--url=${url}`])).stdout).toBe(
+    expect((await runHere(['quarantine', 'list', `--url=${url}`])).stdout).toBe(`No trace is quarantined\n${rest}`);
+    expect((await runHere(['quarantine', 'drop', '--all', `--url=${url}`])).stdout).toBe(
       `2 traces are dropped\n${rest}`,
     );
-    expect((await runCli(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
+    expect((await runHere(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
   });
 
   it('prints what the daemon answers with --json', async () => {
     const { url } = await startRoutes();
-    const { stdout } = await runCli(['quarantine', 'list', '--json', `--url=${url}`]);
+    const { stdout } = await runHere(['quarantine', 'list', '--json', `--url=${url}`]);
     expect(JSON.parse(stdout)).toMatchObject({
       quarantined: [{ key: 'prod/4711' }, { key: 'another/5', bytes: 70_000 }],
     });
-    expect((await runCli(['quarantine', 'drop', '--all', '--json', `--url=${url}`])).stdout).toBe(
+    expect((await runHere(['quarantine', 'drop', '--all', '--json', `--url=${url}`])).stdout).toBe(
       '{\n  "traces": 2,\n  "elsewhere": []\n}\n',
     );
   });
 
   it('retries and drops named traces, or all', async () => {
     const { url, done } = await startRoutes();
-    const { code, stdout } = await runCli(['quarantine', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
+    const { code, stdout } = await runHere(['quarantine', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '2 traces are queued again\n' });
-    expect((await runCli(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
-    expect((await runCli(['quarantine', 'retry', '--all', `--url=${url}`])).stdout).toBe('2 traces are queued again\n');
+    expect((await runHere(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
+    expect((await runHere(['quarantine', 'retry', '--all', `--url=${url}`])).stdout).toBe(
+      '2 traces are queued again\n',
+    );
     expect(done).toEqual(['retry prod/4711 another/5', 'drop another/5', 'retry all']);
   });
 
   it('names traces that are not quarantined', async () => {
     const { url } = await startRoutes();
-    const { code, stderr } = await runCli(['quarantine', 'drop', 'prod/4711', 'prod/1', `--url=${url}`]);
+    const { code, stderr } = await runHere(['quarantine', 'drop', 'prod/4711', 'prod/1', `--url=${url}`]);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'Nothing was changed because these are not quarantined: prod/1\n',
@@ -115,16 +117,16 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
 
   it('says what must be enabled', async () => {
     const off = await startRoutes({ isOn: false });
-    expect(await runCli(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
+    expect(await runHere(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
       code: 2,
       stderr: 'Traces are off: the page /traces shows how to switch them on.\n',
     });
     const locked = await startRoutes({ isEnabled: false });
-    expect(await runCli(['quarantine', 'drop', '--all', `--url=${locked.url}`])).toMatchObject({
+    expect(await runHere(['quarantine', 'drop', '--all', `--url=${locked.url}`])).toMatchObject({
       code: 2,
       stderr: 'Off: enable it with --web.enable-lifecycle.\n',
     });
-    expect(await runCli(['quarantine', 'list', `--url=${locked.url}`])).toMatchObject({ code: 0 });
+    expect(await runHere(['quarantine', 'list', `--url=${locked.url}`])).toMatchObject({ code: 0 });
   });
 
   it.each<[string, readonly string[]]>([
@@ -138,12 +140,12 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ['--url: is missing (the daemon listens on a random port)\n', ['list', '--web.listen-address=:0']],
     ['--scenario: belongs to demo, simulate\n', ['list', '--scenario=empty', '--url=http://127.0.0.1:1']],
   ])('explains what is wrong with the command line: %s', async (complaint, args) => {
-    const { code, stdout, stderr } = await runCli(['quarantine', ...args]);
+    const { code, stdout, stderr } = await runHere(['quarantine', ...args]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });
   });
 
   it('reports that no daemon answers, and how to give its address', async () => {
-    const { code, stderr } = await runCli(['quarantine', 'list', '--url=http://127.0.0.1:1']);
+    const { code, stderr } = await runHere(['quarantine', 'list', '--url=http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: .+\nIf it listens elsewhere, set --url\n$/);
   });
@@ -164,7 +166,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection failed', (request) => request.socket.destroy()],
   ])('recognizes that something else answers: %s', async (says, listener) => {
-    const { code, stdout, stderr } = await runCli(['quarantine', 'list', `--url=${await startOther(listener)}`]);
+    const { code, stdout, stderr } = await runHere(['quarantine', 'list', `--url=${await startOther(listener)}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(says);
   });
@@ -173,7 +175,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     const url = await startOther((_, response) =>
       response.writeHead(409, { 'content-type': 'text/plain' }).end(`\u001b[2Jcleared\nand ${'x'.repeat(10_000)}`),
     );
-    const { code, stderr } = await runCli(['quarantine', 'list', `--url=${url}`]);
+    const { code, stderr } = await runHere(['quarantine', 'list', `--url=${url}`]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^\[2Jcleared and x{1,500}…\n$/);
   });

@@ -6,7 +6,7 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { replay as replayCommand } from '../../src/commands/replay.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
-import { type CliRun, runCli } from './run-cli.ts';
+import { type CliRun, runHere } from './run-cli.ts';
 
 const simulators: Simulator[] = [];
 afterAll(async () => {
@@ -105,7 +105,7 @@ describe('commands/replay-from-server', () => {
   });
 
   it('reads an argument as a file if one exists', async () => {
-    const { code, stderr } = await runCli(['replay', '4711'], { files: { '4711': '{' } });
+    const { code, stderr } = await runHere(['replay', '4711'], { files: { '4711': '{' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^4711: cannot be replayed: .*JSON/);
   });
@@ -115,7 +115,7 @@ describe('commands/replay-from-server', () => {
     const server = (name: string) => `  - { name: ${name}, url: '${simulator.url}/${name}', token_file: ./token }\n`;
     const files = { 'config.yaml': `servers:\n${server('prod')}${server('test')}`, token: simulator.token };
     const argv = ['replay', '--config.file=config.yaml', `stage/${id}`, id];
-    const { code, stdout, stderr } = await runCli(argv, { files });
+    const { code, stdout, stderr } = await runHere(argv, { files });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
       `stage/${id}: no server stage is configured: prod, test\n${id}: the server is missing: write SERVER/${id} with one of prod, test\n`,
@@ -123,7 +123,7 @@ describe('commands/replay-from-server', () => {
   });
 
   it('reports that no server is configured', async () => {
-    expect(await runCli(['replay', 'prod/1'])).toMatchObject({
+    expect(await runHere(['replay', 'prod/1'])).toMatchObject({
       code: 2,
       stderr:
         'prod/1: no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or give --config.file\n',

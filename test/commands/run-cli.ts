@@ -3,6 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '../../src/commands/command-line.ts';
+import { toVisibleLines } from '../../src/domain/visible-text.ts';
+import { toChildEnvironment } from '../support/child.ts';
 
 export type CliRun = {
   readonly code: number | undefined;
@@ -22,11 +25,44 @@ const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** Runs the command line to its end as a process of its own, in a directory of its own, its two outputs apart. */
 export async function runCli(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
+  return withFiles(files, (directory) => run(directory, args, env));
+}
+
+/** The same in this process, one after the other, for commands that end by themselves: where it is not a start that is tested. */
+export async function runHere(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
+  const ran = before.then(() => withFiles(files, (directory) => runIn(directory, args, env)));
+  before = ran.catch(() => undefined);
+  return ran;
+}
+
+let before: Promise<unknown> = Promise.resolve();
+
+async function runIn(directory: string, argv: readonly string[], env: Readonly<Record<string, string>>) {
+  const home = process.cwd();
+  process.chdir(directory);
+  try {
+    const outputs = { stdout: '', stderr: '' };
+    const code = await runCommandLine({
+      argv,
+      env,
+      write: (text) => void (outputs.stdout += toVisibleLines(text)),
+      complain: (text) => void (outputs.stderr += toVisibleLines(text)),
+    });
+    return { code, ...outputs };
+  } finally {
+    process.chdir(home);
+  }
+}
+
+async function withFiles(
+  files: Readonly<Record<string, string>>,
+  play: (directory: string) => Promise<Omit<CliRun, 'left'>>,
+): Promise<CliRun> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-commands-'));
   try {
     for (const [path, text] of Object.entries(files)) writeInto(directory, path, text);
     const before = new Set(readdirSync(directory));
-    const ended = await run(directory, args, env);
+    const ended = await play(directory);
     return { ...ended, left: readdirSync(directory).filter((name) => !before.has(name)) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -41,7 +77,7 @@ function writeInto(directory: string, path: string, text: string): void {
 
 function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) {
   return new Promise<Omit<CliRun, 'left'>>((resolve) => {
-    const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env }, timeout: 50_000, killSignal: 'SIGKILL' };
+    const options = { cwd, env: toChildEnvironment(env), timeout: 50_000, killSignal: 'SIGKILL' };
     const child = execFile(
       process.execPath,
       [cli, ...args],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { startDaemon } from '../support/daemon.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 let certificates: Certificates | undefined;
 beforeAll(() => {
@@ -26,7 +26,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     async (words) => {
       const folder = certificates?.folder ?? '';
       const files = { 'config.yaml': toYaml('./token', folder), token: 'k3y' };
-      const { code, stdout, stderr } = await runCli([...words, '--config.file=config.yaml'], { files });
+      const { code, stdout, stderr } = await runHere([...words, '--config.file=config.yaml'], { files });
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr.replaceAll(folder, '').split('\n')).toEqual([
         expect.stringMatching(
@@ -51,7 +51,7 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
         OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: `${folder}/one.pem`,
         OTEL_EXPORTER_OTLP_CLIENT_KEY: `${folder}/two.key`,
       };
-      const { code, stdout, stderr } = await runCli([...words, '--config.file=config.yaml'], { files, env });
+      const { code, stdout, stderr } = await runHere([...words, '--config.file=config.yaml'], { files, env });
       expect({ code, stdout, stderr: stderr.replaceAll(folder, '') }).toEqual({
         code: 2,
         stdout: '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 const base = ['traceparent', '--namespace=https://automation.example.org', '--execution=4711'];
 
@@ -9,12 +9,12 @@ describe('commands/traceparent', () => {
     [['--step=2/1'], '1c752ab49d6c45c8'],
     [['--step=2/1', '--node=web01'], 'c3f70e54fd5adcc7'],
   ])('prints the header for %j', async (flags, spanId) => {
-    const { code, stdout } = await runCli([...base, ...flags]);
+    const { code, stdout } = await runHere([...base, ...flags]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `00-f45e4a6a6cb0f6a2569d62819cbf45ac-${spanId}-01\n` });
   });
 
   it('reports everything that is missing', async () => {
-    const { code, stdout, stderr } = await runCli(['traceparent', '--node=web01']);
+    const { code, stdout, stderr } = await runHere(['traceparent', '--node=web01']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
       '--namespace: is missing (the address of the server, as configured)\n--execution: is missing (the id of the execution)\n--node: needs --step beside it\n',
@@ -22,7 +22,7 @@ describe('commands/traceparent', () => {
   });
 
   it.each(['abc', '-4', '0', '47.11', '4711x'])('refuses %j as the id of an execution', async (value) => {
-    const { code, stdout, stderr } = await runCli([...base.slice(0, 2), `--execution=${value}`]);
+    const { code, stdout, stderr } = await runHere([...base.slice(0, 2), `--execution=${value}`]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe('--execution: is not the id of an execution (a whole number, for example 4711)\n');
   });
@@ -34,7 +34,7 @@ describe('commands/traceparent', () => {
     [['--step=2/1'], '1c752ab49d6c45c8'],
     [['--step=2/1', '--node=web01'], 'c3f70e54fd5adcc7'],
   ])("prints the caller's trace and the execution's own span ids for %j", async (flags, spanId) => {
-    const { code, stdout } = await runCli([...base, ...flags, `--traceparent=${caller}`]);
+    const { code, stdout } = await runHere([...base, ...flags, `--traceparent=${caller}`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `00-0af7651916cd43dd8448eb211c80319c-${spanId}-01\n` });
   });
 
@@ -47,7 +47,7 @@ describe('commands/traceparent', () => {
     caller.toUpperCase(),
     ' ',
   ])('refuses %j as the trace of a caller', async (value) => {
-    const { code, stdout, stderr } = await runCli([...base, `--traceparent=${value}`]);
+    const { code, stdout, stderr } = await runHere([...base, `--traceparent=${value}`]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
       `--traceparent: is not a trace context, and the exporter ignores it too (for example ${caller})\n`,
@@ -55,7 +55,7 @@ describe('commands/traceparent', () => {
   });
 
   it('complains about unknown words', async () => {
-    const { code, stderr } = await runCli([...base, '--stp=1']);
+    const { code, stderr } = await runHere([...base, '--stp=1']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: '--stp: is not a known flag (did you mean --step?)\n' });
   });
 });

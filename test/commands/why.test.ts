@@ -5,7 +5,7 @@ import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { whyRoute } from '../../src/http/routes/why.ts';
 import type { Watcher } from '../../src/status/status.ts';
 import { serve } from '../http/serve.ts';
-import { runCli } from './run-cli.ts';
+import { runHere } from './run-cli.ts';
 
 const missed: Why = {
   server: 'prod',
@@ -43,7 +43,7 @@ async function ask(...words: readonly string[]) {
       : undefined;
   const watched = new Map([['prod', { scheduled: () => jobs as never, unseen: () => unseen }]]);
   const { url } = await serve([whyRoute(find, (server, job) => hintAtName(watched, server, job))]);
-  return runCli(['why', ...words, `--url=${url}`]);
+  return runHere(['why', ...words, `--url=${url}`]);
 }
 
 describe('commands/why', () => {
@@ -66,9 +66,9 @@ describe('commands/why', () => {
     const watcherOf = (page: string) => (): Watcher => ({ is: 'other', address: page, page });
     const lead = async (to: string) => serve([ownerRoute({ servers: () => ['prod'], watcherOf: watcherOf(to) })]);
     const { url } = await lead(owner);
-    expect((await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stdout).toContain(missed.sentence);
+    expect((await runHere(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stdout).toContain(missed.sentence);
     const { url: farther } = await lead(url);
-    expect(await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${farther}`])).toMatchObject({
+    expect(await runHere(['why', 'prod', 'pay/nightly/settle', `--url=${farther}`])).toMatchObject({
       code: 2,
       stdout: '',
     });
@@ -76,7 +76,7 @@ describe('commands/why', () => {
 
   it('reports that no exporter watches the server', async () => {
     const { url } = await serve([ownerRoute({ servers: () => ['prod'], watcherOf: () => ({ is: 'nobody' }) })]);
-    expect((await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stderr).toMatch(
+    expect((await runHere(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stderr).toMatch(
       /^No exporter watches "prod" at the moment\. /,
     );
   });

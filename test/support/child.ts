@@ -15,11 +15,13 @@ export type Child = {
 };
 
 type ChildOptions = {
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Variables;
   readonly cwd?: string;
   /** Makes it the head of a process group: what it started ends with it, however it ends. */
   readonly isGroup?: boolean;
 };
+
+type Variables = Readonly<Record<string, string>>;
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
@@ -31,7 +33,7 @@ export function startCli(args: readonly string[], options: ChildOptions = {}): C
 export function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Child {
   const { env = {}, cwd, isGroup = false } = options;
   const child = spawn(command, args, {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: toChildEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: isGroup,
     ...(cwd === undefined ? {} : { cwd }),
@@ -75,6 +77,12 @@ export function startChild(command: string, args: readonly string[], options: Ch
     kill: (signal) => child.kill(signal),
     stop: () => stopChild(child, ended, isGroup),
   };
+}
+
+/** What a child process has of our environment: where programs are, and compiled code; who has a home of its own compiles for itself. */
+export function toChildEnvironment(env: Variables = {}): NodeJS.ProcessEnv {
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  return { PATH, ...('HOME' in env ? {} : { NODE_COMPILE_CACHE }), ...env };
 }
 
 async function stopChild(child: ChildProcess, ended: Promise<unknown>, isGroup: boolean): Promise<void> {
