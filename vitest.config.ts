@@ -47,18 +47,8 @@ const longest = [
   'test/end-to-end/self-tracing.test.ts',
 ];
 
-/** They leave nothing behind in their process, so that one loads the code for many of them. */
-const pure = [
-  'collectors',
-  'config',
-  'domain',
-  'executions',
-  'expected-runs',
-  'metrics',
-  'simulator',
-  'status',
-  'tracing',
-].map((room) => `test/${room}/**/*.test.ts`);
+/** They may leave something behind in their process: each file has one of its own. The others share, and load the code once. */
+const apart = ['test/*.test.ts', 'test/{end-to-end,world}/**/*.test.ts'];
 
 // Many of them wait for other processes.
 const maxWorkers = Math.ceil(availableParallelism() * 1.5);
@@ -94,16 +84,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'together',
-          include: ['test/**/*.test.ts'],
-          exclude: [...pure, ...(isAll ? [] : onlyWithAll)],
-          maxWorkers,
-        },
+        test: { name: 'apart', include: apart, exclude: isAll ? [] : onlyWithAll, maxWorkers },
       },
       {
         extends: true,
-        test: { name: 'pure', include: pure, isolate: false, maxWorkers },
+        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: apart, isolate: false, maxWorkers },
       },
     ],
   },
