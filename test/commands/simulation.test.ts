@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { runCli } from './run-cli.ts';
+import { runCli, runHere } from './run-cli.ts';
 
 const wrong: readonly (readonly [args: string, stderr: string])[] = [
   ['demo --port=99999', '--port: takes a port, 0 to 65535, found "99999"\n'],
@@ -19,11 +19,11 @@ const wrong: readonly (readonly [args: string, stderr: string])[] = [
 
 describe.concurrent('commands/simulation', () => {
   it.each(wrong)('refuses %s', async (args, stderr) => {
-    expect(await runCli(args.split(' '))).toEqual({ code: 2, stdout: '', stderr, left: [] });
+    expect(await runHere(args.split(' '))).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
   it('lists the scenarios if asked for an unknown one', async () => {
-    const { code, stdout, stderr } = await runCli(['demo', '--scenario=quiet-dya']);
+    const { code, stdout, stderr } = await runHere(['demo', '--scenario=quiet-dya']);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^--scenario: There is no scenario "quiet-dya"\. Known ones: quiet-day, .*\n$/);
