@@ -21,10 +21,13 @@ const onlyWithAll = [
 /** How much a push plays of what could go on for hours; `--all` plays the numbers in the tests. */
 const sizes = {
   CONSERVATION_KILLS: '24',
+  CONSERVATION_WORLDS: '2',
   DELIVERY_KILLS: '24',
   EXPECTED_RUNS_DAYS: '12',
   FUZZ_SECONDS: '1',
+  REPLICA_SEEDS: '10',
   RESTORED_WORLDS: '4',
+  WORLD_SEEDS: '24',
 };
 
 /** They begin first: the run is not to end with one of them. */
@@ -32,6 +35,8 @@ const longest = [
   'test/end-to-end/conservation/conservation.test.ts',
   'test/end-to-end/delivery/delivery.test.ts',
   'test/image.test.ts',
+  'test/alerts/scenarios.test.ts',
+  'test/alerts/weathers.test.ts',
   'test/world/world.test.ts',
   'test/world/plants.test.ts',
   'test/world/replicas/replicas.test.ts',
@@ -44,6 +49,7 @@ const longest = [
   'test/end-to-end/bundle.test.ts',
   'test/end-to-end/faults-ourselves.test.ts',
   'test/end-to-end/secrets.test.ts',
+  'test/end-to-end/delivery/enrichment.test.ts',
   'test/end-to-end/self-tracing.test.ts',
 ];
 

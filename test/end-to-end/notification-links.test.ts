@@ -9,6 +9,7 @@ import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { readDashboard } from '../dashboards/dashboard-shape.ts';
+import { pickPart } from '../support/all.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { startAlertmanager, startPrometheus } from '../support/prometheus.ts';
@@ -64,7 +65,7 @@ afterAll(async () => {
 
 describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'], (tools) => {
   // They mostly wait.
-  it.concurrent.each(ways)(
+  it.concurrent.each(pickPart(ways, 3))(
     'delivers only links that open, reached by $way',
     async (way) => {
       const simulator = await startSimulator({ scenario: 'empty' });

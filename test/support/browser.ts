@@ -123,7 +123,9 @@ async function findBarriers(tab: Tab, url: string, view: View): Promise<readonly
   await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await tab.send('Runtime.evaluate', { expression: `${axe};0` });
-  const expression = `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
+  // Only colours differ in the dark.
+  const rules = view.isDark === true ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {};
+  const expression = `axe.run(${JSON.stringify(rules)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
   const { result, exceptionDetails } = await tab.send('Runtime.evaluate', { expression, awaitPromise: true });
   if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
   // The expression above answers with exactly that.

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isAll, pickPart } from '../support/all.ts';
 import { allCards } from './cards.ts';
 import { createDice } from './dice.ts';
 import { type Plan, planWorld, readPlans } from './plan.ts';
@@ -11,10 +12,7 @@ import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 /** Plans that found something once, one a line. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
-/** As many as a core plays in half a minute; a slower machine plays fewer of them, but at least this number. */
-const seeds = 60;
-const minSeeds = 25;
-const budgetMs = 30_000;
+const seeds = Number(process.env['WORLD_SEEDS'] ?? 60);
 
 let ended = 0;
 let leftOut = 0;
@@ -65,23 +63,19 @@ describe('world', () => {
 
   it('finds nothing in worlds that once found something', async () => {
     const faults: string[] = [];
-    for (const given of corpus) faults.push(...(await playPlan(given)));
+    for (const given of pickPart(corpus, 2)) faults.push(...(await playPlan(given)));
     expect(faults).toEqual([]);
   }, 300_000);
 
   it('finds nothing in many worlds, whatever goes wrong in them', async () => {
     const faults: string[] = [];
-    const startedMs = performance.now();
-    let seed = 1001;
-    for (; seed < 1001 + seeds; seed += 1) {
-      if (seed >= 1001 + minSeeds && performance.now() - startedMs > budgetMs) break;
+    for (let seed = 1001; seed < 1001 + seeds; seed += 1) {
       faults.push(...(await playPlan(planWorld(seed, allCards))));
       if (faults.length > 2) break;
     }
-    process.stdout.write(`${seed - 1001} worlds in ${((performance.now() - startedMs) / 1000).toFixed(0)} s\n`);
     expect(faults).toEqual([]);
     // Most of them ended while no daemon was there for longer than is caught up with.
-    expect(leftOut / ended).toBeLessThan(0.03);
+    expect(leftOut / ended).toBeLessThan(isAll ? 0.03 : 0.2);
   }, 600_000);
 
   it('has a place for each planted fault', () => {

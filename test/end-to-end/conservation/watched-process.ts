@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { toChildEnvironment } from '../../support/child.ts';
 import type { Order, Word } from './watcher.ts';
 
 export type WatchedProcess = {
@@ -16,18 +17,14 @@ export type WatchedProcess = {
 };
 
 /** How its processes are started. */
-export type Starting = {
-  /** Of compiled code. */
-  readonly cacheDir: string;
-  readonly isTraced: boolean;
-};
+export type Starting = { readonly isTraced: boolean };
 
 const script = fileURLToPath(new URL('./watcher.ts', import.meta.url));
 
 /** Fills the cache of compiled code: a process that is killed leaves nothing in it. */
 export async function warmUp(starting: Starting): Promise<void> {
   const child = spawn(process.execPath, toArguments(starting), {
-    env: toEnvironment(starting),
+    env: toChildEnvironment(),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await once(child, 'close');
@@ -36,7 +33,7 @@ export async function warmUp(starting: Starting): Promise<void> {
 /** A process of the daemon; its words come in order, and undefined means that it is gone. */
 export function startWatched(hear: (word: Word) => void, starting: Starting): WatchedProcess {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
-    env: toEnvironment(starting),
+    env: toChildEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const gone = once(child, 'close');
@@ -88,8 +85,4 @@ export function startWatched(hear: (word: Word) => void, starting: Starting): Wa
 
 function toArguments({ isTraced }: Starting): string[] {
   return isTraced ? [script, 'traced'] : [script];
-}
-
-function toEnvironment({ cacheDir }: Starting): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cacheDir };
 }

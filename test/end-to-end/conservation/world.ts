@@ -18,7 +18,6 @@ export type WorldOptions = {
   readonly holdNewSeriesMs: number;
   /** The daemon is killed about once in this number of rounds. */
   readonly roundsPerKill: number;
-  readonly cacheDir: string;
   /** How traces of the service at an address are made and sent; absent where there are none. */
   readonly tracing?: (url: string) => Promise<TracingOrder>;
   /** Where more is seen than in the world itself. */
@@ -63,7 +62,7 @@ export const birthMs = Date.UTC(2026, 0, 15, 12);
 
 /** A simulated service with work on it, and a daemon of its own that watches it. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, cacheDir, tracing, hear } = options;
+  const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, tracing, hear } = options;
   const random = createRandom(seed);
   const { sightings = createSightings() } = options;
   const published = createPublished();
@@ -104,7 +103,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       if (word.says === 'published') published.take(word.text);
       hear?.(word);
     },
-    starting: { cacheDir, isTraced: tracing !== undefined },
+    starting: { isTraced: tracing !== undefined },
   });
   let nowMs = birthMs;
   const roundTimes: number[] = [];

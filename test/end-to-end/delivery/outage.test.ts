@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accept, startSink } from '../../tracing/deliver/sink.ts';
 import { finishSome, settle } from '../conservation/cards.ts';
@@ -67,8 +64,6 @@ describe('end-to-end/delivery/outage', () => {
 const nothing: Waiting = { pending: 0, spooled: 0, metrics: {} };
 
 async function start(onUndelivered: (what: string) => void): Promise<World> {
-  const cacheDir = mkdtempSync(join(tmpdir(), 'outage-cache-'));
-  endings.push(() => rmSync(cacheDir, { recursive: true, force: true }));
   const { url: endpoint, stop } = await startSink(accept);
   await stop();
   const spool = `spool: { max_bytes: ${maxBytes / 1024}KiB, max_pending: ${maxPending} }`;
@@ -77,7 +72,6 @@ async function start(onUndelivered: (what: string) => void): Promise<World> {
     backfillMs: 0,
     holdNewSeriesMs: 0,
     roundsPerKill: Number.POSITIVE_INFINITY,
-    cacheDir,
     tracing: async (url) => ({
       env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint },
       ...(await configure(url, 'max_age: 1h', spool)),

@@ -5,6 +5,7 @@ import type { State } from '../../../src/state/state.ts';
 import { PostFault } from '../../../src/tracing/deliver/observer.ts';
 import { createPost, type PostAnswer } from '../../../src/tracing/deliver/post.ts';
 import { createSender, type SenderOptions } from '../../../src/tracing/deliver/sender.ts';
+import { isAll } from '../../support/all.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fc } from '../../support/property.ts';
 import { startGateway } from './gateway.ts';
@@ -213,6 +214,6 @@ describe('tracing/sender, lost requests', () => {
         await state.close();
       },
     );
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, { numRuns: isAll ? 25 : 8 });
   }, 300_000);
 });
