@@ -261,7 +261,8 @@ async function putRunning(put: Put, ask: Ask, projects: readonly Project[]): Pro
       put('automation_executions_running_oldest_start_timestamp_seconds', startMs / 1000, namesOf(first));
     }
   for (const { name: project } of projects) {
-    if (!running.some((each) => each.project === project)) put('automation_executions_running', 0, { project });
+    if (!running.some((each) => each.project === project && each.job === undefined))
+      put('automation_executions_running', 0, { project });
     for (const status of ['queued', 'scheduled']) {
       const own = executions.filter((each) => each.project === project && each.status === status);
       put('automation_executions_queued', own.length, { project, status });

@@ -8,6 +8,8 @@ type Times = {
   readonly project: string;
   readonly atMs: number;
   readonly may: ReadonlySet<string>;
+  /** True if the job was deleted or renamed since. */
+  readonly isGone: boolean;
 };
 
 /** The recorder looks every 5 s, and at definitions every 10 s. */
@@ -42,6 +44,8 @@ export function judgeMisses(
     const least = own.filter((time) => isSure(time, outcome)).length;
     const most = own.filter(({ may }) => may.has(outcome)).length;
     const value = got.get(key) ?? 0;
+    // The series of a job end with it.
+    if (own.at(-1)?.isGone === true) continue;
     if (value >= least && value <= most) continue;
     const some = own.filter(({ may }) => may.has(outcome)).slice(0, 8);
     const shown = some.map(({ atMs, may }) => `${toClock(atMs)} ${[...may].join('|')}`).join(', ');
@@ -105,7 +109,9 @@ function listTimes(journal: Journal, { fromMs, throughMs }: { fromMs: number; th
       if (run !== undefined) used.add(run.row.id);
       const { project, job } = definition.note;
       const outcome = { journal, definition, atMs, lateMs, run, runs: runs.get(id) ?? [] };
-      found.push({ job: toPath(project, job.group ?? '', job.name), project, atMs, may: findOutcomes(outcome) });
+      const path = toPath(project, job.group ?? '', job.name);
+      const isGone = path !== toLastPath(journal, notes.at(-1));
+      found.push({ job: path, project, atMs, may: findOutcomes(outcome), isGone });
     }
   }
   return found;
@@ -177,6 +183,8 @@ function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs
     if (hold.some(Boolean)) may.add(reason);
     return hold.length > 0 && hold.every(Boolean) && !isGap && !isUnseen;
   };
+  // The recorder was blind: anything may have been the cause.
+  if (near.length === 0) for (const reason of ['down', 'passive', 'saturated', 'restart']) may.add(reason);
   if (isGap || isUnseen) may.add('unknown').add('restart').add('undecided');
   if (
     decide(
@@ -235,6 +243,11 @@ function findSwitches(projects: Journal['projects'], project: string, atMs: numb
   return [notes.findLast((each) => each.atMs <= atMs - 2000), notes.findLast((each) => each.atMs <= atMs + blurMs)]
     .filter((each) => each !== undefined)
     .map(({ meta }) => meta.find(({ name }) => name === 'config')?.data ?? {});
+}
+
+function toLastPath(journal: Journal, note: JobNote | undefined): string | undefined {
+  if (note === undefined || findGone(journal, note) !== Infinity) return undefined;
+  return toPath(note.project, note.job.group ?? '', note.job.name);
 }
 
 /** When a job was first seen not to be there. */
