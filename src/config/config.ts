@@ -1,13 +1,8 @@
 import type { Secret } from '../domain/secret.ts';
 import type { WebConfig } from '../domain/web-config.ts';
 import type { CamelCase, Settings } from './declare/option.ts';
-import type {
-  defineCollectorOptions,
-  familyOptions,
-  fixedPaths,
-  generalOptions,
-  serverOptions,
-} from './declare/options.ts';
+import type { defineCollectorOptions, familyOptions, fixedPaths, generalOptions } from './declare/options.ts';
+import type { serverOptions } from './declare/server-options.ts';
 import type { LabelPair } from './values/maps.ts';
 
 /** The configuration as read and checked. */

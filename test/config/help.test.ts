@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listGeneralLeaves, listServerLeaves } from '../../src/config/declare/catalogue.ts';
 import { toSettingName } from '../../src/config/declare/option.ts';
-import { toFileHelp, toHelp } from '../../src/config/show/help.ts';
+import { toHelp } from '../../src/config/show/help.ts';
 import { readSources } from '../architecture/sources.ts';
 import { collectors } from './fixtures.ts';
 
@@ -38,23 +38,7 @@ describe('config/help', () => {
     expect(unread.map(({ path }) => path)).toEqual([]);
   });
 
-  it('shows options that only the file has', () => {
-    expect(toFileHelp()).toEqual([
-      { path: 'metrics.<family>.off', default: 'false', help: 'Do not expose the metric family.' },
-      {
-        path: 'metrics.<family>.drop_labels',
-        default: '[]',
-        help: 'Labels to drop; series that become identical are merged.',
-      },
-      {
-        path: 'metrics.<family>.buckets',
-        default: undefined,
-        help: 'Upper bounds of histogram buckets, in ascending order.',
-      },
-    ]);
-  });
-
-  it('describes each option in a sentence', () => {
+  it('says of each what it is for, in a sentence', () => {
     const dull = toHelp(collectors).filter(({ help }) => !/^[A-Z].{10,}[^.]\.$/.test(help));
     expect(dull).toEqual([]);
   });

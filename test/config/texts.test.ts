@@ -21,20 +21,7 @@ describe('config/texts', () => {
     expect(config.web.telemetryPath).toBe(path);
   });
 
-  it.each(['/', 'metrics', '/-/metrics', '/metrics/'])('refuses %s as the path of metrics', async (path) => {
-    expect(await complain({ argv: [`--web.telemetry-path=${path}`] })).toEqual([
-      '--web.telemetry-path: is not a path for metrics (for example /metrics)',
-    ]);
-  });
-
-  it.each(['0', '10001', 'many'])('refuses %s simultaneous scrapes', async (written) => {
-    const found = written === 'many' ? 'the text "many"' : `the number ${written}`;
-    expect(await complain({ argv: [`--web.max-requests=${written}`] })).toEqual([
-      `--web.max-requests: takes a whole number from 1 to 10000, found ${found}`,
-    ]);
-  });
-
-  it('uses a namespace as it is written, and the address by default', async () => {
+  it('takes a namespace as it is written, and the address where there is none', async () => {
     const yaml = `
 servers:
   - { name: a, url: "HTTPS://Auto.Example.org:443/x/", token_file: /run/token }

@@ -7,8 +7,8 @@ import {
   generalOptions,
   launchOptions,
   otherFlags,
-  serverOptions,
 } from './options.ts';
+import { serverOptions } from './server-options.ts';
 import { webFileOptions } from './web-file-options.ts';
 
 export type Leaf = {

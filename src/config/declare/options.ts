@@ -1,25 +1,22 @@
 import { type Patterns, pattern, patternList } from '../patterns/pattern.ts';
-import { listenAddress, proxyAddress, webAddress } from '../values/address.ts';
+import { listenAddress, traceLink, webAddress } from '../values/address.ts';
 import { duration } from '../values/duration.ts';
-import { bucketBounds, labelNames, mapList } from '../values/lists.ts';
-import { labels } from '../values/maps.ts';
-import { autoOrNumber, number, shard, wholeNumber } from '../values/number.ts';
+import { bucketBounds, labelNames, mapList, textList } from '../values/lists.ts';
+import { statusMap } from '../values/maps.ts';
+import { number, shard, size, wholeNumber } from '../values/number.ts';
 import {
+  databaseHost,
   hostName,
-  namespace,
-  passwordFile,
   path,
   pemFile,
+  plainName,
   routePrefix,
-  secretFile,
-  serverName,
+  schemaName,
   urlPath,
   userName,
 } from '../values/texts.ts';
 import { boolean, choice } from '../values/value-type.ts';
-import { type Option, type OptionTree, option, optional, required } from './option.ts';
-import { postgresOptions } from './postgres-options.ts';
-import { traceOptions } from './trace-options.ts';
+import { type Option, type OptionTree, option, optional } from './option.ts';
 
 const overdueFactor = number(1, 1000);
 
@@ -37,19 +34,71 @@ const jobOverrides = mapList(
   },
 );
 
-const projectLabels = mapList(
-  { match: pattern.schema, labels: labels.schema },
-  {
-    takes: 'a list of patterns with labels',
-    example: '[{ match: "pay-.*", labels: { team: payments } }]',
-    unique: [],
+const traceOptions = {
+  enabled: option(choice('auto', 'on', 'pages', 'off'), 'auto').help(
+    'Whether to create a trace for each execution. on: send it; pages: only show its steps on its page, at 2 to 3 requests for each execution (one with detail: root); off: neither; auto: on if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, else pages.',
+  ),
+  detail: option(choice('root', 'steps', 'nodes'), 'nodes').help(
+    'Content of a trace: only the execution (root), also its steps, or also the nodes of each step; root sends the fewest requests.',
+  ),
+  service_name: option(plainName, 'automation-service').help('Value of the service.name resource attribute.'),
+  seal_timeout: option(duration('1s', '1d'), '10m').help(
+    'How long to wait for complete steps of a finished execution.',
+  ),
+  max_age: option(duration('1m', '4w'), '24h').help('Executions found later than this after their end get no trace.'),
+  max_spans: option(wholeNumber(2, 100_000), 5000).help('Maximum number of spans per execution.'),
+  upstream: {
+    option: option(plainName, 'traceparent').help('Execution option that may hold the trace context of the caller.'),
+    mode: option(choice('parent', 'link', 'off'), 'link').help(
+      'How to use the trace context of the caller: as parent, as link, or not at all.',
+    ),
   },
-);
+  status_map: option(statusMap, {}).help(
+    'Result of executions with a custom status: success, failure, error, timeout, cancellation or skip; statuses that are not listed are failures.',
+  ),
+  options_allow: option(textList, []).help('Execution options whose values are shown in traces.'),
+  user_names: option(boolean, false).help('Show in traces the users who started and aborted an execution.'),
+  argstring: option(boolean, false).help('Show in traces the arguments of an execution.'),
+  link: optional(traceLink).help(
+    'URL of a trace in your trace viewer, with {trace_id} in place of the trace id; pages link to it.',
+  ),
+  spool: {
+    max_bytes: option(size, '256MiB').help(
+      'Maximum size of traces waiting for delivery; when it is reached, new traces are postponed, and counting continues.',
+    ),
+    max_pending: option(wholeNumber(1, 10_000_000), 100_000).help(
+      'Maximum number of executions that wait for their steps or for delivery of their traces.',
+    ),
+  },
+} as const satisfies OptionTree;
 
-const members = mapList(
-  { name: serverName.schema, url: webAddress.schema },
-  { takes: 'a list of members', example: '[{ name: a, url: https://a.example.org }]', unique: ['name', 'url'] },
-);
+const postgresOptions = {
+  host: optional(databaseHost).help(
+    'Host of the PostgreSQL that keeps the state instead of state.dir, so that several replicas can share it.',
+  ),
+  url_file: optional(path('/run/secrets/database-url')).help(
+    'File with the URL of that PostgreSQL instead of host, as postgresql://USER:PASSWORD@HOST:PORT/DATABASE; other options give the parts that it lacks. It is read again for each new connection.',
+  ),
+  port: option(wholeNumber(1, 65_535), 5432).help('Port of the database server.'),
+  database: option(plainName, 'automation_exporter').help('Name of the database.'),
+  user: option(userName, 'automation_exporter').help('User of the database.'),
+  password_file: optional(path('/run/secrets/database-password')).help(
+    'File with the password of the user; it is read again for each new connection.',
+  ),
+  schema: option(schemaName, 'automation_exporter').help('Schema of the tables, which is created if it is missing.'),
+  connections: option(wholeNumber(2, 100), 8).help(
+    'Maximum number of connections for the state; leases have up to 4 more.',
+  ),
+  tls: {
+    disable: option(boolean, false).help(
+      'Connect without TLS; anyone between exporter and database can then read and change the state.',
+    ),
+    ca_file: optional(pemFile).help('File with certificate authorities to trust in addition to those of the system.'),
+    cert_file: optional(pemFile).help('File with the client certificate.'),
+    key_file: optional(pemFile).help('File with the private key of the client certificate.'),
+    server_name: optional(hostName).help('Expected name in the certificate of the database.'),
+  },
+} as const satisfies OptionTree;
 
 export const generalOptions = {
   web: {
@@ -144,53 +193,6 @@ export const fixedPaths = [
 
 /** The flags that do not follow from their paths, because other exporters have them. */
 export const otherFlags: ReadonlyMap<string, string> = new Map([['web.config_file', 'web.config.file']]);
-
-/** The options of one server. Each has a variable for a single server, and none has a flag. */
-export const serverOptions = {
-  name: option(serverName, 'default').help('Unique name of the server in labels and on pages.'),
-  url: required(webAddress).help('URL of the server, without /api.'),
-  token_file: optional(secretFile).help('File with the API token.'),
-  username: optional(userName).help('User to log in as, for servers without an API token.'),
-  password_file: optional(passwordFile).help('File with the password of the user.'),
-  bearer_token_file: optional(secretFile).help('File with a bearer token of an identity provider.'),
-  dialect: option(choice('auto', 'service', 'rundeck'), 'auto').help(
-    'Names of the HTTP headers; auto detects them on first contact.',
-  ),
-  api_version: option(autoOrNumber(14, 99), 'auto').help(
-    'API version to use; auto selects the newest that both sides support.',
-  ),
-  timeout: option(duration('100ms', '10m'), '10s').help('Timeout of a request, including its response.'),
-  tls: {
-    ca_file: optional(pemFile).help('File with certificate authorities to trust in addition to those of the system.'),
-    cert_file: optional(pemFile).help('File with the client certificate.'),
-    key_file: optional(pemFile).help('File with the private key of the client certificate.'),
-    server_name: optional(hostName).help('Expected name in the certificate of the server.'),
-    insecure_skip_verify: option(boolean, false).help(
-      'Disable certificate validation; anyone between exporter and server can then read and change the traffic.',
-    ),
-  },
-  proxy_url: optional(proxyAddress).help('URL of the proxy to use for the server.'),
-  namespace: optional(namespace).help(
-    'Text from which trace ids are computed; defaults to the url. Set it to keep the ids when the url changes.',
-  ),
-  budget: {
-    requests_per_second: option(number(0.1, 1000), 10).help('Maximum number of requests per second.'),
-    concurrency: option(wholeNumber(1, 100), 4).help('Maximum number of simultaneous requests.'),
-  },
-  labels: option(labels, {}).help(
-    'Labels for every series of this server; in the environment variable, as site=eu,tier=1.',
-  ),
-  projects: {
-    include: option(patternList, ['.*']).help('Patterns of projects to watch; all if empty.'),
-    exclude: option(patternList, []).help('Patterns of projects not to watch; takes precedence over include.'),
-    labels: option(projectLabels, []).help(
-      'Labels on automation_project_info for projects that match a pattern; in the environment variable, as JSON.',
-    ),
-  },
-  members: option(members, []).help(
-    'Members of the cluster, polled individually for metrics that differ by member; in the environment variable, as JSON.',
-  ),
-} as const satisfies OptionTree;
 
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
   const options = definePollOptions(collector);

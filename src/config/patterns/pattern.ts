@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import type { LabelPair } from '../values/maps.ts';
 import { type Parsed, parsedText, plain, takes, type ValueType } from '../values/value-type.ts';
-import { createMatcher } from './pattern-matcher.ts';
-import { PatternError, parsePatternSyntax } from './pattern-syntax.ts';
+import { createMatcher, PatternError } from './pattern-engine.ts';
 
 export type Pattern = { readonly source: string; readonly matches: (name: string) => boolean };
 
@@ -16,7 +15,7 @@ export function parsePattern(source: string): Parsed<Pattern> {
   const fault = findFault(source);
   if (fault !== undefined) return { problem: 'is not a regular expression', hint: fault };
   try {
-    const matches = createMatcher(parsePatternSyntax(source));
+    const matches = createMatcher(source);
     return { value: { source, matches: source === '.*' ? () => true : matches } };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;

@@ -13,8 +13,8 @@ import {
   type FamilyFacts,
   familyOptions,
   generalOptions,
-  serverOptions,
 } from '../declare/options.ts';
+import { serverOptions } from '../declare/server-options.ts';
 import {
   type DocumentEntry,
   type DocumentNode,

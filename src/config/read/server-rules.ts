@@ -2,7 +2,7 @@ import { type Complaints, type Place, toInnerPlace } from '../../domain/complain
 import { describePath, describeReadError } from '../../domain/read-error.ts';
 import { type ReadFile, Secret } from '../../domain/secret.ts';
 import type { ServerConfig, TlsTexts } from '../config.ts';
-import { serverOptions } from '../declare/options.ts';
+import { serverOptions } from '../declare/server-options.ts';
 import { createComplain, type ResolvedTree } from './resolve.ts';
 
 export type ResolvedServer = {

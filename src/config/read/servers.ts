@@ -3,7 +3,7 @@ import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentS
 import type { ServerConfig } from '../config.ts';
 import { type Leaf, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
 import type { Settings } from '../declare/option.ts';
-import { serverOptions } from '../declare/options.ts';
+import { serverOptions } from '../declare/server-options.ts';
 import { toChoice, toLabelChoice } from '../patterns/pattern.ts';
 import { toExampleHint } from '../values/value-type.ts';
 import type { Part } from './collectors.ts';

@@ -2,7 +2,7 @@ import { Document, isMap } from 'yaml';
 import { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { toSettingName } from '../declare/option.ts';
-import { serverOptions } from '../declare/options.ts';
+import { serverOptions } from '../declare/server-options.ts';
 import { readKey, toEffectiveSettings } from './effective-settings.ts';
 
 /** Writes the effective configuration as YAML that can be loaded again; secrets appear only as the paths of their files. */

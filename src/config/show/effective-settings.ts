@@ -3,13 +3,8 @@ import * as z from 'zod';
 import { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { isOption, type Option, type OptionTree, toSettingName } from '../declare/option.ts';
-import {
-  defineCollectorOptions,
-  exclusions,
-  familyOptions,
-  generalOptions,
-  serverOptions,
-} from '../declare/options.ts';
+import { defineCollectorOptions, exclusions, familyOptions, generalOptions } from '../declare/options.ts';
+import { serverOptions } from '../declare/server-options.ts';
 
 /** Converts the effective configuration to the keys and values of its file; secrets appear only as the paths of their files. */
 export function toEffectiveSettings(config: Config): Nested {

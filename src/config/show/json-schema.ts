@@ -6,8 +6,8 @@ import {
   type FamilyFacts,
   familyOptions,
   generalOptions,
-  serverOptions,
 } from '../declare/options.ts';
+import { serverOptions } from '../declare/server-options.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
