@@ -1,24 +1,15 @@
 import { type Complaint, createComplaints } from '../domain/complaint.ts';
 import type { ReadFile } from '../domain/secret.ts';
-import type { WebConfig } from '../domain/web-config.ts';
 import type { Config } from './config.ts';
-import { listGeneralLeaves, listLaunchLeaves } from './declare/catalogue.ts';
+import { listGeneralLeaves, listLaunchLeaves, toFileTree } from './declare/catalogue.ts';
 import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './declare/options.ts';
 import { toChoice, toOverrideChoice } from './patterns/pattern.ts';
 import { checkBackfill, checkDatabase, resolveCollector, resolveFamily, settleExclusions } from './read/collectors.ts';
 import type { Arguments } from './read/command-line.ts';
-import type { FileValues, readConfigFile } from './read/file-values.ts';
-import {
-  type Resolved,
-  type ResolvedTree,
-  readEnvironment,
-  resolveTree,
-  type Sources,
-  toSettings,
-} from './read/resolve.ts';
+import type { FileValues } from './read/file-values.ts';
+import { type ResolvedTree, readEnvironment, resolveTree, type Sources, toSettings } from './read/resolve.ts';
 import type { TakenLabels, TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
-import type { WebConfigOptions } from './read/web-config.ts';
 import { isInShard } from './values/number.ts';
 
 export type LoadOptions = {
@@ -60,7 +51,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const launch = toSettings(launchOptions, launched);
   const configFile = launch.config.file;
   const named = { place: launched.get('config.file')?.place?.text ?? '', readFile, complaints };
-  const file = configFile === undefined ? noFile : await readFileOf(configFile, { collectors, families }, named);
+  // Parsing YAML takes a large part of the start, so the parser is loaded only for a file.
+  const file =
+    configFile === undefined
+      ? noFile
+      : await (await import('./read/file-values.ts')).readFileValues(
+          configFile,
+          toFileTree(collectors, families),
+          named,
+        );
 
   const sources: Sources = { flags, environment, file };
   const general = settleExclusions(resolveTree(listGeneralLeaves(), sources, complaints), complaints);
@@ -72,7 +71,12 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   });
   const ruled = families.map((family) => ({ name: family.name, ...resolveFamily(family, sources, complaints) }));
   const watched = await readServers({ sources, file, readFile, validateTls, takenLabels, complaints });
-  const webConfig = await readWebConfigIfNamed(general.get('web.config_file'), { readFile, validateTls, complaints });
+  const web = general.get('web.config_file');
+  const about = { place: web?.place?.text ?? '', readFile, validateTls, complaints };
+  const webConfig =
+    typeof web?.value === 'string'
+      ? await (await import('./read/web-config.ts')).readWebConfig(web.value, about)
+      : undefined;
 
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };
@@ -105,18 +109,4 @@ function toOrigins(trees: readonly (ResolvedTree | undefined)[]): ReadonlyMap<st
   return new Map(
     given.flatMap(({ leaf: { path = '' }, place }) => (place === undefined ? [] : [[path, place.text] as const])),
   );
-}
-
-// Parsing YAML takes a large part of the start, so the parser is loaded only for a file.
-async function readFileOf(...about: Parameters<typeof readConfigFile>): Promise<FileValues> {
-  return (await import('./read/file-values.ts')).readConfigFile(...about);
-}
-
-async function readWebConfigIfNamed(
-  named: Resolved | undefined,
-  about: Omit<WebConfigOptions, 'place'>,
-): Promise<WebConfig | undefined> {
-  if (typeof named?.value !== 'string') return undefined;
-  const { readWebConfig } = await import('./read/web-config.ts');
-  return readWebConfig(named.value, { ...about, place: named.place?.text ?? '' });
 }

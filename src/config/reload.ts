@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { isFixed, listGeneralLeaves } from './declare/catalogue.ts';
 import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
+import { isMap } from './values/lists.ts';
 
 /** The new configuration, or all complaints about it; after complaints the running one stays. */
 export type ReloadedConfig =
@@ -62,8 +63,4 @@ function write(settings: unknown, [key, ...inner]: readonly string[], value: unk
   if (key === undefined) return value;
   const map = isMap(settings) ? settings : {};
   return { ...map, [key]: write(map[key], inner, value) };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

@@ -38,7 +38,7 @@ describe('config/help', () => {
     expect(unread.map(({ path }) => path)).toEqual([]);
   });
 
-  it('says of each what it is for, in a sentence', () => {
+  it('describes each option in a sentence', () => {
     const dull = toHelp(collectors).filter(({ help }) => !/^[A-Z].{10,}[^.]\.$/.test(help));
     expect(dull).toEqual([]);
   });

@@ -35,7 +35,7 @@ describe('config/json-schema', () => {
     expect(keysOf(at('properties/collectors/properties'))).toEqual(['execution-mode', 'system-info', 'project-nodes']);
   });
 
-  it('lets editors take what programs make of on and off', () => {
+  it('accepts true and false for on and off', () => {
     expect(at('properties/traces/properties/enabled')).toMatchObject({
       type: ['string', 'boolean'],
       enum: ['auto', 'on', 'pages', 'off', true, false],

@@ -21,7 +21,7 @@ describe('config/texts', () => {
     expect(config.web.telemetryPath).toBe(path);
   });
 
-  it('takes a namespace as it is written, and the address where there is none', async () => {
+  it('uses a namespace as it is written, and the address by default', async () => {
     const yaml = `
 servers:
   - { name: a, url: "HTTPS://Auto.Example.org:443/x/", token_file: /run/token }

@@ -2,6 +2,7 @@ import { isOption, type Option, type OptionTree } from './option.ts';
 import {
   type CollectorDefaults,
   defineCollectorOptions,
+  type FamilyFacts,
   familyOptions,
   fixedPaths,
   generalOptions,
@@ -68,6 +69,16 @@ export function toSecretVariable({ environment, option }: Leaf): string | undefi
 /** Reports whether a change takes effect only with a restart. */
 export function isFixed({ path = '' }: Leaf): boolean {
   return fixedPaths.some((fixed) => path === fixed || path.startsWith(`${fixed}.`));
+}
+
+/** Everything that the configuration file can hold; `servers` is a list. */
+export function toFileTree(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): OptionTree {
+  return {
+    servers: serverOptions,
+    collectors: Object.fromEntries(collectors.map((collector) => [collector.name, defineCollectorOptions(collector)])),
+    ...generalOptions,
+    metrics: { ...generalOptions.metrics, ...Object.fromEntries(families.map(({ name }) => [name, familyOptions])) },
+  };
 }
 
 function listFileLeaves(tree: OptionTree): Leaf[] {

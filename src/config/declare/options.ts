@@ -256,9 +256,5 @@ export type FamilyFacts = {
   readonly bucketsFrom?: string;
 };
 
-/** Pairs that exclude each other: an option has no effect while the switch is on. */
-export const exclusions = [
-  { option: 'state.dir', switch: 'state.memory' },
-  { option: 'state.postgres.host', switch: 'state.memory' },
-  { option: 'state.postgres.url_file', switch: 'state.memory' },
-] as const;
+/** The options without effect while `state.memory` is on. */
+export const excludedByMemory = ['state.dir', 'state.postgres.host', 'state.postgres.url_file'] as const;

@@ -4,7 +4,7 @@ import { listCollectorLeaves, listFamilyLeaves } from '../declare/catalogue.ts';
 import {
   type CollectorDefaults,
   defineCollectorOptions,
-  exclusions,
+  excludedByMemory,
   type FamilyFacts,
   familyOptions,
 } from '../declare/options.ts';
@@ -62,18 +62,18 @@ function checkLabels(
 }
 
 /**
- * Resolves pairs that exclude each other: the stronger source wins, so that a flag or an image can override the file;
- * two values from one source are a complaint.
+ * Resolves `state.memory` and the options that it excludes: the stronger source wins, so that a flag or an image can
+ * override the file; two values from one source are a complaint.
  */
 export function settleExclusions(resolved: ResolvedTree, complaints: Complaints): ResolvedTree {
   const settled = new Map(resolved);
-  for (const pair of exclusions) {
-    const option = resolved.get(pair.option);
-    const switched = resolved.get(pair.switch);
-    if (option?.place === undefined || switched?.place === undefined || switched.value !== true) continue;
-    const lead = origins.indexOf(option.origin) - origins.indexOf(switched.origin);
-    if (lead > 0) settled.set(pair.switch, { ...option, value: false });
-    if (lead === 0) complaints.add(option.place, `excludes ${pair.switch}`, 'remove one of them');
+  const memory = resolved.get('state.memory');
+  for (const key of memory?.place !== undefined && memory.value === true ? excludedByMemory : []) {
+    const option = resolved.get(key);
+    if (memory === undefined || option?.place === undefined) continue;
+    const lead = origins.indexOf(option.origin) - origins.indexOf(memory.origin);
+    if (lead > 0) settled.set('state.memory', { ...option, leaf: memory.leaf, value: false });
+    if (lead === 0) complaints.add(option.place, 'excludes state.memory', 'remove one of them');
   }
   return settled;
 }

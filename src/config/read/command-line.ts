@@ -66,20 +66,13 @@ export function parseArguments(
         waiting.shift();
       return;
     }
-    const value = flag.takesValue ? (attached ?? takeValue()) : flag.state;
-    if (!flag.takesValue && attached !== undefined) {
-      problems.add(
-        place,
-        'takes no value',
-        flag.negatable ? `write --${flag.name} or --no-${flag.name}` : `write --${flag.name}`,
-      );
-    } else if (flags.has(flag.name)) {
-      problems.add(place, 'is given twice');
-    } else if (value === undefined || value === '') {
-      problems.add(place, 'needs a value', `--${flag.name}=${flag.takesValue ? flag.placeholder : ''}`);
-    } else {
-      flags.set(flag.name, value);
-    }
+    const { name, placeholder, isNegatable, state } = flag;
+    const value = placeholder === undefined ? state : (attached ?? takeValue());
+    if (placeholder === undefined && attached !== undefined)
+      problems.add(place, 'takes no value', isNegatable ? `write --${name} or --no-${name}` : `write --${name}`);
+    else if (flags.has(name)) problems.add(place, 'is given twice');
+    else if (value === undefined || value === '') problems.add(place, 'needs a value', `--${name}=${placeholder}`);
+    else flags.set(name, value);
   }
 
   function takeValue(): string | undefined {
@@ -106,9 +99,8 @@ export function parseArguments(
   return { command: declared?.name, isUnknownCommand, positionals, flags, problems: problems.list() };
 }
 
-type KnownFlag =
-  | { name: string; takesValue: true; placeholder: string }
-  | { name: string; takesValue: false; state: boolean; negatable: boolean };
+/** A flag without a placeholder is a switch, and `state` what it sets. */
+type KnownFlag = Pick<CommandFlag, 'name' | 'placeholder'> & { isNegatable: boolean; state: boolean };
 
 // Every spelling leads to its flag: `--x`, `--no-x` and `-x`.
 function listKnownFlags(collectors: readonly CollectorDefaults[], commandFlags: readonly CommandFlag[]) {
@@ -116,21 +108,14 @@ function listKnownFlags(collectors: readonly CollectorDefaults[], commandFlags: 
   for (const { flag: name, option } of listLeaves(collectors)) {
     if (name === undefined) continue;
     const { placeholder } = option.type;
-    if (placeholder !== undefined) {
-      known.set(`--${name}`, { name, takesValue: true, placeholder });
-      continue;
-    }
-    known.set(`--${name}`, { name, takesValue: false, state: true, negatable: true });
-    known.set(`--no-${name}`, { name, takesValue: false, state: false, negatable: true });
+    const isNegatable = placeholder === undefined;
+    const flag = { name, isNegatable, ...(placeholder === undefined ? {} : { placeholder }) };
+    known.set(`--${name}`, { ...flag, state: true });
+    if (isNegatable) known.set(`--no-${name}`, { ...flag, state: false });
   }
-  for (const { name, letter, placeholder } of commandFlags) {
-    const flag: KnownFlag =
-      placeholder === undefined
-        ? { name, takesValue: false, state: true, negatable: false }
-        : { name, takesValue: true, placeholder };
-    known.set(`--${name}`, flag);
-    if (letter !== undefined) known.set(`-${letter}`, flag);
-  }
+  for (const { name, letter, ...flag } of commandFlags)
+    for (const spelling of letter === undefined ? [`--${name}`] : [`--${name}`, `-${letter}`])
+      known.set(spelling, { ...flag, name, isNegatable: false, state: true });
   return known;
 }
 

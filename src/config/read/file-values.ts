@@ -7,13 +7,6 @@ import {
   type Place,
 } from '../../domain/complaint.ts';
 import { isOption, type OptionTree } from '../declare/option.ts';
-import {
-  type CollectorDefaults,
-  defineCollectorOptions,
-  type FamilyFacts,
-  familyOptions,
-  generalOptions,
-} from '../declare/options.ts';
 import { serverOptions } from '../declare/server-options.ts';
 import {
   type DocumentEntry,
@@ -36,23 +29,8 @@ export type FileValues = {
 
 export type FileValue = { readonly value: unknown; readonly place: Place };
 
-type Known = { readonly collectors: readonly CollectorDefaults[]; readonly families: readonly FamilyFacts[] };
-
-export function readConfigFile(
-  path: string,
-  { collectors, families }: Known,
-  options: FileOptions,
-): Promise<FileValues> {
-  return readFileValues(path, options, {
-    servers: serverOptions,
-    collectors: Object.fromEntries(collectors.map((collector) => [collector.name, defineCollectorOptions(collector)])),
-    ...generalOptions,
-    metrics: { ...generalOptions.metrics, ...Object.fromEntries(families.map(({ name }) => [name, familyOptions])) },
-  });
-}
-
-/** Finds the value of every option of a tree in a file; every other key is a complaint. */
-export async function readFileValues(path: string, options: FileOptions, tree: OptionTree): Promise<FileValues> {
+/** Reads the value of every option of a tree from a file; every other key is a complaint. */
+export async function readFileValues(path: string, tree: OptionTree, options: FileOptions): Promise<FileValues> {
   const { root, isEmpty: isBlank, toPlace } = await readYaml(path, options);
   const reading: Reading = {
     values: new Map(),

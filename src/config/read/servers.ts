@@ -42,8 +42,9 @@ export async function readServers(about: About): Promise<readonly Part<ServerCon
       const value = isSecret ? await resolveSecret(leaf, sources, about) : resolveLeaf(leaf, sources, complaints);
       const isFaulty = value.isFaulty || file.faulty.has(path);
       options.set(leaf.key, { ...value, isFaulty });
+      const hints = [toExampleHint(leaf.option.type.examples), ...(single ? [`or set ${leaf.environment}`] : [])];
       if (leaf.option.required && value.origin === 'default' && !isFaulty)
-        complainMissing(leaf, { place, single }, complaints);
+        complaints.add(place, `${leaf.key} is missing`, hints.join(', '));
     }
     const tlsTexts = await checkServer({ place, single, options }, about, complaints);
     const settings = { ...toServer(toSettings(serverOptions, options)), tlsTexts };
@@ -53,16 +54,6 @@ export async function readServers(about: About): Promise<readonly Part<ServerCon
   const servers = await Promise.all(read);
   complainSame(servers, places, complaints);
   return servers;
-}
-
-/** Complains that a required option is missing, at the place of what lacks it. */
-function complainMissing(
-  { key, option, environment }: Leaf,
-  { place, single }: { place: Place; single: boolean },
-  complaints: Complaints,
-): void {
-  const hints = [toExampleHint(option.type.examples), single ? `or set ${environment}` : undefined];
-  complaints.add(place, `${key} is missing`, hints.filter((hint) => hint !== undefined).join(', '));
 }
 
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {

@@ -16,7 +16,7 @@ export type WebConfigOptions = TlsRules & FileOptions;
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
   const { complaints } = options;
   const before = complaints.list().length;
-  const file = await readFileValues(path, options, webFileOptions);
+  const file = await readFileValues(path, webFileOptions, options);
   if (!file.complete) return undefined;
   const resolved = resolveTree(listWebFileLeaves(), { flags: noText, environment: noText, file }, complaints);
   const { tlsServerConfig, httpServerConfig, basicAuthUsers, rateLimit } = toSettings(webFileOptions, resolved);

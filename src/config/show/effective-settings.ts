@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { isOption, type Option, type OptionTree, toSettingName } from '../declare/option.ts';
-import { defineCollectorOptions, exclusions, familyOptions, generalOptions } from '../declare/options.ts';
+import { defineCollectorOptions, excludedByMemory, familyOptions, generalOptions } from '../declare/options.ts';
 import { serverOptions } from '../declare/server-options.ts';
 
 /** Converts the effective configuration to the keys and values of its file; secrets appear only as the paths of their files. */
@@ -16,7 +16,7 @@ export function toEffectiveSettings(config: Config): Nested {
   return {
     servers: servers.map((server) => toYaml(serverOptions, server)),
     collectors: Object.fromEntries(polled),
-    ...toYaml(generalOptions, general, listExcluded(general)),
+    ...toYaml(generalOptions, general, general.state.memory ? excludedByMemory : []),
     metrics: { ...toYaml(generalOptions.metrics, config.metrics), ...Object.fromEntries(ruled) },
   };
 }
@@ -51,16 +51,6 @@ function toYaml(tree: OptionTree, settings: unknown, skip: readonly string[] = [
 function toYamlValue({ type }: Option<unknown>, value: unknown): unknown {
   if (value instanceof Secret) return 'file' in value.source ? value.source.file : undefined;
   return value === undefined ? undefined : z.encode(type.schema, value);
-}
-
-function listExcluded(general: Nested): string[] {
-  return exclusions.filter((pair) => readPath(general, pair.switch) === true).map(({ option }) => option);
-}
-
-function readPath(settings: unknown, path: string): unknown {
-  let found = settings;
-  for (const key of path.split('.')) found = readKey(found, toSettingName(key, 'plain'));
-  return found;
 }
 
 export function readKey(settings: unknown, key: string): unknown {

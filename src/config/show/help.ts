@@ -28,18 +28,18 @@ export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpR
   return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
 }
 
-export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'>[] {
-  return listFamilyLeaves('<family>').map(({ path, option }) => ({
-    path,
-    default: toDefault(option),
-    help: option.help,
-  }));
+type FieldHelp = { readonly path: string; readonly default: string | undefined; readonly help: string };
+
+export function toFileHelp(): readonly FieldHelp[] {
+  return listFamilyLeaves('<family>').map(toField);
 }
 
-export function toWebFileHelp(): readonly { path: string; default: string; help: string }[] {
-  return listWebFileLeaves().map(({ path = '', option }) => {
-    return { path, default: toDefault(option) ?? '', help: option.help };
-  });
+export function toWebFileHelp(): readonly FieldHelp[] {
+  return listWebFileLeaves().map(toField);
+}
+
+function toField({ path = '', option }: Leaf): FieldHelp {
+  return { path, default: toDefault(option), help: option.help };
 }
 
 function toRows(leaf: Leaf): HelpRow[] {

@@ -1,63 +1,43 @@
 import * as z from 'zod';
+import { toFileTree } from '../declare/catalogue.ts';
 import { isOption, type Option, type OptionTree } from '../declare/option.ts';
-import {
-  type CollectorDefaults,
-  defineCollectorOptions,
-  type FamilyFacts,
-  familyOptions,
-  generalOptions,
-} from '../declare/options.ts';
+import { type CollectorDefaults, type FamilyFacts, familyOptions } from '../declare/options.ts';
 import { serverOptions } from '../declare/server-options.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
 export function toJsonSchema(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): JsonSchema {
-  const polled = collectors.map((collector) => [collector.name, toSection(defineCollectorOptions(collector))] as const);
-  const { properties } = toSection(generalOptions);
-  const ofMetrics = toSection(generalOptions.metrics);
-  const ofFamilies = families.map(({ name }) => [name, { $ref: '#/$defs/family' }] as const);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'automation-exporter configuration',
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      servers: { description: 'The servers to watch.', type: 'array', items: toSection(serverOptions) },
-      collectors: {
-        description: 'What is collected, by the name it has in the label collector.',
-        type: 'object',
-        additionalProperties: false,
-        properties: Object.fromEntries(polled),
-      },
-      ...properties,
-      metrics: {
-        description: 'How metrics are served, and what of each family, by name.',
-        ...ofMetrics,
-        properties: { ...ofMetrics.properties, ...Object.fromEntries(ofFamilies) },
-      },
-    },
+    ...toSection(toFileTree(collectors, families)),
     $defs: { family: toSection(familyOptions) },
   };
 }
 
-type Section = {
-  type: 'object';
-  additionalProperties: false;
-  properties: Readonly<Record<string, JsonSchema>>;
-  required?: readonly string[];
-};
+const descriptions: ReadonlyMap<string, string> = new Map([
+  ['servers', 'The servers to watch.'],
+  ['collectors', 'What is collected, by the name it has in the label collector.'],
+  ['metrics', 'How metrics are served, and what of each family, by name.'],
+]);
 
-function toSection(tree: OptionTree): Section {
+function toSection(tree: OptionTree): JsonSchema {
   const entries = Object.entries(tree);
   const required = entries.flatMap(([key, node]) => (isOption(node) && node.required ? [key] : []));
   return {
     type: 'object',
     additionalProperties: false,
-    properties: Object.fromEntries(
-      entries.map(([key, node]) => [key, isOption(node) ? toLeaf(node) : toSection(node)]),
-    ),
+    properties: Object.fromEntries(entries.map(([key, node]) => [key, toNode(key, node)])),
     ...(required.length === 0 ? {} : { required }),
   };
+}
+
+function toNode(key: string, node: OptionTree | Option<unknown>): JsonSchema {
+  if (isOption(node)) return toLeaf(node);
+  if (node === familyOptions) return { $ref: '#/$defs/family' };
+  const description = descriptions.get(key);
+  const section = node === serverOptions ? { type: 'array', items: toSection(node) } : toSection(node);
+  return { ...(description === undefined ? {} : { description }), ...section };
 }
 
 function toLeaf({ type, fallback, help }: Option<unknown>): JsonSchema {

@@ -37,13 +37,17 @@ function fromPairs(text: string): unknown {
   return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
 }
 
+function isScalar(found: unknown): boolean {
+  return typeof found === 'number' || typeof found === 'boolean';
+}
+
 export type LabelPair = readonly [name: string, value: string];
 
 const labelName = '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$';
 
 const labelMap = map(
   z
-    .string(takes('a text', (found) => (/^[nb]/.test(typeof found) ? `write "${String(found)}"` : undefined)))
+    .string(takes('a text', (found) => (isScalar(found) ? `write "${String(found)}"` : undefined)))
     .min(1, 'is empty (a label without a value does not exist: remove it)')
     .max(200, 'is longer than 200 characters'),
   {

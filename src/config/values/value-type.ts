@@ -54,7 +54,12 @@ export function toExampleHint(examples: readonly string[]): string | undefined {
 /** A type with a parser from text, which also explains what is wrong; `hint` is the one for values that are no text. */
 export function parsedText<T>(
   parse: (text: string) => Parsed<T>,
-  about: Forms & { takes: string; json?: z.core.JSONSchemaMeta; format?: (value: T) => string; hint?: Hint },
+  about: Omit<Forms, 'fromText'> & {
+    takes: string;
+    json?: z.core.JSONSchemaMeta;
+    format?: (value: T) => string;
+    hint?: Hint;
+  },
 ): ValueType<T, 'plain'> {
   const { takes: what, examples = [], json = {}, format = String } = about;
   const example = toExampleHint(examples);
@@ -67,8 +72,7 @@ export function parsedText<T>(
     },
     encode: format,
   });
-  const { placeholder, fromText } = about;
-  return plain(schema, { examples, placeholder, ...(fromText && { fromText }) });
+  return plain(schema, { examples, placeholder: about.placeholder });
 }
 
 /** A text of a certain form. */
