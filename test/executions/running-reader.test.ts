@@ -75,6 +75,15 @@ describe('executions/running-reader', () => {
     expect((await read(names.slice(0, 1))).readTicks?.size).toBe(1);
   });
 
+  it('reads a list to its end, although pages are cut before what may not be seen is taken out', async () => {
+    const all = Array.from({ length: 1200 }, (_, id) => someRunning({ id, project: id % 2 === 0 ? 'pay' : 'hidden' }));
+    const { read } = setUp(
+      () => all,
+      () => undefined,
+    );
+    expect((await read([])).executions?.length).toBe(600);
+  });
+
   it('leaves out projects that are gone or may not be read', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');
@@ -119,19 +128,26 @@ describe('executions/running-reader', () => {
   });
 });
 
+type Input = {
+  readonly path: { readonly project: string };
+  readonly query: { readonly max: number; readonly offset: number };
+};
+
 function setUp(
   answer: (project: string) => readonly ReturnType<typeof someRunning>[],
-  ofStar = () => refusal('not_found', 'api.error.project.missing'),
+  ofStar: () => ApiError | undefined = () => refusal('not_found', 'api.error.project.missing'),
   release = '4.15.0',
 ) {
   const asked: string[] = [];
   let nowTicks = 0;
   const api = {
-    getTimed: async (_endpoint: unknown, { path: { project } }: { readonly path: { readonly project: string } }) => {
+    getTimed: async (_endpoint: unknown, { path: { project }, query: { max, offset } }: Input) => {
       asked.push(project);
-      if (project === '*') throw ofStar();
-      const items = answer(project);
-      return { answer: { total: items.length, items, oddRows: [] }, serverMs: 5 };
+      const fault = project === '*' ? ofStar() : undefined;
+      if (fault !== undefined) throw fault;
+      const all = answer(project);
+      const items = all.slice(offset, offset + max).filter((run) => run.project !== 'hidden');
+      return { answer: { total: all.length, items, oddRows: [] }, serverMs: 5 };
     },
     server: () => ({ release }),
   };
