@@ -90,12 +90,23 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts times as undecided during which the watch was switched off', async () => {
-    const { minutes, shown, restart } = createHourly();
+  it.each([
+    ['', 0],
+    [', although they could not be written at first', 2],
+  ])('counts times as undecided during which the watch was switched off%s', async (_what, failing) => {
+    let commits = Number.NEGATIVE_INFINITY;
+    const { minutes, shown, restart } = createHourly({
+      onCommit: () => {
+        commits += 1;
+        if (commits === failing) throw new Error('the disk is full');
+      },
+      around: (read) => read().catch(() => undefined),
+    });
     await minutes(50);
     restart(false);
     await minutes(120);
     restart(true);
+    commits = 0;
     await minutes(20);
     restart(true);
     await minutes(70);
@@ -156,6 +167,22 @@ describe('expected-runs', () => {
     await minutes(180);
     expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
+  });
+
+  it('asks for a schedule that was edited as soon as the server answers again', async () => {
+    const { control, minutes, shown, id } = createHourly({
+      apiVersion: 58,
+      around: (read) => read().catch(() => undefined),
+    });
+    await minutes(30);
+    control.addFault({ kind: 'status', status: 200, body: '<html>', path: `${id}/(info|forecast)` });
+    control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
+    await minutes(2);
+    control.clearFaults();
+    await minutes(2);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([
+      `automation_job_next_run_timestamp_seconds{${job}} ${Date.UTC(2026, 0, 15, 13, 25) / 1000}`,
+    ]);
   });
 
   it('reports a project that is switched off as the cause', async () => {

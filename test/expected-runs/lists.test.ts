@@ -46,6 +46,10 @@ describe('expected-runs/lists', () => {
       'automation_schedule_delay_seconds_count{project="pay"} 1',
     ]);
     expect(shown('schedule_missed_total')).toEqual([missed(0)]);
+    // The next time it is not gone for longer.
+    control.addToken({ token, policy: { projects: ['other'] } });
+    await minutes(8);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
   });
 
   it('counts no miss of a project that cannot be seen for hours, and expects its runs again afterwards', async () => {

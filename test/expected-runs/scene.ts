@@ -67,7 +67,13 @@ export function createScene({
     const expected = createExpectedRuns({
       ...shared,
       everyMs: 60_000,
-      port: { ...port, commit: (make) => port.commit(make).then(onCommit) },
+      port: {
+        ...port,
+        commit: async (make) => {
+          onCommit();
+          await port.commit(make);
+        },
+      },
       notes,
       settings: {
         marginMs: 600_000,
@@ -170,6 +176,7 @@ type SceneOptions = DirectOptions & {
   readonly takesTime?: boolean;
   /** As if work took this long between two looks at the clock, in ms. */
   readonly ticksPerRead?: number;
+  /** Called before each commit, which fails if it throws. */
   readonly onCommit?: () => void;
   /** Other settings of the schedule watch than the usual ones. */
   readonly settings?: Partial<ExpectedRunsSettings>;

@@ -26,6 +26,20 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
+  it("goes by another member's clock once the first one has been silent for a day", () => {
+    let nowMs = 0;
+    const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
+    const tell = (serverUUID: string): void => {
+      const stats = { scheduler: {}, uptime: {} };
+      const timestampMs = nowMs + 60 * minuteMs;
+      notes.ear(serverUUID).answered(systemInfo, {}, { server: { serverUUID }, stats, timestampMs });
+    };
+    tell('m1');
+    nowMs = 25 * 60 * minuteMs;
+    for (let time = 0; time < 2; time += 1) tell('m2');
+    expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
+  });
+
   it('remembers across a restart when a member last answered, however it is reached now', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
