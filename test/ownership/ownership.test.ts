@@ -145,6 +145,15 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
   });
 
+  it('releases what it acquires while it stops, and begins nothing of it', async () => {
+    const { ownership, happened, most } = createScene(['a']);
+    ownership.start();
+    for (let turn = 0; turn < 50 && most() === 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(happened).toEqual([]);
+    await ownership.stop();
+    expect(happened).toEqual(['acquire a', 'release a']);
+  });
+
   it('requests an epoch above the last known one after the database lost its last transactions', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
