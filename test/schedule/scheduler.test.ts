@@ -332,6 +332,20 @@ describe('schedule/scheduler', () => {
     expect(woken).toEqual(['a', 'b', 'c']);
   });
 
+  it('tries what fails after an outage once again after a minute, however long that was', async () => {
+    const runs: string[] = [];
+    const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 19));
+    const { scheduler, see } = setUp(['a'], noteRun, () => failed, hourMs);
+    see('down');
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(3.5 * hourMs);
+    runs.splice(0);
+    see('up');
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    await scheduler.stop();
+    expect(runs).toEqual(['13:30:45', '13:31:45', '13:33:45']);
+  });
+
   it('lets denied polls keep their pause after an outage', async () => {
     const runs: string[] = [];
     const noteRun = async (name: string): Promise<void> => void runs.push(name);
