@@ -99,11 +99,15 @@ describe('api/auth/session', () => {
   });
 
   it('uses a replaced password without waiting for the minute to pass', async () => {
-    const { api, password, allow } = await connect('wrong');
+    const { api, simulator, password, allow, pass } = await connect('wrong');
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
     allow('new');
     password.replace('new');
 
+    expect(await api.get(executionMode)).toBe('active');
+    // The next login does not wait for it either.
+    pass(30_000);
+    simulator.control.addFault({ kind: 'status', path: '^/api/', status: 403, body: unauthorized.body, times: 1 });
     expect(await api.get(executionMode)).toBe('active');
   });
 
