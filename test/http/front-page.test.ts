@@ -203,8 +203,12 @@ All 4 that are kept, failures only
     const quiet = toText(await readPage([server('prod', { executions: executions() })]));
     expect(quiet).toContain('\nRuns now: nothing\nCollectors: 2 up to date\n');
 
-    const down = server('prod', { state: 'down', executions: executions({ running: [running()] }) });
-    expect(toText(await readPage([down]))).toContain('\nLast seen running 03:19 UTC\nJob |');
+    const seen = executions({ running: [running()], seenMs: atMs - 60_000 });
+    expect(toText(await readPage([server('prod', { state: 'down', executions: seen })]))).toContain(`
+Last seen running 03:18 UTC
+Job | Project | Since | For
+nightly/settle #4711 | pay | 03:16 UTC | 2 min (average 2 min)
+`);
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
   });
 

@@ -311,6 +311,17 @@ by:
     ]);
   });
 
+  it('calls a cluster down since the last of its members went', async () => {
+    const members = ['a', 'b'].map((name) => ({ name, url: `https://${name}.example.org` }));
+    const polls = members.map(({ name }) => poll({ member: name, collector: 'ping' }, timedOut, vital));
+    const seen: Watched['seen'] = (member) =>
+      member === undefined
+        ? undefined
+        : { state: 'down', sinceMs: nowMs - (member === 'a' ? 9000 : 1000), message: undefined };
+    const servers = [{ name: 'prod', url: 'https://prod.example.org', members }];
+    expect(await read(polls, { servers, seen })).toMatchObject({ state: 'down', sinceMs: nowMs - 1000 });
+  });
+
   it('reports waiting and quarantined traces and the state of delivery', async () => {
     const size: SpoolSize = {
       traces: 3,
