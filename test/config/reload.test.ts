@@ -64,6 +64,21 @@ state: { dir: /elsewhere }
     expect(reloaded.ok && reloaded.config.state).toEqual(config.state);
   });
 
+  it.each([
+    ['TLS', 'rate_limit: {}'],
+    ['client certificates', 'tls_server_config: { cert_file: a.pem, key_file: a.key }'],
+  ])('keeps whether it asks for %s, and warns that only a restart changes that', async (_what, web) => {
+    const yaml = before.replace('{ enable', '{ config_file: web.yml, enable');
+    const toWorld = (text: string) => ({ yaml, files: { 'web.yml': text, 'a.pem': 'certificate', 'a.key': 'key' } });
+    const { config } = await load(toWorld(web));
+    const next = 'tls_server_config: { cert_file: a.pem, key_file: a.key, client_auth_type: RequestClientCert }';
+    const reloaded = await reloadConfig(() => loadIn(toWorld(next)), config);
+    expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([
+      'web.yml: switches TLS or client certificates on or off, which takes effect only after a restart',
+    ]);
+    expect(reloaded.ok && reloaded.config.webConfig).toBe(config.webConfig);
+  });
+
   it('gives every complaint about a bad file', async () => {
     const { reloaded } = await reload('servers: [{ url: ftp://a, token_file: /run/token }]\nlog: { level: loud }');
     expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
