@@ -83,18 +83,21 @@ describe('executions/activity-hint', () => {
   });
 
   it('is ignored for an hour after three searches in vain', async () => {
-    const { hint, check, readAll, asked } = createScene();
-    for (let count = 1; count <= 3; count += 1) {
-      await check({ total: count });
-      expect(hint.searchedSinceMs()).toBeDefined();
-      readAll();
-      await check({ total: count });
-    }
+    const { hint, check, asked, searchInVain } = createScene();
+    await searchInVain();
     const before = asked.length;
     await check({ total: 100 });
     expect(hint.searchedSinceMs()).toBeUndefined();
     expect(asked).toHaveLength(before);
     await check({ total: 200, afterMs: 60 * minuteMs });
+    expect(hint.searchedSinceMs()).toBeDefined();
+  });
+
+  it('is ignored no longer after the clock was set back', async () => {
+    const { hint, check, searchInVain } = createScene();
+    await searchInVain();
+    hint.rewind();
+    await check({ total: 100 });
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
@@ -178,20 +181,29 @@ function createScene(projects = ['pay', 'stock']) {
     for (const project of projects) read(project);
   };
   readAll();
+  const check = async (given: Given): Promise<void> => {
+    answer = given;
+    nowMs += given.afterMs ?? roundMs;
+    const window = { beginMs: 0, endMs: nowMs };
+    await hint.check(api, { nowMs, window, activities, projects, countKnown: async () => given.known ?? 0 });
+  };
   return {
     hint,
     asked,
     read,
     readAll,
+    check,
     /** They are read in the next round, before the hint is asked. */
     readNext: () => {
       for (const project of projects) activities.note(project, { readAtMs: nowMs + roundMs }, nowMs);
     },
-    check: async (given: Given) => {
-      answer = given;
-      nowMs += given.afterMs ?? roundMs;
-      const window = { beginMs: 0, endMs: nowMs };
-      await hint.check(api, { nowMs, window, activities, projects, countKnown: async () => given.known ?? 0 });
+    searchInVain: async () => {
+      for (let count = 1; count <= 3; count += 1) {
+        await check({ total: count });
+        expect(hint.searchedSinceMs()).toBeDefined();
+        readAll();
+        await check({ total: count });
+      }
     },
   };
 }
