@@ -40,10 +40,15 @@ function repeated(id: number, epoch: number): PendingTrace {
   return { ...ended(id, epoch), attempt: 1 };
 }
 
-type Given = { readonly next?: Readonly<Record<number, number>>; readonly unanswered?: readonly number[] };
+type Given = {
+  readonly next?: Readonly<Record<number, number>>;
+  readonly unanswered?: readonly number[];
+  /** The number of commits that fail at first. */
+  readonly failing?: number;
+};
 
 /** A daemon that starts on the state as it is, counts some runs, makes their traces, and ends. Returns the run that each repeats. */
-async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = [] }: Given = {}) {
+async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = [], failing = 0 }: Given = {}) {
   const attempts = createAttempts();
   const counted = runs.map((run) => ({
     ...run,
@@ -65,9 +70,17 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
   const sources: SpanSource[] = [];
   const ignore = (): void => {};
   let ticks = 0;
+  let commits = 0;
   const enricher = createEnricher({
     server: 'prod',
-    ledger: state.ledger,
+    ledger: {
+      ...state.ledger,
+      commit: async (...change) => {
+        commits += 1;
+        if (commits <= failing) throw new Error('the disk is full');
+        await state.ledger.commit(...change);
+      },
+    },
     attempts,
     // The cast is true: of a client nothing else is asked where only the execution is shown.
     client: { within: () => ({ get }) } as unknown as Client,
@@ -104,6 +117,14 @@ describe('tracing/enrich/attempts', () => {
     expect(await runOnce([repeated(8, 1)], { next: { 8: 9 } })).toEqual([[8, 7]]);
     expect(await runOnce([repeated(9, 1)])).toEqual([[9, 8]]);
     expect(await state.ledger.load('prod')).toEqual([]);
+  });
+
+  it('links an attempt whose trace could not be written at first', async () => {
+    await runOnce([ended(7, 1)], { next: { 7: 8 } });
+    expect(await runOnce([repeated(8, 1)], { failing: 1 })).toEqual([
+      [8, 7],
+      [8, 7],
+    ]);
   });
 
   it('links an attempt whose trace is made before that of the previous one', async () => {
