@@ -254,6 +254,17 @@ describe('api/requester', () => {
     expect(seen.length).toBe(before);
   });
 
+  it('gives up its turn if the circuit opened while it waited for it', async () => {
+    const outage = Array.from({ length: 9 }, (): Reply => 'timeout');
+    const { ask } = setUp([...outage, active], { requestsPerSecond: 5 });
+    const asked = Array.from({ length: 40 }, () => ask());
+    await vi.advanceTimersByTimeAsync(20_000);
+    await Promise.all(asked);
+    const last = ask();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await last).toBe('active');
+  });
+
   it('sends one probe for any number of callers', async () => {
     const { ask, asked } = setUp(['timeout'], { tookMs: 100 });
     for (let count = 0; count < 5; count++) {
