@@ -55,6 +55,13 @@ describe('status/running', () => {
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
+  it('judges whether an execution is overdue by the time it was last seen', () => {
+    const status = { recent: [], epoch: 1, nowMs, seenMs: nowMs - 60_000, visibility, leftOut: undefined };
+    const running = [run(1, { startedAtMs: nowMs - 400_000 })];
+    expect(toWhatRuns({ ...status, running }, settings)?.overdueCount).toBe(0);
+    expect(toWhatRuns({ ...status, running, seenMs: nowMs }, settings)?.overdueCount).toBe(1);
+  });
+
   it('lists overdue executions first, then the longest running', () => {
     const adHoc = run(4, { job: undefined });
     const deleted = run(5, { job: undefined, isJobDeleted: true, startedAtMs: nowMs - 9_000_000 });
