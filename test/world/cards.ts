@@ -176,6 +176,7 @@ export const cards = {
     operator.fillDisk(true);
     return () => operator.fillDisk(false);
   }),
+  upgrade: (scene, { forMs }) => scene.operator.upgrade(Math.min(forMs, 30_000)),
   'restored copy': (scene, { forMs }) => scene.operator.restoreCopy(Math.min(forMs, 60_000)),
   reload: (scene) => scene.operator.reload({}),
   'exclude project': ofPlace((scene, place, played) => {

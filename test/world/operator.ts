@@ -10,6 +10,7 @@ import { type Change, configure, toYaml } from './configured.ts';
 import { createDaemon, type Daemon } from './daemon.ts';
 import type { Dice } from './dice.ts';
 import { copyDisk, createDisk, type Disk, openMemoryState } from './memory-state.ts';
+import { ageDisk, ageFile } from './older-state.ts';
 import type { Plan } from './plan.ts';
 import type { Operator, TruthBook } from './scene.ts';
 import { createDaemonClock, type DaemonClock, type Hands, type VirtualTime } from './virtual-time.ts';
@@ -52,6 +53,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   let generation = 0;
   let isRestored = false;
   let isStopping = false;
+  let closing = Promise.resolve();
 
   function openState(clock: DaemonClock): State {
     if (dir !== undefined) return openSqliteState({ dir }, clock.clock);
@@ -92,7 +94,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   function kill(backAfterMs: number): void {
     if (running === undefined || isStopping) return;
     running.clock.kill();
-    if (dir !== undefined) void running.state.close();
+    if (dir !== undefined) closing = running.state.close();
     running = undefined;
     note('killed');
     backAfter(backAfterMs);
@@ -149,6 +151,12 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     },
     fillDisk: (isFull) => {
       disk.isFull = isFull;
+    },
+    upgrade: (backAfterMs) => {
+      if (running === undefined || isStopping) return;
+      kill(backAfterMs);
+      if (dir === undefined) ageDisk(disk);
+      else time.hold(closing.then(() => ageFile(dir)));
     },
     restoreCopy: (backAfterMs) => {
       if (running === undefined || isStopping || copy === undefined) return;

@@ -73,4 +73,20 @@ export const conditionPlants: readonly Plant[] = [
     ],
     shownBy: '--seed=2 --cards=fewer_series@90000+600000,flood@180000+45000 --length=600000 --projects=1 --traces=off',
   },
+  {
+    name: 'times of an older release are used as they are',
+    patches: [
+      {
+        file: 'src/executions/ledger/ledger-documents.ts',
+        find: `name.endsWith('Ms') && typeof value === 'number' ? Math.floor(value) : value,`,
+        replace: 'value,',
+      },
+      {
+        file: 'src/api/endpoint.ts',
+        find: `query.append(name, typeof each === 'number' ? toWholeNumber(endpoint.name, name, each) : String(each));`,
+        replace: 'query.append(name, String(each));',
+      },
+    ],
+    shownBy: '--seed=2 --cards=upgrade@150000+10000 --length=300000 --projects=1 --traces=off',
+  },
 ];

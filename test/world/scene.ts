@@ -33,6 +33,8 @@ export type Operator = {
   readonly reload: (change: Change) => void;
   readonly fillDisk: (isFull: boolean) => void;
   readonly restoreCopy: (backAfterMs: number) => void;
+  /** Replaces the release: the one of before has written the state. */
+  readonly upgrade: (backAfterMs: number) => void;
   readonly isUp: () => boolean;
 };
 

@@ -192,5 +192,6 @@ const noOperator: Operator = {
   reload: () => undefined,
   fillDisk: () => undefined,
   restoreCopy: () => undefined,
+  upgrade: () => undefined,
   isUp: () => true,
 };
