@@ -16,7 +16,7 @@ import {
 } from './card-kinds.ts';
 import type { Dice } from './dice.ts';
 import type { PlayedCard } from './plan.ts';
-import { addJobTo, addPlace, finishOne, type Scene } from './scene.ts';
+import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.ts';
 
 const minuteMs = 60_000;
 
@@ -138,14 +138,9 @@ export const cards = {
     }
   }),
   retention: (scene, { forMs }) => {
-    scene.truth.lostAt.push(scene.time.nowMs());
     // Mostly of what could be read for long enough.
     const minMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
-    const beforeMs = scene.time.nowMs() - Math.max(forMs, minMs);
-    const old = scene.service.world.history.filter(
-      ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
-    );
-    scene.service.control.deleteExecutions(old.map(({ id }) => id));
+    deleteEnded(scene, scene.time.nowMs() - Math.max(forMs, minMs));
   },
   'new database': (scene) => {
     scene.service.play();

@@ -35,6 +35,10 @@ export type Plan = {
   /** What the total of all executions says: as it is, anything, nothing, or much more. */
   readonly totals?: 'true' | 'any' | 'none' | 'more';
   readonly skewMs: number;
+  /** The release of the server, by the simulator's name of it; without it, the one that the simulator plays by itself. */
+  readonly release?: string;
+  /** The age after which the server's cleaner deletes what has ended, if it does. */
+  readonly keptMs?: number;
   readonly members: number;
   readonly serverAheadMs: number;
   readonly drift: number;
@@ -53,6 +57,8 @@ export type Plan = {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
+const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
+
 /** What a seed stands for. */
 export function planWorld(seed: number, deck: readonly CardName[], size: Size = toSize(seed)): Plan {
   // Each has dice of its own: a further one leaves the others as they are.
@@ -66,6 +72,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     hours: 8 * hourMs,
   }[size];
   const backfillMs = of('backfill').pick([0, 0, hourMs]);
+  const maxDelayMs = of('delay').pick([3, 5, 5, 10]) * minuteMs;
   const plan: Plan = {
     seed,
     size,
@@ -90,7 +97,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     timeoutMs: 10_000,
     holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
     backfillMs,
-    maxDelayMs: of('delay').pick([3, 5, 5, 10]) * minuteMs,
+    maxDelayMs,
     // Longer than a project may wait for its turn, and than what configuration has counting begin with.
     catchUpLimitMs:
       of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
@@ -100,6 +107,8 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     date: of('date').pick(['own', 'own', 'own', 'none', 'proxy']),
     totals: of('totals').pick(['true', 'true', 'true', 'any', 'none', 'more']),
     skewMs: of('skew').pick([0, 0, 0, 1500, -1500, 4000]),
+    release: of('release').pick(releases),
+    ...(of('cleaner').chance(0.25) ? { keptMs: maxDelayMs + of('kept').between(2, 9) * minuteMs } : {}),
     members: of('members').pick([1, 1, 2]),
     serverAheadMs: of('ahead').pick([0, 0, 37.4, -90_000.25, 600_000.5]),
     drift: of('drift').pick([0, 0, 2e-5, -3e-5]),

@@ -13,7 +13,15 @@ import { createOperations, type Operations } from './operator.ts';
 import { findPardon } from './pardons.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 import { noteRead } from './read-rows.ts';
-import { birthMs, createEstateService, createTruth, finishLast, type Scene, startTraffic } from './scene.ts';
+import {
+  birthMs,
+  createEstateService,
+  createTruth,
+  finishLast,
+  type Scene,
+  startCleaner,
+  startTraffic,
+} from './scene.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
 
@@ -186,6 +194,7 @@ export async function playWorld(
   time.after(plan.scrapeMs * 0.37, keepScraping);
   await operations.start();
   startTraffic(scene, birthMs + plan.lengthMs);
+  if (plan.keptMs !== undefined) startCleaner(scene, plan.keptMs);
   for (const played of plan.cards) time.after(played.atMs, () => playCard(scene, played));
   begin?.(scene);
   await time.run(birthMs + toEndOfTroublesMs(plan));

@@ -137,6 +137,7 @@ export function createEstateService(plan: Plan, time: VirtualTime): { service: S
       retained: Number.POSITIVE_INFINITY,
       threadPoolSize: 1000,
       token,
+      ...(plan.release === undefined ? {} : { release: plan.release }),
     },
     clock,
   );
@@ -219,6 +220,23 @@ export function finishOne(
     skewMs,
     status: dice.pick(endings),
     ...(isLate ? { visibleAtMs: Math.floor(time.nowMs()) + dice.between(100, 50_000) } : {}),
+  });
+}
+
+/** Deletes what ended before a time, as the cleaner of a server does. */
+export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
+  const old = world.history.filter(
+    ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
+  );
+  if (old.length > 0) truth.lostAt.push(time.nowMs());
+  control.deleteExecutions(old.map(({ id }) => id));
+}
+
+/** Has the server's cleaner come again and again, as long as the world lasts. */
+export function startCleaner(scene: Scene, keptMs: number): void {
+  scene.time.after(keptMs / 4, () => {
+    deleteEnded(scene, scene.time.nowMs() - keptMs);
+    startCleaner(scene, keptMs);
   });
 }
 
