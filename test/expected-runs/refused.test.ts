@@ -34,4 +34,27 @@ describe('expected-runs, jobs whose schedule may not be requested', () => {
     await minutes(2);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
   });
+
+  it.each([
+    [403, 'api.error.item.unauthorized'],
+    [404, 'api.error.item.doesnotexist'],
+  ])('names the one job whose times are refused with %i, and says why about it', async (status, errorCode) => {
+    const { control, minutes, outcome, find, stop } = createScene({});
+    stops.push(stop);
+    control.createProject('pay');
+    const id = control.createJob('pay', { name: 'settle', schedule: hour });
+    control.createJob('pay', { name: 'other', schedule: hour });
+    control.addFault({
+      kind: 'status',
+      path: `${id}/forecast`,
+      status,
+      body: JSON.stringify({ error: true, errorCode }),
+    });
+    await minutes(5);
+    const note: unknown = expect.stringMatching(
+      new RegExp(`^the schedule of pay/settle cannot be read: .*HTTP ${status}`),
+    );
+    expect(outcome()).toMatchObject({ result: 'success', note });
+    expect(find(id)?.why.sentence).toMatch(new RegExp(`Its schedule cannot be read: .*HTTP ${status}`));
+  });
 });
