@@ -15,7 +15,7 @@ import {
   weather,
 } from './card-kinds.ts';
 import type { Dice } from './dice.ts';
-import type { PlayedCard } from './plan.ts';
+import { type PlayedCard, toPaceMs } from './plan.ts';
 import { addJobTo, addPlace, deleteEnded, finishOne, type Scene } from './scene.ts';
 
 const minuteMs = 60_000;
@@ -100,7 +100,8 @@ export const cards = {
       trouble.toMs = scene.time.nowMs();
       // A project that has its name since then is a new one to everybody who could not see it: its past may be another's.
       for (const { name, namedAtMs } of scene.estate.places)
-        if (namedAtMs > trouble.fromMs - 3 * minuteMs) scene.truth.listedFrom.set(name, trouble.toMs);
+        if (namedAtMs > trouble.fromMs - 3 * minuteMs - toPaceMs(scene.plan))
+          scene.truth.listedFrom.set(name, trouble.toMs);
     });
   }),
   // Runs that are read again after a restored copy bear the name that their job has by then, or none.
@@ -155,6 +156,10 @@ export const cards = {
       return () => undefined;
     })(scene, played);
   },
+  passive: lasting('server mode', ({ service }) => {
+    service.control.setExecutionMode('passive');
+    return () => service.control.setExecutionMode('active');
+  }),
   'late ends': lasting('clock', ({ service }) => {
     service.control.setSaveDelay(45_000);
     return () => service.control.setSaveDelay(0);
@@ -244,8 +249,8 @@ export const cards = {
 
 export type CardName = keyof typeof cards;
 
-/** Cards that only arranged worlds have. */
-const arranged: readonly CardName[] = ['busy everywhere', 'newcomer'];
+/** Cards that only arranged worlds have, and those of days. */
+const arranged: readonly CardName[] = ['busy everywhere', 'newcomer', 'passive'];
 
 /** Cards of wrong times: a share of the worlds has one more of these. */
 const timeCards: readonly CardName[] = ['any server clock', 'any member clock', 'starts to come', 'starts in 1970'];

@@ -37,7 +37,16 @@ export type Change = {
 export function toYaml(plan: Plan, change: Change = {}): string {
   const { exclude = [], excludeJobs = [], maxSeries = plan.maxSeries ?? 1_000_000, isCounting = true } = change;
   const toList = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
-  const on = ['system-info', 'projects', 'project-jobs', 'executions'];
+  const { listsEveryMs } = plan;
+  const on = [
+    'system-info',
+    'projects',
+    'project-jobs',
+    'executions',
+    ...(listsEveryMs === undefined ? [] : ['schedule', 'execution-mode']),
+  ];
+  const toEvery = (name: string): string =>
+    listsEveryMs === undefined ? (name === 'project-jobs' ? '10m' : '30s') : `${listsEveryMs / 1000}s`;
   const off = [
     'execution-mode',
     'healthcheck',
@@ -64,9 +73,9 @@ export function toYaml(plan: Plan, change: Change = {}): string {
     ...on.map((name) =>
       name === 'executions'
         ? `  executions: { enabled: ${isCounting}, every: ${plan.executionsEveryMs / 1000}s, max_series: ${maxSeries} }`
-        : `  ${name}: { enabled: true, every: ${name === 'project-jobs' ? '10m' : '30s'} }`,
+        : `  ${name}: { enabled: true, every: ${toEvery(name)} }`,
     ),
-    ...others.map((name) => `  ${name}: { enabled: false }`),
+    ...others.flatMap((name) => (on.includes(name) ? [] : [`  ${name}: { enabled: false }`])),
   ];
   return [
     'servers:',

@@ -5,7 +5,9 @@ import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
 import { isOfExcludedJob, isOfExcludedProject } from './left-out.ts';
 import { findForgotten, findUnordered, isImport, isLeftOut, mayBeSentAgain } from './pardons.ts';
+import { toPaceMs } from './plan.ts';
 import type { Scene } from './scene.ts';
+import { judgeSchedules } from './schedules.ts';
 import type { Shown } from './shown.ts';
 import { compareTotals, toStart } from './totals.ts';
 import { findDifference } from './trace-content.ts';
@@ -29,7 +31,8 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   const counted = countLost(final, onFault);
   compareTotals(scene, final.shown, counted, onFault);
   judgeJobs(scene, final.shown, counted, onFault);
-  const maxLagSeconds = scene.plan.maxDelayMs / 1000 + 90;
+  judgeSchedules(scene, final.shown, onFault);
+  const maxLagSeconds = (scene.plan.maxDelayMs + toPaceMs(scene.plan)) / 1000 + 90;
   if (lagSeconds === undefined || lagSeconds > maxLagSeconds)
     onFault('lag comes back', `${lagSeconds} s, at most ${maxLagSeconds}`);
   if (scene.plan.traces === 'off') return;

@@ -10,6 +10,8 @@ type OfServer = {
   /** By id, because ids are what is asked for. */
   readonly entries: Map<number, LedgerEntry[]>;
   readonly byProject: Map<string, Set<LedgerEntry>>;
+  /** What was known once, and was forgotten because it is long over. */
+  readonly pruned: Map<number, LedgerEntry[]>;
   readonly documents: Map<string, { readonly kind: string; readonly key: string; readonly body: string }>;
 };
 
@@ -30,6 +32,12 @@ export function copyDisk({ servers, spool, memories, isFull }: Disk): Disk {
   return structuredClone({ servers, spool, memories, isFull });
 }
 
+/** What is known of an id, and what was. */
+export function findEver({ servers }: Disk, server: string, id: number): readonly LedgerEntry[] {
+  const { entries, pruned } = servers.get(server) ?? {};
+  return [...(entries?.get(id) ?? []), ...(pruned?.get(id) ?? [])];
+}
+
 type Held = { readonly wait: () => Promise<void>; readonly origin?: StateOrigin };
 
 /** State in memory: what it has answered is kept, what it has not may be lost; a full disk takes nothing. */
@@ -37,7 +45,7 @@ export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }
   const ofServer = (server: string): OfServer => {
     let found = disk.servers.get(server);
     if (found === undefined) {
-      found = { entries: new Map(), byProject: new Map(), documents: new Map() };
+      found = { entries: new Map(), byProject: new Map(), pruned: new Map(), documents: new Map() };
       disk.servers.set(server, found);
     }
     return found;
@@ -116,10 +124,14 @@ function createLedger(disk: Disk, ofServer: (server: string) => OfServer, write:
   };
 }
 
-function prune({ entries, byProject }: OfServer, { project, endedBeforeMs }: NonNullable<LedgerChange['prune']>): void {
+function prune(
+  { entries, byProject, pruned }: OfServer,
+  { project, endedBeforeMs }: NonNullable<LedgerChange['prune']>,
+): void {
   for (const entry of byProject.get(project) ?? []) {
     if (entry.endedAtMs >= endedBeforeMs) continue;
     byProject.get(project)?.delete(entry);
+    pruned.set(entry.id, [...(pruned.get(entry.id) ?? []), entry]);
     const kept = (entries.get(entry.id) ?? []).filter((other) => other !== entry);
     if (kept.length === 0) entries.delete(entry.id);
     else entries.set(entry.id, kept);

@@ -1,11 +1,12 @@
-import { type Execution, startedAt } from '../../simulator/world/installation.ts';
+import { type Execution, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
+import { toPaceMs } from './plan.ts';
 import type { Scene, Trouble } from './scene.ts';
 
 /**
  * All that the oracle forgives. What is not in this file has to be as it was, at the latest once every trouble is over.
  */
 
-export type Truth = Pick<Scene, 'truth' | 'plan'>;
+export type Truth = Pick<Scene, 'truth' | 'plan' | 'time'>;
 
 type Pardon = {
   readonly name: string;
@@ -13,6 +14,8 @@ type Pardon = {
   readonly holds: (scene: Truth, execution: Execution) => boolean;
   /** True if it ends once the daemon was given the row, and had the time to count it. */
   readonly endsOnceRead?: true;
+  /** True if it ends once all could be read for a day: passes over the past count it. */
+  readonly endsInDay?: true;
 };
 
 const minuteMs = 60_000;
@@ -52,20 +55,28 @@ const pardons: readonly Pardon[] = [
   },
   {
     name: 'left out',
-    why: 'Its project was not in the configuration, or its job not permitted, until it had ended: passes over the past count what was hidden, in a day.',
-    holds: wasLeftOut,
+    why: 'Its project was not in the configuration until it had ended: its time begins with the configuration that has it.',
+    holds: (scene, execution) => wasLeftOut(scene, execution, execution.project),
+  },
+  {
+    name: 'hidden',
+    why: 'Its job was not permitted until it had ended.',
+    holds: (scene, execution) => wasLeftOut(scene, execution, execution.job),
+    endsInDay: true,
   },
   {
     name: 'unseen step',
-    why: 'A clock was set and set back before an answer showed it: passes over the past count what ended meanwhile, in a day.',
+    why: 'A clock was set and set back before an answer showed it: what ended meanwhile is left to passes over the past.',
     holds: isOfUnseenStep,
     endsOnceRead: true,
+    endsInDay: true,
   },
   {
     name: 'unseen past',
-    why: 'A clock was behind while nobody could ask: passes over the past count what it dates before the last answer, in a day.',
+    why: 'A clock was behind while nobody could ask: what it dates before the last answer is left to passes over the past.',
     holds: isOfUnseenPast,
     endsOnceRead: true,
+    endsInDay: true,
   },
 ];
 
@@ -76,7 +87,10 @@ export function isLeftOut(scene: Truth, execution: Execution): boolean {
 /** The name of the first reason for which an execution need not be counted. */
 export function findPardon(scene: Truth, execution: Execution): string | undefined {
   return pardons.find(
-    ({ holds, endsOnceRead }) => holds(scene, execution) && !(endsOnceRead === true && wasRead(scene, execution)),
+    ({ holds, endsOnceRead, endsInDay }) =>
+      holds(scene, execution) &&
+      !(endsOnceRead === true && wasRead(scene, execution)) &&
+      !(endsInDay === true && wasThereForDay(scene, execution)),
   )?.name;
 }
 
@@ -109,13 +123,18 @@ function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = neve
 
 const never = Number.POSITIVE_INFINITY;
 
+/** Passes over the past may be two hours late. */
+function wasThereForDay(scene: Truth, execution: Execution): boolean {
+  return wasReadable(scene, execution, Math.min(scene.time.nowMs(), toGoneMs(scene, execution)), 26 * 60 * minuteMs);
+}
+
 /** Time in which nothing could be read does not count. */
-function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number): boolean {
+function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
   for (const { what, fromMs, toMs } of truth.troubles)
     if (hindrances.includes(what)) readableMs -= Math.max(0, Math.min(toMs, untilMs) - Math.max(fromMs, visibleMs));
-  return readableMs >= plan.maxDelayMs;
+  return readableMs >= forMs + toPaceMs(plan);
 }
 
 const hindrances: readonly Trouble[] = ['server', 'daemon', 'disk', 'sight', 'slow', 'clock', 'step'];
@@ -148,19 +167,20 @@ function wasSkipped(scene: Truth, execution: Execution): boolean {
   );
 }
 
-function wasLeftOut(scene: Truth, execution: Execution): boolean {
-  const { project, job, end } = execution;
+function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | undefined): boolean {
+  const { job, end } = execution;
   // A copy of before may not know that it was counted.
   const isForgotten = scene.truth.troubles.some(
     ({ what, fromMs }) => what === 'restored' && (end?.visibleAtMs ?? 0) > fromMs - copiedEveryMs,
   );
   return scene.truth.excluded.some(
     ({ of, by, fromMs, toMs }) =>
-      (of === project || (of === job && by === 'permission')) &&
+      of === which &&
+      (of !== job || by === 'permission') &&
       (end?.atMs ?? 0) < toMs + reloadedWithinMs &&
       (isForgotten || !wasReadable(scene, execution, fromMs)) &&
       // The time of a project begins again with the configuration that has it: what is read later need not count.
-      !wasRead(scene, execution, of === project ? fromMs : never),
+      !wasRead(scene, execution, of === job ? never : fromMs),
   );
 }
 

@@ -10,7 +10,8 @@ export type PlayedCard = {
   readonly forMs: number;
 };
 
-export type Size = 'small' | 'long' | 'many projects' | 'flood' | 'hours';
+type DrawnSize = 'small' | 'long' | 'many projects' | 'flood' | 'hours';
+export type Size = DrawnSize | 'days';
 
 /** All that a world is made of; the same plan is the same world. */
 export type Plan = {
@@ -50,6 +51,8 @@ export type Plan = {
   readonly apartMs?: number;
   /** The age after which an execution gets no trace, if not the usual one. */
   readonly maxTraceAgeMs?: number;
+  /** The interval of lists of projects and jobs, if not the usual one; then schedules are watched as well, and are those of people. */
+  readonly listsEveryMs?: number;
   /** Every collector at its usual times, those too that are off by default. */
   readonly isComplete?: boolean;
 };
@@ -60,7 +63,7 @@ const hourMs = 60 * minuteMs;
 const releases = ['3.4.0', '4.14.0', '5.3.0', '5.20.0', '6.0.0'] as const;
 
 /** What a seed stands for. */
-export function planWorld(seed: number, deck: readonly CardName[], size: Size = toSize(seed)): Plan {
+export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSize = toSize(seed)): Plan {
   // Each has dice of its own: a further one leaves the others as they are.
   const of = (name: string): Dice => createDice(`plan ${seed} ${name}`);
   const isLarge = size !== 'small' && size !== 'long';
@@ -178,6 +181,11 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   return { ...arranged, cards: arranged.cards.toSorted((one, other) => one.atMs - other.atMs) };
 }
 
+/** What polls that are further apart than a minute put off. */
+export function toPaceMs({ executionsEveryMs, listsEveryMs }: Plan): number {
+  return listsEveryMs === undefined ? 0 : 2 * executionsEveryMs + listsEveryMs;
+}
+
 /** A share of the worlds has one more trouble, with wrong times. */
 function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardName[]): Plan {
   const dice = of('times');
@@ -190,7 +198,7 @@ function withTimes(plan: Plan, of: (name: string) => Dice, deck: readonly CardNa
 }
 
 /** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */
-function toSize(seed: number): Size {
+function toSize(seed: number): DrawnSize {
   const dice = createDice(`size ${seed}`);
   if (dice.chance(0.88)) return 'small';
   return dice.chance(0.85) ? 'long' : dice.pick(['many projects', 'flood', 'hours']);
@@ -199,7 +207,12 @@ function toSize(seed: number): Size {
 const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
 /** A few troubles, the first once counting has begun, and time for the last to be over. */
-function drawCards(of: (name: string) => Dice, deck: readonly CardName[], lengthMs: number, size: Size): PlayedCard[] {
+function drawCards(
+  of: (name: string) => Dice,
+  deck: readonly CardName[],
+  lengthMs: number,
+  size: DrawnSize,
+): PlayedCard[] {
   if (deck.length === 0) return [];
   const isSmall = size === 'small';
   const count = isSmall

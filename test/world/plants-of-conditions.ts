@@ -89,4 +89,42 @@ export const conditionPlants: readonly Plant[] = [
     ],
     shownBy: '--seed=2 --cards=upgrade@150000+10000 --length=300000 --projects=1 --traces=off',
   },
+  {
+    name: 'the last week is never compared',
+    patches: [
+      {
+        file: 'src/executions/recount/recount.ts',
+        find: 'const isWeek = toWeekDueMs(state, nowMs) <= nowMs;',
+        replace: 'const isWeek = toWeekDueMs(state, nowMs) < 0;',
+      },
+    ],
+    shownBy: '--days=5 --seed=1 --cards=hide_job@20000000+180000000',
+  },
+  {
+    name: 'the ledger forgets after two days',
+    patches: [
+      {
+        file: 'src/executions/open-round.ts',
+        find: 'const keepMs = Math.max(minKeptMs, catchUpLimitMs, backfillMs) + dayMs;',
+        replace: 'const keepMs = 2 * dayMs;',
+      },
+      {
+        file: 'src/executions/ledger/count-executions.ts',
+        find: 'countedFromMs: Math.max(state.countedFromMs, prunedThroughMs)',
+        replace: 'countedFromMs: state.countedFromMs',
+      },
+    ],
+    shownBy: '--days=4 --seed=1 --cards=',
+  },
+  {
+    name: 'a quiet night is an edit',
+    patches: [
+      {
+        file: 'src/expected-runs/deciding/join-answer.ts',
+        find: `return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';`,
+        replace: `return isQuiet ? 'edited' : 'same';`,
+      },
+    ],
+    shownBy: '--days=4 --seed=1 --cards=passive@90000000+40000000',
+  },
 ];

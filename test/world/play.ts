@@ -8,10 +8,11 @@ import { createCollector } from './collector.ts';
 import { createDice } from './dice.ts';
 import { findEntry, judgeEnd } from './final.ts';
 import { createGentleness } from './gentleness.ts';
+import { findEver } from './memory-state.ts';
 import { type Climate, createNetwork, fairWeather } from './network.ts';
 import { createOperations, type Operations } from './operator.ts';
 import { findPardon } from './pardons.ts';
-import type { Plan, PlayedCard } from './plan.ts';
+import { type Plan, type PlayedCard, toPaceMs } from './plan.ts';
 import { noteRead } from './read-rows.ts';
 import {
   birthMs,
@@ -134,8 +135,10 @@ export async function playWorld(
     note,
   };
   const watch = createScrapeWatch(scene, onFault);
-  const entriesOf = (id: number): readonly LedgerEntry[] =>
-    operations.disk()?.servers.get('upstream')?.entries.get(id) ?? known.get(id) ?? [];
+  const entriesOf = (id: number): readonly LedgerEntry[] => {
+    const disk = operations.disk();
+    return disk === undefined ? (known.get(id) ?? []) : findEver(disk, 'upstream', id);
+  };
   const known = new Map<number, readonly LedgerEntry[]>();
   const isKnown = (execution: Execution): boolean => findEntry({ entriesOf }, execution) !== undefined;
 
@@ -200,7 +203,7 @@ export async function playWorld(
   await time.run(birthMs + toEndOfTroublesMs(plan));
   finishLast(scene);
   service.control.setExecutionMode('passive');
-  const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs;
+  const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs + toPaceMs(plan);
   // A line of traces may take a while, and what waits for longer than an hour is sent without its steps.
   const restUntilMs = time.nowMs() + restMs + (plan.traces === 'off' || calmMs !== undefined ? 0 : hourMs);
   // A small world is over as soon as all is as it must be; larger ones see whether it stays so.

@@ -15,6 +15,7 @@ const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName);
 // Only now: what is planted is put into what is loaded from here on.
 const { allCards } = await import('./cards.ts');
+const { planDays } = await import('./plan-days.ts');
 const { planWorld, readPlans } = await import('./plan.ts');
 const { playWorld } = await import('./play.ts');
 const { shrink, toCommand } = await import('./shrink.ts');
@@ -26,6 +27,7 @@ const given = plansFile === undefined ? undefined : readPlans(plansFile);
 const first = Math.max(done + 1, Number(options.get('seed') ?? options.get('from') ?? 1));
 const seeds = given?.length ?? Number(options.get('seeds') ?? 1);
 const isSingle = options.has('seed');
+const days = options.get('days');
 const startedMs = performance.now();
 let failed = 0;
 let played = 0;
@@ -35,7 +37,9 @@ let slowest = { seed: 0, ms: 0 };
 
 for (let seed = first; seed < first + seeds; seed += 1) {
   const begunMs = performance.now();
-  const plan = change(given?.[seed - first] ?? planWorld(seed, options.has('calm') ? [] : allCards));
+  const isCalm = options.has('calm');
+  const drawn = days === undefined ? planWorld(seed, isCalm ? [] : allCards) : planDays(seed, Number(days), isCalm);
+  const plan = change(given?.[seed - first] ?? drawn);
   const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
   played += 1;
   ended += report.ended;

@@ -91,7 +91,8 @@ export type Trouble =
   | 'step'
   | 'states'
   | 'collector'
-  | 'restored';
+  | 'restored'
+  | 'server mode';
 
 export type Place = {
   name: string;
@@ -172,12 +173,18 @@ export function addJobTo(service: Service, estate: Estate, place: Place, plan: P
     name: `job ${number}`,
     group: number % 2 === 0 ? 'nightly' : '',
     work: work(['node01', 'node02'], steps.slice(0, 1 + (number % 3))),
-    schedule: { everyMs, offsetMs: (number * 977) % everyMs },
+    schedule:
+      plan.listsEveryMs === undefined
+        ? { everyMs, offsetMs: (number * 977) % everyMs }
+        : { cron: crons[(number - 1) % crons.length] ?? '', zone: 'Europe/Berlin' },
     ...(number % 4 === 0 ? { retry: { attempts: 2, delayMs: 3000 } } : {}),
     multiple: number % 5 === 0,
   });
   place.jobs.push(id);
 }
+
+/** Working hours, nights, weekends, and every few hours. */
+const crons = ['20 9-17/2 * * 1-5', '30 2 * * *', '5 4 * * 0,6', '15 */6 * * *', '45 22 * * 5', '*/40 8-11 * * *'];
 
 const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'odd word'] as const;
 

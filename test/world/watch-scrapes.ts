@@ -2,6 +2,7 @@ import type { Execution, Project } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
 import { isLeftOut, mayFall } from './pardons.ts';
+import { toPaceMs } from './plan.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';
 
@@ -26,6 +27,7 @@ const minuteMs = 60_000;
 /** What must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
   const { truth, service, time, plan } = scene;
+  const paceMs = toPaceMs(plan);
   const highest = new Map<string, number>();
   const visible = new Map<Project, number>();
   /** Visible, and not known to be counted. */
@@ -36,8 +38,9 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   function isTroubled(kinds: readonly Trouble[], withinMs: number): boolean {
     const nowMs = time.nowMs();
+    const sinceTroubleMs = nowMs - withinMs - paceMs;
     const isOf = (what: Trouble): boolean => kinds.includes(what === 'down' ? 'server' : what);
-    return truth.troubles.some(({ what, toMs }) => isOf(what) && toMs > nowMs - withinMs);
+    return truth.troubles.some(({ what, toMs }) => isOf(what) && toMs > sinceTroubleMs);
   }
 
   function readTruth(): void {
@@ -84,7 +87,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   let sinceMs = 0;
   function noGap(total: ReadonlyMap<string, number>): void {
-    if (time.nowMs() - sinceMs < 3 * minuteMs) return;
+    if (time.nowMs() - sinceMs < 3 * minuteMs + paceMs) return;
     for (const project of shownBefore.keys())
       if (!total.has(project) && !truth.gone.has(project)) onFault('no gap', `the series of ${project} are not shown`);
   }
@@ -93,9 +96,9 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     if (isTroubled(['server', 'slow', 'disk', 'restored'], 5 * minuteMs)) return;
     // What was held is left out of the lag until its turn comes.
     if (isTroubled(['sight'], 5 * minuteMs + plan.maxDelayMs)) return;
-    if (time.nowMs() - sinceMs < 5 * minuteMs) return;
+    if (time.nowMs() - sinceMs < 5 * minuteMs + paceMs) return;
     const nowMs = time.nowMs();
-    const slackMs = 4 * minuteMs + plan.executionsEveryMs;
+    const slackMs = 4 * minuteMs + plan.executionsEveryMs + paceMs;
     for (const execution of open) {
       if (isKnown(execution) || isLeftOut(scene, execution)) {
         open.delete(execution);
@@ -114,7 +117,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   /** However slow answers are: where they come in time, what has ended is counted in time. */
   function countsInTime(isKnown: Sight['isKnown']): void {
-    const maxMs = plan.maxDelayMs + 6 * minuteMs;
+    const maxMs = plan.maxDelayMs + 6 * minuteMs + paceMs;
     if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], maxMs)) return;
     const nowMs = time.nowMs();
     if (nowMs - sinceMs < maxMs) return;
@@ -133,14 +136,16 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   async function health({ self }: Sight): Promise<void> {
-    if (time.nowMs() - sinceMs < 2 * minuteMs) return;
+    if (time.nowMs() - sinceMs < 2 * minuteMs + paceMs) return;
     const up = await valueOf(self.up, {});
     const isFair = !isTroubled(['server', 'disk'], 3 * minuteMs);
     if (isFair && up !== 1) onFault('a healthy server is up', `automation_up ${up}`);
     const nowMs = time.nowMs();
     const isDown =
       toWeather(scene.weather).way !== 'open' &&
-      truth.troubles.some(({ what, fromMs, toMs }) => what === 'down' && fromMs < nowMs - 3 * minuteMs && toMs > nowMs);
+      truth.troubles.some(
+        ({ what, fromMs, toMs }) => what === 'down' && fromMs < nowMs - 3 * minuteMs - paceMs && toMs > nowMs,
+      );
     if (isDown && up !== 0) onFault('a server that does not answer is down', `automation_up ${up}`);
     if (!isFair || isTroubled(['slow', 'sight', 'restored'], 5 * minuteMs)) return;
     const success = await valueOf(self.collectorSuccess, { collector: 'executions' });

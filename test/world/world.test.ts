@@ -4,6 +4,7 @@ import { isAll, pickPart } from '../support/all.ts';
 import { allCards } from './cards.ts';
 import { createDice } from './dice.ts';
 import { type Plan, planWorld, readPlans } from './plan.ts';
+import { planDays } from './plan-days.ts';
 import { findLost } from './planting.ts';
 import { playWorld } from './play.ts';
 import { shrink, toCommand } from './shrink.ts';
@@ -77,6 +78,14 @@ describe('world', () => {
     // Most of them ended while no daemon was there for longer than is caught up with.
     expect(leftOut / ended).toBeLessThan(isAll ? 0.03 : 0.2);
   }, 600_000);
+
+  it.each(pickPart([1, 2, 3, 4, 5, 8], 6))(
+    'finds nothing in ten days, in which what was hidden is found within a day: seed %i',
+    async (seed) => {
+      expect((await playWorld(planDays(seed, 10))).faults).toEqual([]);
+    },
+    300_000,
+  );
 
   it('has a place for each planted fault', () => {
     expect(findLost()).toEqual([]);
