@@ -24,7 +24,7 @@ import type { SelfTracing } from './self-tracing.ts';
 import { toTraceSettings } from './trace-settings.ts';
 
 export type TracesOptions = {
-  readonly config: Pick<Config, 'traces'>;
+  readonly config: Pick<Config, 'traces' | 'diagnosis'>;
   readonly otlp: OtlpSettings;
   readonly state: State;
   readonly self: Self;
@@ -143,6 +143,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
       invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
       failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
     },
+    noteFailure: config.diagnosis.enabled ? port.noteFailure : undefined,
     toCause: ({ id }, plan) => toCause(plan, { id, isSent: spooling !== undefined }),
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
@@ -177,6 +178,7 @@ function joinEnricher(
     serverNowMs: () => port.serverNowMs() ?? clock.now(),
     maxAgeMs,
     room: () => (isSent ? spool.maxPending : Math.min(spool.maxPending, maxForPages)) - enricher.size(),
+    noteFailure: config.diagnosis.enabled ? port.noteFailure : undefined,
     onPending: (pending) => {
       enricher.add(pending);
       loop.wake();

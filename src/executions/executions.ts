@@ -88,7 +88,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
 
   /** Opens the ledger in the first round; if that fails, in the next one. */
   async function open(): Promise<OpenRound> {
-    opened ??= openRound(options, activities, oddRows);
+    opened ??= openRound(options, activities, oddRows, tracePort.failures);
     try {
       found = await opened;
       tracePort.noteTotals(found.cache.totals);

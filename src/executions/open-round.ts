@@ -1,5 +1,6 @@
 import { createNewSeriesHold, type NewSeriesHold } from '../metrics/new-series.ts';
 import { createCountExecutions } from './ledger/count-executions.ts';
+import type { Failures } from './ledger/failures.ts';
 import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
 import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
 import { createFollowSkew, createRewind } from './ledger/rewind.ts';
@@ -25,6 +26,8 @@ export type OpenRound = {
   readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
   readonly recount: Recount;
+  /** Counts the failures whose class has become known. */
+  readonly countFailures: () => Promise<void>;
   readonly hold: NewSeriesHold;
   readonly release: (keys: readonly string[]) => Promise<void>;
   readonly room: SeriesFit;
@@ -37,9 +40,10 @@ export async function openRound(
   options: ExecutionsOptions,
   activities: Activities,
   oddRows: OddRows,
+  failures: Failures,
 ): Promise<OpenRound> {
   const { server, ledger, settings, observe, clock } = options;
-  const cache = await openLedgerCache(ledger, server, clock.now());
+  const cache = await openLedgerCache(ledger, server, { nowMs: clock.now(), failures });
   const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(minKeptMs, catchUpLimitMs, backfillMs) + dayMs;
   const { reconcile } = options.substitutes ?? {};
@@ -77,6 +81,7 @@ export async function openRound(
     recount,
     room,
     jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
+    countFailures: () => failures.count(cache),
     hold: createNewSeriesHold(settings.holdNewSeriesMs),
     release: (keys) => release(cache, keys, clock),
   };

@@ -1,6 +1,7 @@
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { Finished } from './counting/reconcile.ts';
 import type { Totals } from './counting/series-slots.ts';
+import { createFailures, type Failures } from './ledger/failures.ts';
 import { createExemplars, type Exemplars, type TracedRun } from './series/exemplars.ts';
 
 /** Called by executions: adds documents to the counting transaction, and is notified after the commit. */
@@ -13,6 +14,8 @@ export type CommitHook = {
 
 /** The half of the port that tracing calls. */
 export type TracingSide = {
+  /** Keeps the class of a failure; the next round counts it. */
+  readonly noteFailure: Failures['note'];
   /** Returns the server time of the last round, which dates ends; undefined before the first round. */
   readonly serverNowMs: () => number | undefined;
   /** Call when a counted run has its trace; the run may become the exemplar of its duration. */
@@ -21,6 +24,7 @@ export type TracingSide = {
 
 /** The half of the port that executions use. */
 export type TracePort = TracingSide & {
+  readonly failures: Failures;
   readonly noteServerNow: (nowMs: number) => void;
   /** Sets the totals that exemplars belong to; before that there are none. */
   readonly noteTotals: (totals: Totals) => void;
@@ -30,6 +34,7 @@ export type TracePort = TracingSide & {
 /** Connects the executions of one server to their traces; neither room imports the other. */
 export function createTracePort(buckets: readonly number[]): TracePort {
   const exemplars = createExemplars(buckets);
+  const failures = createFailures();
   let serverNowMs: number | undefined;
   let totals: Totals | undefined;
   return {
@@ -44,5 +49,7 @@ export function createTracePort(buckets: readonly number[]): TracePort {
       totals = known;
     },
     exemplars,
+    failures,
+    noteFailure: failures.note,
   };
 }

@@ -39,6 +39,7 @@ describe('tracing/attribute-names', () => {
     ['automation.execution.retry.attempt', false],
     ['automation.execution.will_retry', false],
     ['automation.execution.custom_status', false],
+    ['automation.failure.class', false],
     ['automation.execution.node.failed_count', false],
     ['automation.execution.node.succeeded_count', false],
     ['automation.schedule.delay', false],
@@ -66,7 +67,7 @@ describe('tracing/attribute-names', () => {
   });
 
   it('lists every name above', () => {
-    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(45);
+    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(46);
   });
 
   it('has the values of the conventions', () => {

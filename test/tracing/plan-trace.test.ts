@@ -41,6 +41,7 @@ describe('tracing/plan-trace', () => {
         'cicd.pipeline.action.name': 'RUN',
         'cicd.pipeline.result': 'failure',
         'error.type': 'NonZeroResultCode',
+        'automation.failure.class': 'work',
         'automation.project.name': 'shop',
         'automation.job.id': '5f1c',
         'automation.job.group': 'load/etl',

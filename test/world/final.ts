@@ -30,6 +30,7 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   scene.service.play();
   const counted = countLost(final, onFault);
   compareTotals(scene, final.shown, counted, onFault);
+
   judgeJobs(scene, final.shown, counted, onFault);
   judgeSchedules(scene, final.shown, onFault);
   const maxLagSeconds = (scene.plan.maxDelayMs + toPaceMs(scene.plan)) / 1000 + 90;
@@ -38,7 +39,21 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   if (scene.plan.traces === 'off') return;
   if (spooled > 0) onFault('the spool is emptied', `${spooled} traces are left`);
   if (pending > 0) onFault('no trace waits for ever', `${pending} are pending`);
+  else if (scene.truth.fewerSinceMs === undefined) compareFailures(final.shown, onFault);
   compareTraces(scene, scene.collector, counted, onFault);
+}
+
+/** Every failed run has one class. */
+function compareFailures(shown: Shown, onFault: OnFault): void {
+  const classes = sumOf(shown, /^automation_execution_failures_total\{/);
+  const runs = sumOf(shown, /^automation_executions_total\{.*status="(failed|timedout|failed-with-retry|other)"/);
+  if (classes !== runs) onFault('every failure has a class', `${classes} have one of ${runs} failures`);
+}
+
+function sumOf(shown: Shown, series: RegExp): number {
+  let sum = 0;
+  for (const [key, value] of shown) if (series.test(key)) sum += value;
+  return sum;
 }
 
 export function findEntry(final: Pick<Final, 'entriesOf'>, execution: Execution): LedgerEntry | undefined {

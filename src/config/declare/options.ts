@@ -157,6 +157,13 @@ export const generalOptions = {
       'How late a scheduled run may start before it counts as missed; at most half the time to the next one.',
     ),
   },
+  diagnosis: {
+    enabled: option(
+      boolean,
+      true,
+      'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
+    ),
+  },
   traces: traceOptions,
   metrics: {
     hold_new_series: option(duration('0s', '1h'), '60s').help(

@@ -1,3 +1,4 @@
+import type { FailureClass } from '../../domain/failure-class.ts';
 import type { JobNames } from '../../domain/job-path.ts';
 import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
@@ -109,9 +110,22 @@ function createChange(totals: Totals, rules: MeasureRules) {
   };
 }
 
+/** Computes how classified failures change the totals: every changed cell, with its new value. */
+export function measureFailures(
+  totals: Totals,
+  failures: readonly (JobNames & { readonly failureClass: FailureClass })[],
+): readonly Cell[] {
+  const { touch, cells } = createCellChanges(totals, {});
+  for (const { project, group, name, failureClass } of failures) {
+    const hasSlot = isNoJob(name) || totals.slots.has('jobs', toJobKey(project, group, name));
+    touch('failures', [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass]).count += 1;
+  }
+  return [...cells.values()];
+}
+
 type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
 
-function createCellChanges(totals: Totals, { isShown = false }: MeasureRules) {
+function createCellChanges(totals: Totals, { isShown = false }: Pick<MeasureRules, 'isShown'>) {
   const cells = new Map<string, MutableCell>();
   const begun = new Set<string>();
 

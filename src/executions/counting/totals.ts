@@ -1,12 +1,12 @@
 import type { Ending } from './naming.ts';
 
-/** The kinds of cells: finished runs by job and by trigger, their durations, their nodes, and the nodes that failed. */
-export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
+/** The kinds of cells: finished runs by job and by trigger, their durations, the classes of failures, their nodes, and the nodes that failed. */
+export const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
 /** Reports whether the labels of this kind begin with those of a job. */
 export function isOfJob(kind: CellKind): boolean {
-  return kind === 'runs' || kind === 'durations' || kind === 'nodes';
+  return kind === 'runs' || kind === 'durations' || kind === 'failures' || kind === 'nodes';
 }
 
 /** One label set of a counter or histogram, with its value. */

@@ -2,6 +2,7 @@ import type { Ledger } from '../../state/ledger.ts';
 import type { IdHour } from '../counting/id-hours.ts';
 import { createSeriesSlots, type Totals } from '../counting/series-slots.ts';
 import { type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
+import type { Failures } from './failures.ts';
 import { type LedgerChange, type LedgerFacts, planDocuments, readContents } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 import { type RecentRun, toNewest } from './recent-runs.ts';
@@ -21,9 +22,11 @@ export type LedgerCache = {
 export async function openLedgerCache(
   ledger: Ledger,
   server: string,
-  nowMs = Number.POSITIVE_INFINITY,
+  { nowMs = Number.POSITIVE_INFINITY, failures }: { nowMs?: number; failures?: Failures } = {},
 ): Promise<LedgerCache> {
-  const contents = readContents(await ledger.load(server));
+  const documents = await ledger.load(server);
+  failures?.load(documents);
+  const contents = readContents(documents);
   const { cells, jobs, states, idHours } = contents;
   const totals: Totals = { cells, jobs, slots: createSeriesSlots(cells.values(), jobs) };
   let recent = toNewest(contents.sheets, nowMs);

@@ -38,6 +38,12 @@ export const executionFamilies = {
     'trigger',
     'status',
   ),
+  failures: counter(
+    'automation_execution_failures_total',
+    'Failed executions by the class of the first cause, each counted once; requires diagnosis.enabled [execution/*/state].',
+    ...job,
+    'class',
+  ),
   duration: histogram(
     'automation_execution_duration_seconds',
     'Durations of finished executions; jobs without their own series are __other__ [project/*/executions].',

@@ -72,11 +72,15 @@ function sumOf(rules: SeriesRules, costs: readonly Cost[]): number {
 
 type Cost = readonly [family: Family, series: number];
 
+/** Few jobs fail in more ways than these: what is rare may exceed the reserve. */
+const usualClasses = 2;
+
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],
   [families.overdue, 1],
   [families.total, endings.length],
+  [families.failures, usualClasses],
   [families.nodes, 2],
   [families.averageDuration, 1],
   [families.lastStart, 1],
@@ -103,6 +107,7 @@ const ofEachProject: readonly Cost[] = [
   [families.queued, 2],
   [families.hidden, 1],
   [families.total, 3 * endings.length],
+  [families.failures, 3 * usualClasses],
   [families.nodes, 3 * 2],
   [families.nodeFailures, 1],
   [families.projectTotal, triggers.length * endings.length],

@@ -51,13 +51,16 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);
   }
 
-  async function publishAll({ cache, restoreGap, hold, release, room }: OpenRound, round: Round): Promise<void> {
+  async function publishAll(found: OpenRound, round: Round): Promise<void> {
+    const { cache, restoreGap, hold, room } = found;
     const { running, names } = round;
     const { totals } = cache;
     const states = restoreGap.readStates();
     const awakeTicks = clock.awakeTicks();
     // If commits fail, series that need no commit are still published.
-    const unkept = await release(hold.due(awakeTicks))
+    const unkept = await found
+      .countFailures()
+      .then(() => found.release(hold.due(awakeTicks)))
       .then(room.fit)
       .then(() => undefined, toError);
     observe.dropped('cap', room.missing());

@@ -79,6 +79,8 @@ function toCellRows(cell: Cell, bounds: readonly number[], exemplars: RowsInput[
       return families.total.rows(value, { ...job, status: fourth });
     case 'project-runs':
       return families.projectTotal.rows(value, { project, trigger: second, status: third });
+    case 'failures':
+      return families.failures.rows(value, { ...job, class: fourth });
     case 'nodes':
       return families.nodes.rows(value, { ...job, result: fourth });
     case 'node-failures':

@@ -18,7 +18,12 @@ export async function askForExecution(
   const workflows: Workflows = { read: (_jobId, ask) => ask() };
   for (let tries = 1; ; tries += 1) {
     const isLastTry = tries === maxTries;
-    const { source, isPending } = await gatherSteps(api, execution, { detail, workflows, isLastTry });
+    const { source, isPending } = await gatherSteps(api, execution, {
+      detail,
+      isDiagnosed: false,
+      workflows,
+      isLastTry,
+    });
     if (!isPending) return source;
     // The request makes the server load a state that it had unloaded.
     if (isLastTry) return { ...source, degraded: 'seal_timeout' };

@@ -1,4 +1,5 @@
-import type { CommitHook } from '../../executions/trace-port.ts';
+import { isFailure } from '../../domain/failure-class.ts';
+import type { CommitHook, TracingSide } from '../../executions/trace-port.ts';
 import type { Attempts } from './attempts.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
 
@@ -11,13 +12,15 @@ type CommitHookOptions = {
   maxAgeMs: number;
   /** Returns how many more traces may be pending. */
   room: () => number;
+  /** Keeps the class of a failure, to be counted; undefined where failures are not diagnosed. */
+  noteFailure: TracingSide['noteFailure'] | undefined;
   onPending: (pending: readonly PendingTrace[]) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
 /** Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction that counts. */
 export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
-  const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
+  const { attempts, nowMs, serverNowMs, maxAgeMs, room, noteFailure, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
   return {
     keep: (project, runs, epoch) => {
@@ -28,13 +31,21 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const chosen = young.slice(0, Math.max(0, room()));
       const pending = chosen.map((run): PendingTrace => ({ ...run, project, epoch, seenAtMs }));
       const noted = attempts.note(traceable, epoch, seenAtMs);
+      const kept = new Set(chosen);
+      // Their steps are not read.
+      const unread = noteFailure === undefined ? [] : traceable.filter((run) => isFailure(run) && !kept.has(run));
+      const failures = unread.flatMap((run) => noteFailure?.(project, run, 'unread') ?? []);
       choices.set(runs, {
-        noted: noted.done,
+        noted: () => {
+          noted.done();
+          for (const failure of failures) failure.done();
+        },
         pending,
         tooOld: traceable.length - young.length,
         tooMany: young.length - pending.length,
       });
-      return [...noted.documents, ...pending.map(toPendingDocument)];
+      const documents = failures.flatMap((failure) => failure.documents);
+      return [...noted.documents, ...documents, ...pending.map(toPendingDocument)];
     },
     // If the commit failed, the runs are selected again: report skipped ones only now.
     kept: (_project, runs) => {

@@ -1,7 +1,9 @@
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { type FailureClass, isFailure } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
+import type { TracingSide } from '../../executions/trace-port.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../plan/detail.ts';
@@ -39,6 +41,8 @@ export type EnricherOptions = {
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
+  /** Keeps the class of a failure, to be counted; undefined if `diagnosis` is off. */
+  readonly noteFailure: TracingSide['noteFailure'] | undefined;
   /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
   readonly toCause: (pending: PendingTrace, plan: Plan) => Cause | undefined;
   /** Called with every plan, for pages. */
@@ -96,7 +100,12 @@ export function createEnricher(options: EnricherOptions): Enricher {
     if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
     const isLastTry = waiting.isLastTry(entry);
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
-    const { source, isPending } = await gather(api, pending, { detail, workflows, isLastTry });
+    const { source, isPending } = await gather(api, pending, {
+      detail,
+      isDiagnosed: options.noteFailure !== undefined,
+      workflows,
+      isLastTry,
+    });
     waiting.noteAnswer(entry);
     if (isPending) return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
     return isLastTry || attempts.isComplete(pending) ? source : undefined;
@@ -164,12 +173,18 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     };
   }
 
+  function noteFailure(pending: PendingTrace, failureClass: FailureClass = 'unread') {
+    if (options.noteFailure === undefined || !isFailure(pending)) return { documents: [], done: () => undefined };
+    return options.noteFailure(pending.project, pending, failureClass);
+  }
+
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
     const plan = await options.plan(source, pending.epoch);
     const forgotten = attempts.forget(pending);
     const cause = causes.note(pending, plan && options.toCause(pending, plan));
-    const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents];
+    const failure = noteFailure(pending, plan?.failureClass);
+    const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents, ...failure.documents];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
@@ -183,6 +198,7 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     }
     forgotten.done();
     cause.done();
+    failure.done();
   };
 }
 

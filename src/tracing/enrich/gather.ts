@@ -4,6 +4,7 @@ import { executionOutput, type LogTail } from '../../api/endpoints/execution-out
 import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
 import { ApiError, isOfWholeServer } from '../../api/errors.ts';
+import { isFailure } from '../../domain/failure-class.ts';
 import { isSameRun } from '../../domain/same-run.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from '../../domain/step-state.ts';
@@ -14,8 +15,9 @@ import type { PendingTrace } from './pending.ts';
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** Parts that this detail does not show are not requested. */
+  /** Parts that this detail does not show are not requested, except for the steps of failures if `diagnosis` is on. */
   detail: Detail;
+  isDiagnosed: boolean;
   workflows: Workflows;
   /** Use what is available; do not wait for more. */
   isLastTry: boolean;
@@ -40,13 +42,17 @@ export async function gather(api: Api, pending: PendingTrace, options: GatherOpt
 /** Requests the parts of a trace other than its execution. */
 export async function gatherSteps(api: Api, execution: TracedExecution, options: GatherOptions): Promise<Gathered> {
   const { id } = execution;
-  const { detail, isLastTry } = options;
-  const answer = detail === 'root' ? undefined : await read(api.get(executionState, { path: { id } }), options);
+  const { detail, isDiagnosed, isLastTry } = options;
+  const isWanted = detail !== 'root' || (isDiagnosed && isFailure(execution));
+  const answer = !isWanted ? undefined : await read(api.get(executionState, { path: { id } }), options);
   const isStatePending = answer !== undefined && !isFinal(answer, execution);
   if (isStatePending && !isLastTry) return { source: { execution }, isPending: true };
   const state = answer === 'pending' || answer === 'failed' ? undefined : answer;
   const jobId = execution.job?.id;
-  const workflow = state === undefined || jobId === undefined ? undefined : await readWorkflow(api, jobId, options);
+  const workflow =
+    detail === 'root' || state === undefined || jobId === undefined
+      ? undefined
+      : await readWorkflow(api, jobId, options);
   const tail = needsReason(execution, state) ? await readTail(api, id, options) : undefined;
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
   const loggedReason = tail === 'failed' ? undefined : tail?.failureReason;

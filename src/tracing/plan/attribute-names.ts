@@ -40,6 +40,7 @@ export const own = {
   retryAttempt: 'automation.execution.retry.attempt',
   willRetry: 'automation.execution.will_retry',
   customStatus: 'automation.execution.custom_status',
+  failureClass: 'automation.failure.class',
   failedNodes: 'automation.execution.node.failed_count',
   succeededNodes: 'automation.execution.node.succeeded_count',
   scheduleDelay: 'automation.schedule.delay',

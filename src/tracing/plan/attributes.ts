@@ -1,3 +1,4 @@
+import type { FailureClass } from '../../domain/failure-class.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { actionRun, conventional, own, results, toOptionAttribute } from './attribute-names.ts';
@@ -61,13 +62,18 @@ export function toPipeline({ project = '', job }: TracedExecution): string | und
 export function setRootAttributes(
   { set }: AttributeList,
   source: SpanSource,
-  { outcome, settings }: { outcome: RootOutcome; settings: TraceSettings },
+  {
+    outcome,
+    failureClass,
+    settings,
+  }: { outcome: RootOutcome; failureClass: FailureClass | undefined; settings: TraceSettings },
 ): void {
   const { execution } = source;
   const { job } = execution;
   set(conventional.action, actionRun);
   set(conventional.result, results[outcome.result]);
   set(conventional.errorType, outcome.errorType);
+  set(own.failureClass, failureClass);
   set(own.project, execution.project);
   set(own.jobId, job?.id);
   set(own.jobGroup, job?.group);

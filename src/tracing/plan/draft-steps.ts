@@ -135,6 +135,11 @@ function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progr
 }
 
 function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
+  return { ...toOutcome(progress, below, isRecovered), word: progress.failureReason };
+}
+
+/** Computes the outcome of a step or node from its state and the outcomes below it. */
+function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
   const plain = { errorType: undefined, reason: undefined, isRecovered: false };
   switch (progress.condition) {
     case 'succeeded':

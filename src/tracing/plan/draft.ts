@@ -31,6 +31,8 @@ export type Outcome = {
   readonly errorType: string | undefined;
   /** The reason that the server gave here, as an error type. */
   readonly reason: string | undefined;
+  /** The server's own word for the reason. */
+  readonly word?: string | undefined;
   /** True if an error handler recovered it: it does not count as failed above. */
   readonly isRecovered: boolean;
   readonly why: string;

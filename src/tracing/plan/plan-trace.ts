@@ -1,3 +1,4 @@
+import type { FailureClass } from '../../domain/failure-class.ts';
 import { finish, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { own } from './attribute-names.ts';
@@ -6,6 +7,7 @@ import { reduceTo } from './detail.ts';
 import { type Draft, dropDuplicates, untimed } from './draft.ts';
 import { draftSteps } from './draft-steps.ts';
 import { estimateBytes } from './estimate.ts';
+import { toFailure } from './failure.ts';
 import { type Caller, findCaller, toSpanId, toTraceId } from './ids.ts';
 import { createLimiter } from './limit-spans.ts';
 import { type RootOutcome, toRootOutcome } from './root-outcome.ts';
@@ -20,6 +22,8 @@ export type Plan = {
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
   /** True if the execution ended with an unknown status. */
   readonly isUnknown: boolean;
+  /** Undefined for an execution that did not fail. */
+  readonly failureClass: FailureClass | undefined;
   /** The number of omitted spans. */
   readonly leftOut: number;
   readonly attempts: Attempts;
@@ -63,7 +67,14 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
   const trace = { traceId: frame.traceId, spans, resource, scope: settings.distro };
   const { nextAttemptId: next, retryAttempt: retry } = execution;
   const attempts = { previous: source.previousAttemptId, next, retry };
-  return { trace, caller: tellCaller(frame.caller, settings), isUnknown: root.outcome.isUnknown, leftOut, attempts };
+  return {
+    trace,
+    caller: tellCaller(frame.caller, settings),
+    isUnknown: root.outcome.isUnknown,
+    failureClass: root.failureClass,
+    leftOut,
+    attempts,
+  };
 }
 
 /** Near the last time that 64 bits of nanoseconds can hold. */
@@ -91,6 +102,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   return {
     source,
     outcome: root.outcome,
+    failureClass: root.failureClass,
     settings,
     traceId: joined?.traceId ?? toTraceId(namespace, String(execution.id)),
     rootName: pipeline === undefined ? 'RUN' : `RUN ${pipeline}`,
@@ -108,7 +120,7 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
   return joining.mode === 'parent' ? 'joined' : 'linked';
 }
 
-type RootDraft = { draft: Draft; outcome: RootOutcome };
+type RootDraft = { draft: Draft; outcome: RootOutcome; failureClass: FailureClass | undefined };
 
 /** Drafts the execution as a tree: the wait for its start, and its steps. */
 function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {
@@ -127,7 +139,7 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
     children: wait === undefined ? drafts : [wait, ...drafts],
     notStarted,
   };
-  return { draft, outcome };
+  return { draft, outcome, failureClass: toFailure(source, drafts)?.failureClass };
 }
 
 const minWaitMs = 2000;

@@ -73,6 +73,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
   let commits = 0;
   const enricher = createEnricher({
     server: 'prod',
+    noteFailure: undefined,
     ledger: {
       ...state.ledger,
       commit: async (...change) => {

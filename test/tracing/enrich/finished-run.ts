@@ -71,6 +71,7 @@ export async function setUp(given: Setting = {}) {
   };
   const enricher = createEnricher({
     attempts: createAttempts(),
+    noteFailure: undefined,
     server: 'prod',
     ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,
     client,

@@ -37,7 +37,7 @@ async function start() {
   endings.push(server.stop, close);
   const workflows = createWorkflows(() => 0);
   const gatherOnce = ({ isLastTry = false } = {}) =>
-    gatherSteps(api, failed, { detail: 'nodes', workflows, isLastTry });
+    gatherSteps(api, failed, { detail: 'nodes', isDiagnosed: true, workflows, isLastTry });
   return { server, gatherOnce };
 }
 

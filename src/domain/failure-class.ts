@@ -1,0 +1,85 @@
+import type { Execution, ExecutionStatus } from './execution.ts';
+
+/**
+ * The classes of failed executions: what could not be reached, was not permitted, was not found or is defined wrongly; the
+ * server itself; a person or a limit; the command. `unread` are those whose reason could not be read.
+ */
+export const failureClasses = [
+  'target',
+  'access',
+  'inventory',
+  'definition',
+  'system',
+  'stopped',
+  'work',
+  'unknown',
+  'unread',
+] as const;
+export type FailureClass = (typeof failureClasses)[number];
+
+/** Reports whether an execution counts among the failed ones, which have a class. */
+export function isFailure({
+  status,
+  failedNodes,
+  succeededNodes,
+}: Pick<Execution, 'status' | 'failedNodes' | 'succeededNodes'>): boolean {
+  // A one-time run may keep this word when it is over.
+  if (status === 'scheduled') return failedNodes.length > 0 || succeededNodes === 0;
+  return status !== 'succeeded' && status !== 'aborted' && status !== 'missed';
+}
+
+/** What decides the class of a failure. */
+export type FailureFacts = {
+  readonly status: ExecutionStatus;
+  readonly customStatus: string | undefined;
+  /** The server's word for the first cause. */
+  readonly reason: string | undefined;
+  /** True if the steps were read. */
+  readonly isRead: boolean;
+  /** True if steps ended only because they were stopped. */
+  readonly isStopped: boolean;
+};
+
+/** Returns the class of a failure. An execution that was cut off or ran out of time needs no word of its steps. */
+export function toFailureClass({ status, customStatus, reason, isRead, isStopped }: FailureFacts): FailureClass {
+  if (status === 'timedout') return 'stopped';
+  if (status === 'other' && customStatus === 'incomplete') return 'system';
+  if (reason !== undefined) return classByReason.get(reason) ?? 'unknown';
+  if (isStopped && status === 'failed-with-retry') return 'stopped';
+  return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
+}
+
+const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
+  target: ['HostNotFound', 'ConnectionTimeout', 'ConnectionFailure', 'SSHProtocolFailure'],
+  access: ['AuthenticationFailure', 'Unauthorized', 'StorageTierAccessError'],
+  inventory: ['NoMatchedNodes'],
+  definition: [
+    'ConfigurationFailure',
+    'InvalidOptions',
+    'NotFound',
+    'WrongParameter',
+    'EmptyValue',
+    'NoGroup',
+    'NoName',
+    'ParseArgumentsError',
+  ],
+  system: [
+    'PluginFailed',
+    'IOFailure',
+    'ServiceFailure',
+    'ExecutionServiceError',
+    'URLDownloadFailure',
+    'CopyFileFailed',
+    'ScriptPluginFileCopierOutputMissing',
+    'ScriptFileCopierPluginExpectedOutputMissing',
+  ],
+  stopped: ['Interrupted', 'ExecutionsDisabled', 'FlowControlHalted'],
+  work: ['NonZeroResultCode', 'ConditionNotMet', 'AnsibleNonZero', 'AnsibleError'],
+};
+
+const classByReason = new Map<string, FailureClass>(
+  Object.entries(reasonsByClass).flatMap(([name, reasons]) =>
+    // The cast is true: these are its keys.
+    reasons.map((reason) => [reason, name as FailureClass] as const),
+  ),
+);

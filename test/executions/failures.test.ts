@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { createFailures, type Failures } from '../../src/executions/ledger/failures.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+import { someRun } from './some-execution.ts';
+
+const run = someRun({ status: 'failed' });
+
+async function setScene() {
+  const ledger = createMemoryLedger();
+  const open = async () => {
+    const failures = createFailures();
+    const cache = await openLedgerCache(ledger, 'prod', { failures });
+    cache.totals.slots.settle(cache.totals.slots.claim());
+    const totals = () =>
+      [...cache.totals.cells.values()].map(({ kind, labels, count }) => `${kind} ${labels.join('/')} ${count}`);
+    return { failures, totals, count: () => failures.count(cache) };
+  };
+  /** Commits a class, and returns what is to be called after the commit. */
+  const commit = async (failures: Failures, ...noted: Parameters<Failures['note']>) => {
+    const { documents, done } = failures.note(...noted);
+    await ledger.commit('prod', { documents });
+    return done;
+  };
+  return { ledger, open, commit };
+}
+
+describe('executions/failures', () => {
+  it('counts a failure by its class with the next round, once', async () => {
+    const { ledger, open, commit } = await setScene();
+    const { failures, totals, count } = await open();
+    (await commit(failures, 'pay', run, 'target'))();
+    expect(totals()).toEqual([]);
+    await count();
+    await count();
+    expect(totals()).toEqual(['failures pay//__other__/target 1']);
+    expect((await ledger.load('prod')).filter(({ kind }) => kind === 'failure')).toEqual([]);
+  });
+
+  it('counts after a restart what was committed before it, once', async () => {
+    const { open, commit } = await setScene();
+    const before = await open();
+    (await commit(before.failures, 'pay', run, 'work'))();
+    const { totals, count } = await open();
+    await count();
+    expect(totals()).toEqual(['failures pay//__other__/work 1']);
+    const { totals: totalsLater, count: countLater } = await open();
+    await countLater();
+    expect(totalsLater()).toEqual(totals());
+  });
+
+  it('does not count twice what a ledger that was opened meanwhile has counted', async () => {
+    const { ledger, open } = await setScene();
+    const { failures, totals, count } = await open();
+    const { documents, done } = failures.note('pay', run, 'work');
+    await ledger.commit('prod', { documents });
+    failures.load(await ledger.load('prod'));
+    await count();
+    done();
+    await count();
+    expect(totals()).toEqual(['failures pay//__other__/work 1']);
+  });
+
+  it('counts runs without a job, and jobs with a slot, under their own names', async () => {
+    const { open, commit } = await setScene();
+    const { failures, totals, count } = await open();
+    (await commit(failures, 'pay', someRun({ id: 2, status: 'failed', job: undefined }), 'work'))();
+    await count();
+    expect(totals()).toEqual(['failures pay///work 1']);
+  });
+});

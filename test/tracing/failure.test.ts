@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { SpanSource } from '../../src/domain/span-source.ts';
+import type { StepState } from '../../src/domain/step-state.ts';
+import { toBareExecution } from '../../src/tracing/enrich/gather.ts';
+import { someRun } from '../executions/some-execution.ts';
+import { planSource } from './recorded.ts';
+
+const beginMs = 100_000;
+
+function step(context: string, changes: Partial<StepState> = {}): StepState {
+  return {
+    context,
+    condition: 'failed',
+    startedAtMs: beginMs,
+    endedAtMs: beginMs + 1000,
+    durationMs: undefined,
+    failureReason: undefined,
+    isNodeStep: true,
+    nodes: [],
+    workflow: undefined,
+    perNode: [],
+    ...changes,
+  };
+}
+
+/** The state of one node at a step, which ended that many seconds after the begin. */
+function node(name: string, failureReason: string, seconds: number, changes: Partial<StepState> = {}) {
+  return { ...step('', changes), node: name, failureReason, endedAtMs: beginMs + seconds * 1000 };
+}
+
+function classOf(steps: readonly StepState[] | undefined, changes: Partial<SpanSource> = {}) {
+  const run = someRun({ status: 'failed', startedAtMs: beginMs, endedAtMs: beginMs + 60_000 });
+  const execution = toBareExecution({ ...run, project: 'pay', epoch: 1, seenAtMs: 0 });
+  const state = steps && { ...step(''), isCompleted: true, serverNode: undefined, steps };
+  return planSource({ execution, state, ...changes }, {})?.failureClass;
+}
+
+describe('tracing/failure', () => {
+  it('takes the word of the node that failed first, not of the first step', () => {
+    const parallel = step('1', { nodes: [node('web01', 'NonZeroResultCode', 9), node('web02', 'HostNotFound', 4)] });
+    expect(classOf([parallel])).toBe('target');
+  });
+
+  it('follows a reference down to what failed in it', () => {
+    const child = step('1/1', { nodes: [node('web01', 'AuthenticationFailure', 3)] });
+    expect(classOf([step('1', { failureReason: 'JobFailed', isNodeStep: false, workflow: [child] })])).toBe('access');
+  });
+
+  it('passes over what an error handler recovered', () => {
+    const recovered = step('1', { nodes: [node('web01', 'HostNotFound', 1)] });
+    const handler = step('1e', { condition: 'succeeded', nodes: [node('web01', '', 2, { condition: 'succeeded' })] });
+    expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
+  });
+
+  it('takes the recovered step where a run failed although all its steps went well', () => {
+    const handled = step('1', { condition: 'succeeded', hadHandler: true, failureReason: 'ConnectionFailure' });
+    expect(classOf([handled])).toBe('target');
+  });
+
+  it('takes the word of the log where steps have none, and has none without both', () => {
+    expect(classOf([], { loggedReason: 'NoMatchedNodes' })).toBe('inventory');
+    expect(classOf([step('1')])).toBe('unknown');
+    expect(classOf(undefined)).toBe('unread');
+  });
+});
