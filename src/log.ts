@@ -1,6 +1,6 @@
 import pino from 'pino';
+import { toVisibleLines } from './domain/format.ts';
 import { toSecretForms } from './domain/secret.ts';
-import { toVisibleLines } from './domain/visible-text.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { toCount } from '../domain/sizes.ts';
+import { toCount } from '../domain/format.ts';
 import { systemClock } from '../domain/system-clock.ts';
 import { StateError } from '../state/state.ts';
 import { type CommandContext, exitCodes } from './command.ts';

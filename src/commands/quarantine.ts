@@ -1,5 +1,5 @@
 import { toAge, toTime } from '../domain/ages.ts';
-import { toCount, toSize } from '../domain/sizes.ts';
+import { toCount, toSize } from '../domain/format.ts';
 import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { findDaemon } from './find-daemon.ts';

@@ -1,5 +1,5 @@
 import { toAge, toDuration, toTime } from '../domain/ages.ts';
-import { toCount, toList } from '../domain/sizes.ts';
+import { toCount, toList } from '../domain/format.ts';
 import { serverLimits } from './limits.ts';
 import { isWell, kindsOfProblems, type ProblemKind } from './problem-kinds.ts';
 import { listUnreadable } from './running.ts';

@@ -1,5 +1,5 @@
 import { toAge, toTime } from '../domain/ages.ts';
-import { toCount } from '../domain/sizes.ts';
+import { toCount } from '../domain/format.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import { isWell } from './problem-kinds.ts';
 import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, Watcher } from './status.ts';

@@ -25,6 +25,7 @@ describe('config/json-schema', () => {
       'collectors',
       'web',
       'jobs',
+      'diagnosis',
       'executions',
       'schedule',
       'traces',

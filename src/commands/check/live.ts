@@ -7,7 +7,7 @@ import { tokens } from '../../api/endpoints/tokens.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { toDuration, toWait } from '../../domain/ages.ts';
-import { toCount, toSize } from '../../domain/sizes.ts';
+import { toCount, toSize } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 import { findForeign } from '../../state/sqlite-open.ts';
 import { encodeTrace } from '../../tracing/deliver/encode.ts';

@@ -8,7 +8,7 @@ import { ApiError } from '../../api/errors.ts';
 import { createProjectList } from '../../api/project-list.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { toExecutionSettings } from '../../daemon/server-settings.ts';
-import { toCount } from '../../domain/sizes.ts';
+import { toCount } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 import { planRoom } from '../../executions/series/series-plan.ts';
 import type { Collector, ProjectCollector } from '../../schedule/collector.ts';

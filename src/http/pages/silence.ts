@@ -1,4 +1,4 @@
-import { toCount } from '../../domain/sizes.ts';
+import { toCount } from '../../domain/format.ts';
 import type { Elsewhere, Watcher } from '../../status/status.ts';
 import { type Silence, toSilenceText, toWatcherText } from '../../status/watcher.ts';
 import { type Html, html } from './html.ts';

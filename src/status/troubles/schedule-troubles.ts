@@ -1,6 +1,6 @@
 import { toTime } from '../../domain/ages.ts';
+import { toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
-import { toCount, toList } from '../../domain/sizes.ts';
 import type { Blocker } from '../../expected-runs/deciding/blockers.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
 import type { Missed, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';

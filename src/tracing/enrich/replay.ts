@@ -1,9 +1,9 @@
 import { execution } from '../../api/endpoints/execution.ts';
 import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
+import { toVisible } from '../../domain/format.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { isWhole } from '../../domain/step-state.ts';
-import { toVisible } from '../../domain/visible-text.ts';
 import { encodeTrace } from '../deliver/encode.ts';
 import { conventional, own } from '../plan/attribute-names.ts';
 import { toNamespace } from '../plan/ids.ts';

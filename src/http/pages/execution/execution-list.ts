@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toLength } from '../../../domain/ages.ts';
+import { toCount, toList } from '../../../domain/format.ts';
 import { filterInPieces, noPause, type Pause } from '../../../domain/pause.ts';
-import { toCount, toList } from '../../../domain/sizes.ts';
 import type { EndedExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';

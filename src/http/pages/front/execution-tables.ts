@@ -1,5 +1,5 @@
 import { toAge, toDuration, toTime, toTook } from '../../../domain/ages.ts';
-import { toCount } from '../../../domain/sizes.ts';
+import { toCount } from '../../../domain/format.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from '../../../status/status.ts';
 import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';

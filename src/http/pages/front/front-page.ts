@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toDuration, toTime } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/format.ts';
 import type { Pause } from '../../../domain/pause.ts';
-import { toCount } from '../../../domain/sizes.ts';
 import { isWell } from '../../../status/problem-kinds.ts';
 import { findProblems, type Problem, toHeadline } from '../../../status/problems.ts';
 import type { HourOfRuns, ServerStatus, Status, TracesStatus } from '../../../status/status.ts';

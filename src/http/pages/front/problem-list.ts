@@ -1,4 +1,4 @@
-import { toCount } from '../../../domain/sizes.ts';
+import { toCount } from '../../../domain/format.ts';
 import { isWell, ofKind, type Place, type ProblemKind } from '../../../status/problem-kinds.ts';
 import { listAlike, type Problem, toHeadline, toSummary } from '../../../status/problems.ts';
 import type { ServerStatus, Status } from '../../../status/status.ts';

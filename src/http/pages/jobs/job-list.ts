@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import { toAge, toTime, toWait } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/format.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import { filterInPieces, finishInPieces, noPause, type Pause, sortInPieces } from '../../../domain/pause.ts';
-import { toCount } from '../../../domain/sizes.ts';
 import type { Blocker } from '../../../expected-runs/deciding/blockers.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';

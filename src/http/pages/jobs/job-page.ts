@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { toAge, toDuration, toLength, toTime, toWait } from '../../../domain/ages.ts';
-import { toCount } from '../../../domain/sizes.ts';
+import { toCount } from '../../../domain/format.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';

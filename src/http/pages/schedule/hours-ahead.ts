@@ -1,6 +1,6 @@
 import { toTime } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/format.ts';
 import { type JobNames, toJobPath } from '../../../domain/job-path.ts';
-import { toCount } from '../../../domain/sizes.ts';
 import type { HourAhead } from '../../../expected-runs/deciding/hours-ahead.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
 import { renderPathLink } from '../addresses.ts';

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { toAge, toTime } from '../../../domain/ages.ts';
-import { toCount, toSize } from '../../../domain/sizes.ts';
+import { toCount, toSize } from '../../../domain/format.ts';
 import type { DeliveryStatus, Elsewhere, QuarantineStatus, Status, TracesStatus } from '../../../status/status.ts';
 import type { Lifecycle } from '../../server/lifecycle.ts';
 import { createRoutes } from '../../server/routes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toCount, toSize } from '../../src/domain/sizes.ts';
+import { toCount, toSize } from '../../src/domain/format.ts';
 
-describe('domain/sizes', () => {
+describe('domain/format', () => {
   it.each([
     [0, '0 B'],
     [1023, '1023 B'],
