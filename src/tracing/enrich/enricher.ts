@@ -75,7 +75,7 @@ export type Enricher = {
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, client, timeoutMs, spooling, detail, attempts, clock, observe } = options;
   const waiting = createWaitingTraces(options);
-  const workflows = createWorkflows(clock.ticks);
+  const wanted = { detail, isDiagnosed: options.noteFailure !== undefined, workflows: createWorkflows(clock.ticks) };
   const causes = createCauses();
   const seal = createSeal(options, causes);
   let isLoaded = false;
@@ -100,12 +100,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
     const isLastTry = waiting.isLastTry(entry);
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
-    const { source, isPending } = await gather(api, pending, {
-      detail,
-      isDiagnosed: options.noteFailure !== undefined,
-      workflows,
-      isLastTry,
-    });
+    const { source, isPending } = await gather(api, pending, { ...wanted, isLastTry });
     waiting.noteAnswer(entry);
     if (isPending) return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
     return isLastTry || attempts.isComplete(pending) ? source : undefined;
