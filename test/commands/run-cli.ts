@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/commands/command-line.ts';
-import { toVisibleLines } from '../../src/domain/visible-text.ts';
+import { toVisibleLines } from '../../src/domain/format.ts';
 import { toChildEnvironment } from '../support/child.ts';
 
 export type CliRun = {
