@@ -78,7 +78,7 @@ describe('repository/docs', () => {
     expect(kept.length).toBeGreaterThan(1);
     expect(kept.filter(({ line }) => !line.startsWith('npm start --silent -- '))).toEqual([]);
     const printed = execFileSync('npm', ['start', '--silent', '--', 'acl'], { cwd: top, encoding: 'utf8' });
-    expect(printed).toMatch(/^# The least /);
+    expect(printed).toMatch(/^# The minimal rights /);
   });
 
   it('computes ids in a shell like the exporter', async () => {
