@@ -111,7 +111,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     totals: of('totals').pick(['true', 'true', 'true', 'any', 'none', 'more']),
     skewMs: of('skew').pick([0, 0, 0, 1500, -1500, 4000]),
     release: of('release').pick(releases),
-    ...(of('cleaner').chance(0.25) ? { keptMs: maxDelayMs + of('kept').between(2, 9) * minuteMs } : {}),
+    ...(of('cleaner').chance(0.25) ? { keptMs: maxDelayMs + of('kept').between(8, 20) * minuteMs } : {}),
     members: of('members').pick([1, 1, 2]),
     serverAheadMs: of('ahead').pick([0, 0, 37.4, -90_000.25, 600_000.5]),
     drift: of('drift').pick([0, 0, 2e-5, -3e-5]),
