@@ -29,12 +29,21 @@ export type Release = {
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
+  /** One of these rights on a job shows its executions in the history. */
+  readonly rowsFor: readonly JobRight[];
+  /** Which words for several projects the list of running executions takes: a `*`, names with commas between. */
+  readonly runningOf: readonly ('*' | ',')[];
+  /** A session's cookie beside a token spoils the token. */
+  readonly cookieSpoilsToken: boolean;
   readonly fractionalDates: boolean;
   /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
   /** As in the documents where real servers differ: step durations, workflow keys, token gates. */
   readonly asDocumented: boolean;
 };
+
+/** The rights on a job that show what it ran. */
+export type JobRight = 'read' | 'view' | 'view_history';
 
 /** Returns the release whose newest version is `apiVersion`, or the named one. */
 export function findRelease(dialect: DialectName, apiVersion: number, name?: string): Release {
@@ -47,12 +56,12 @@ export function findRelease(dialect: DialectName, apiVersion: number, name?: str
 
 type Row = readonly [apiVersion: number, name: string];
 
-// Names below 3.0.0 are approximate; of several releases with one API version, the last one comes first.
+// Names below 3.0.0 are approximate; of several releases with one API version, the usual one comes first; 6.2.0 stands for what comes after 6.1.
 const releases = `
   14 2.6.2, 15 2.6.4, 16 2.6.5, 17 2.6.7, 18 2.6.9, 19 2.8.0, 20 2.8.1, 21 2.9.0, 22 2.10.0, 23 2.10.4,
   24 2.11.0, 25 3.0.0, 26 3.0.1, 27 3.0.6, 28 3.0.8, 29 3.0.13, 30 3.0.17, 31 3.0.21, 32 3.1.0, 33 3.1.2,
   34 3.2.0, 35 3.3.0, 36 3.3.3, 37 3.3.8, 38 3.3.10, 39 3.4.0, 40 3.4.4, 41 4.8.0, 41 4.3.0, 41 4.1.0,
-  41 4.0.0, 42 4.9.0, 43 4.10.0, 44 4.11.0, 45 4.14.0, 46 5.0.0, 47 5.3.0, 58 6.0.0, 58 5.20.0
+  41 4.0.0, 42 4.9.0, 43 4.10.0, 44 4.11.0, 45 4.17.0, 45 4.14.0, 46 5.0.0, 47 5.3.0, 58 6.0.0, 58 5.20.0, 59 6.1.0, 59 6.2.0
 `
   .split(',')
   .map((row): Row => {
@@ -84,7 +93,10 @@ function asReal([apiVersion, name]: Row): Release {
     jobDeletedFlag: from(6),
     metricsStatus: apiVersion === 29 || apiVersion === 30,
     metricsCounts: from(5, 20),
-    metricsChecked: from(6),
+    metricsChecked: from(6, 2),
+    rowsFor: from(6, 2) ? ['read', 'view_history', 'view'] : from(6, 1) ? ['read', 'view_history'] : ['read'],
+    runningOf: !from(4, 14) || from(5, 2) ? ['*', ','] : from(5) ? ['*'] : [],
+    cookieSpoilsToken: !from(6),
     fractionalDates: major === 6 && minor === 0,
     refusesOddPaths: from(6),
     asDocumented: false,
@@ -108,6 +120,9 @@ function asDocumented([apiVersion, name]: Row): Release {
     jobDeletedFlag: false,
     metricsStatus: false,
     metricsCounts: false,
+    rowsFor: ['read'],
+    runningOf: ['*', ','],
+    cookieSpoilsToken: false,
     poolGauge: false,
     fractionalDates: false,
     refusesOddPaths: false,

@@ -9,12 +9,16 @@ export function refuseSystem(request: ApiRequest): Answer | undefined {
 }
 
 /** Returns the project of the path, or the answer that refuses it. */
-export function openProject(request: ApiRequest, name = parameter(request, 'project')): Project | Answer {
+export function openProject(
+  request: ApiRequest,
+  name = parameter(request, 'project'),
+  isForAll = false,
+): Project | Answer {
   const project = request.world.projects.get(name);
   if (project === undefined || project.deleted) {
     return fail(request, 404, 'api.error.project.missing', [`Project does not exist: ${name}`, name]);
   }
-  if (!mayReadProject(request, name)) return denied(request, 'read', 'Project', name);
+  if (!isForAll && !mayReadProject(request, name)) return denied(request, 'read', 'Project', name);
   if (project.disabled) return fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${name}`, name]);
   return project;
 }

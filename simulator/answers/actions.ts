@@ -23,7 +23,7 @@ export function abortExecution(request: ApiRequest): Answer {
   return ok({ abort: { status: 'pending' }, execution: { ...links(request, execution), status: 'running' } });
 }
 
-/** job/{id}/run and job/{id}/executions (API reference, "Jobs"); with `runAtTime`, one run at a later time. */
+/** job/{id}/run (API reference, "Jobs"); with `runAtTime`, one run at a later time. */
 export function runJob(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) return job;

@@ -10,11 +10,11 @@ export function keyStorage(request: ApiRequest): Answer {
     .filter((part) => part !== '')
     .join('/')
     .replace(/\/$/, '');
-  if (!request.caller.policy.systemRead) return denied(request, 'read', 'Path', path);
+  if (!request.caller.policy.systemRead) return absent(request, path, denied(request, 'read', 'Path', path));
   const key = keys.find((candidate) => candidate.path === path);
   if (key !== undefined) return wantsContent(request) ? toContent(request, key) : ok(toKey(request, key));
   const below = keys.filter((candidate) => candidate.path.startsWith(`${path}/`));
-  if (below.length === 0 && path !== 'keys') return missing(request, 'Key', path);
+  if (below.length === 0 && path !== 'keys') return absent(request, path, missing(request, 'Key', path));
   const children = new Map<string, unknown>();
   for (const candidate of below) {
     const rest = candidate.path.slice(path.length + 1).split('/');
@@ -22,6 +22,12 @@ export function keyStorage(request: ApiRequest): Answer {
     children.set(childPath, rest.length === 1 ? toKey(request, candidate) : toFolder(request, childPath));
   }
   return ok({ ...toFolder(request, path), ...(children.size === 0 ? {} : { resources: [...children.values()] }) });
+}
+
+/** Real servers answer the same for a missing and for a denied path. */
+function absent({ world }: ApiRequest, path: string, documented: Answer): Answer {
+  if (world.release.asDocumented) return documented;
+  return { status: 404, json: { error: `resource not found: /${path}${path === 'keys' ? '/' : ''}` } };
 }
 
 type Key = { readonly path: string; readonly kind: 'private' | 'public' | 'password'; readonly size: string };
@@ -85,19 +91,6 @@ export function projectAcls(request: ApiRequest): Answer {
     ? ok(toAcls(request, `project/${encodeURIComponent(project.name)}/acl`))
     : denied(request, 'read', 'ACL for Project', project.name);
 }
-
-/** feature/ and feature/{name} (v42): an unknown feature is off, not missing. */
-export function features(request: ApiRequest): Answer {
-  const name = parameter(request, 'name');
-  return name === ''
-    ? ok(known)
-    : ok({ name, enabled: known.find((feature) => feature.name === name)?.enabled ?? false });
-}
-
-const known = [
-  { name: 'runner', enabled: false },
-  { name: 'emailCSSFramework', enabled: true },
-];
 
 function toAcls(request: ApiRequest, path: string) {
   const name = 'readers.aclpolicy';

@@ -4,7 +4,7 @@ import { type Answer, type ApiRequest, href, invalidRequest, ok, parameter, text
 /** The list of enabled metrics endpoints (API reference, "System information, metrics, log storage"). */
 export function metricsList(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) return refusal;
+  if (refusal !== undefined) return ofServlet(request, refusal);
   const entries: [string, unknown][] = names
     .filter((name) => isOn(request, name))
     .map((name) => [name, { href: href(request, `metrics/${name}`) }]);
@@ -13,7 +13,7 @@ export function metricsList(request: ApiRequest): Answer {
 
 export function metricsEndpoint(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
-  if (refusal !== undefined) return refusal;
+  if (refusal !== undefined) return ofServlet(request, refusal);
   const name = parameter(request, 'name');
   if (!isOn(request, name)) return invalidRequest(request.world, `/api/${request.version}/metrics/${name}`);
   const isServlet = request.world.release.metrics === 'servlet';
@@ -27,6 +27,12 @@ export function metricsEndpoint(request: ApiRequest): Answer {
     default:
       return threads(request);
   }
+}
+
+/** Servlets have an error of their own. */
+function ofServlet({ world: { release } }: ApiRequest, refusal: Answer): Answer {
+  if (release.asDocumented || release.metrics !== 'servlet') return refusal;
+  return { status: 401, json: { error: true, message: 'Unauthorized' } };
 }
 
 /** In 6.x, one gauge that throws makes the whole answer fail. */

@@ -96,15 +96,6 @@ export function projectNodes(request: ApiRequest): Answer {
   return inFormat(request, Object.fromEntries([...project.nodes].filter(([, node]) => matches(node, filter))));
 }
 
-export function oneNode(request: ApiRequest): Answer {
-  const project = openProject(request);
-  if (isAnswer(project)) return project;
-  if (!covers(request.caller.policy.nodes, project.name)) return denied(request, 'read', 'Resource', 'node');
-  const name = parameter(request, 'name');
-  const node = project.nodes.get(name);
-  return node === undefined ? missing(request, 'Node Name', name) : inFormat(request, { [name]: node });
-}
-
 function inFormat(request: ApiRequest, nodes: Readonly<Record<string, NodeResource>>): Answer {
   const accepted = request.accept?.includes('json') === true ? 'json' : undefined;
   const format = request.query.get('format') ?? accepted ?? (request.version >= 23 ? 'json' : 'xml');

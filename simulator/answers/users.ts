@@ -114,18 +114,6 @@ export function tokenList(request: ApiRequest): Answer {
   return ok(visible.map((credential) => toToken(request, credential)));
 }
 
-export function oneToken(request: ApiRequest): Answer {
-  const { policy, user } = request.caller;
-  const id = parameter(request, 'id');
-  // Below v19 the id is the token itself.
-  const found = tokensOf(request).find(
-    (credential) => (request.version < 19 ? credential.secret : credential.id) === id,
-  );
-  return found === undefined || (!policy.admin && found.creator !== user)
-    ? missing(request, 'API Token ID', id)
-    : ok(toToken(request, found));
-}
-
 function tokensOf({ world }: ApiRequest): Credential[] {
   return [...world.credentials.values()].filter(({ kind }) => kind === 'token');
 }

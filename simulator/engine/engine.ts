@@ -1,6 +1,6 @@
 import { type Job, type Member, maySchedule, startOfCommand, startOfJob } from '../world/installation.ts';
 import type { Habit, World, WorldEvent } from '../world/world.ts';
-import { endExecution, reachEnd, showEnd } from './finish.ts';
+import { countRun, endExecution, reachEnd, showEnd } from './finish.ts';
 import { accelerate, nextTime } from './schedule.ts';
 import { beginWork, requestStart } from './start.ts';
 import { storeLog } from './storage.ts';
@@ -68,6 +68,9 @@ function happen(world: World, event: WorldEvent, atMs: number): void {
       return;
     case 'show':
       showEnd(world, event.execution);
+      return;
+    case 'count':
+      if (event.during?.end === undefined && event.during?.lostAtMs === undefined) countRun(event.job, event.ms);
       return;
     case 'store':
       storeLog(world, event.execution, event.attempt, atMs);

@@ -1,4 +1,11 @@
-import { type Execution, endedAt, type Project, type StoredStatus, startedAt } from '../world/installation.ts';
+import {
+  type Execution,
+  endedAt,
+  type Job,
+  type Project,
+  type StoredStatus,
+  startedAt,
+} from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { planOf, toOutcome } from './outcome.ts';
 import { requestStart, serveWaiting } from './start.ts';
@@ -48,15 +55,25 @@ export function showEnd(world: World, execution: Execution): void {
   project.open.delete(execution.id);
   project.completed.add(execution);
   world.history.push(execution);
-  if (job !== undefined) {
-    job.statistics.count += 1;
-    job.statistics.totalMs += endedAt(execution) - startedAt(execution);
-    job.statistics.succeeded += end.stored === 'succeeded' ? 1 : 0;
+  if (job !== undefined && end.stored === 'succeeded') {
+    // What was put there as past was counted in the past.
+    const atMs = (execution.fitMs === undefined ? end.visibleAtMs : end.atMs) + world.settings.averageDelayMs;
+    const ms = endedAt(execution) - startedAt(execution);
+    if (atMs <= world.playedMs) countRun(job, ms);
+    else world.queue.push(atMs, { kind: 'count', job, ms, during: undefined });
   }
   const meter = end.abortedBy !== undefined ? 'aborted' : end.stored === 'succeeded' ? 'succeeded' : 'failed';
   member.meters[meter] += 1;
   world.queue.push(end.visibleAtMs + world.settings.storageDelayMs, { kind: 'store', execution, attempt: 0 });
   forgetOldest(world);
+}
+
+/** The mean of ten runs, then each new run weighs a tenth. */
+export function countRun({ statistics }: Job, ms: number): void {
+  const { count, totalMs } = statistics;
+  const isFirst = count === 0 || totalMs === 0;
+  const rest = isFirst ? 0 : count < 10 ? totalMs : totalMs - Math.floor(totalMs / count);
+  Object.assign(statistics, { count: isFirst ? 1 : Math.min(10, count + 1), totalMs: rest + ms });
 }
 
 function planRetry(world: World, execution: Execution, atMs: number): void {

@@ -2,6 +2,7 @@ import { toSeed } from '../random.ts';
 import type { Execution, Member, Start } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { planOf } from './outcome.ts';
+import type { WorkflowRun } from './plan.ts';
 
 /** Starts a run, or queues it for a scheduler thread; undefined if the server refuses. */
 export function requestStart(world: World, start: Start, atMs: number): Execution | undefined {
@@ -48,9 +49,25 @@ export function beginWork(world: World, execution: Execution, workAtMs: number):
   execution.member.meters.started += 1;
   const plan = planOf(execution);
   execution.plan = plan;
+  countReferences(world, execution, plan);
   const lengthMs = plan.endMs ?? 0;
   const limitMs = execution.work.timeoutMs ?? Number.POSITIVE_INFINITY;
   world.queue.push(workAtMs + Math.min(lengthMs, limitMs), { kind: 'end', execution });
+}
+
+/** A job that runs as a step counts for its own average, however it ends. */
+function countReferences(world: World, execution: Execution, { steps }: WorkflowRun): void {
+  for (const { step, nodes, workflow, perNode, ...span } of steps) {
+    const job = step.kind === 'jobref' ? world.jobs.get(step.text) : undefined;
+    for (const { startMs, endMs } of job === undefined ? [] : perNode.size > 0 ? nodes.values() : [span]) {
+      if (job === undefined || startMs === undefined || endMs === undefined) continue;
+      const event = { kind: 'count', job, ms: endMs - startMs, during: execution } as const;
+      world.queue.push(execution.workAtMs + endMs, event);
+    }
+    for (const below of perNode.size > 0 ? perNode.values() : workflow === undefined ? [] : [workflow]) {
+      countReferences(world, execution, below);
+    }
+  }
 }
 
 /** Gives free threads to waiting runs. */

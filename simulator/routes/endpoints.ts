@@ -1,16 +1,15 @@
 import { abortExecution, runCommand, runJob } from '../answers/actions.ts';
 import type { Answerer } from '../answers/answer.ts';
 import { oneExecution } from '../answers/executions/execution.ts';
-import { jobExecutions, projectExecutions, runningExecutions } from '../answers/executions/execution-lists.ts';
+import { projectExecutions, runningExecutions } from '../answers/executions/execution-lists.ts';
 import { executionOutput, outputWithState } from '../answers/executions/execution-output.ts';
 import { executionState } from '../answers/executions/execution-state.ts';
 import { executionsMetrics } from '../answers/executions/executions-metrics.ts';
-import { history } from '../answers/executions/history.ts';
-import { browseJobs, jobDefinition, jobMeta, jobWorkflow } from '../answers/job-detail.ts';
+import { jobDefinition, jobWorkflow } from '../answers/job-detail.ts';
 import { jobForecast, jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts';
-import { features, keyStorage, projectAcls, systemAcls } from '../answers/key-storage.ts';
+import { keyStorage, projectAcls, systemAcls } from '../answers/key-storage.ts';
 import { metricsEndpoint, metricsList } from '../answers/metrics.ts';
-import { oneNode, oneProject, projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
+import { oneProject, projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
 import {
   executionStatus,
   incompleteLogs,
@@ -19,7 +18,7 @@ import {
   setExecutionMode,
   systemInfo,
 } from '../answers/system.ts';
-import { oneToken, tokenList, userClass, userClassOf, userInfo, userList, userRoles } from '../answers/users.ts';
+import { tokenList, userClass, userClassOf, userInfo, userList, userRoles } from '../answers/users.ts';
 import type { Release } from '../release.ts';
 
 /** Every endpoint of the simulated service, with the smallest version that has it. */
@@ -41,14 +40,10 @@ export const endpoints: readonly Endpoint[] = [
   get('project/:project/jobs', 14, jobList),
   get('scheduler/jobs', 17, scheduledJobs),
   get('scheduler/server/:uuid/jobs', 17, scheduledJobs),
-  get('project/:project/jobs/browse', 46, browseJobs),
   get('job/:id', 14, jobDefinition),
   get('job/:id/info', 18, jobInfo),
   get('job/:id/forecast', 31, jobForecast),
   get('job/:id/workflow', 33, jobWorkflow, { realSince: () => 34 }),
-  get('job/:id/meta', 46, jobMeta),
-  get('job/:id/executions', 14, jobExecutions),
-  post('job/:id/executions', 14, runJob),
   post('job/:id/run', 14, runJob),
   get('executions/metrics', 29, executionsMetrics),
   get('project/:project/executions/metrics', 29, executionsMetrics),
@@ -64,22 +59,17 @@ export const endpoints: readonly Endpoint[] = [
   get('execution/:id/abort', 14, abortExecution),
   get('project/:project/run/command', 14, runCommand),
   post('project/:project/run/command', 14, runCommand),
-  get('project/:project/history', 14, history),
   get('project/:project/resources', 14, projectNodes),
-  get('project/:project/resource/:name', 14, oneNode),
   get('project/:project/acl', 13, projectAcls),
   get('system/acl', 14, systemAcls),
   get('storage/keys', 11, keyStorage),
   get('storage/keys/*path', 11, keyStorage),
   get('tokens', 11, tokenList, { realSince: sinceOfTokens }),
   get('tokens/:user', 11, tokenList, { realSince: sinceOfTokens }),
-  get('token/:id', 11, oneToken, { realSince: sinceOfTokens }),
   get('user/list', 27, userList, { realSince: () => 21 }),
   get('user/info', 21, userInfo),
   get('user/info/:user', 21, userInfo),
   get('user/roles', 30, userRoles),
-  get('feature', 42, features),
-  get('feature/:name', 42, features),
   get('userclass/:what', 41, userClass, { commercial: true }),
   get('userclass/user/:user', 41, userClassOf, { commercial: true }),
 ];

@@ -110,6 +110,9 @@ export function authenticate(
   if (credential === undefined || isExpired(credential, nowMs)) {
     return refuse(request, world, `(Token:${shown.secret.slice(0, 4)}****)`, url.pathname);
   }
+  if (world.release.cookieSpoilsToken && request.headers.cookie?.includes('JSESSIONID=') === true) {
+    return refuse(request, world, `(Token:${shown.secret.slice(0, 4)}****)`, url.pathname);
+  }
   const by = shown.kind === 'bearer' ? 'bearer' : 'token';
   return { user: credential.user, policy: credential.policy, by };
 }

@@ -24,11 +24,10 @@ export const policySchema = z.strictObject({
   eachNode: allOrNames,
   /** Jobs by id whose definition and executions stay hidden. */
   hiddenJobs: names,
-  /**
-   * Jobs by id that may be viewed but not read: lists and schedules have them, their executions and definitions stay
-   * hidden.
-   */
+  /** Jobs by id that may be viewed and not read: their definition stays hidden, and what they ran is shown by some lists only. */
   viewedJobs: names,
+  /** Jobs by id whose history may be viewed. */
+  pastJobs: names,
 });
 
 export type Policy = Readonly<z.infer<typeof policySchema>>;
@@ -60,6 +59,7 @@ export const everythingPolicy: Policy = {
   eachNode: '*',
   hiddenJobs: [],
   viewedJobs: [],
+  pastJobs: [],
 };
 
 /** Read access to everything and nothing more, as recommended for an exporter. */

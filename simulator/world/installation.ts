@@ -105,7 +105,8 @@ export type Job = {
   owner: Member | undefined;
   /** Counts schedule changes; triggers of an earlier count are void. */
   generation: number;
-  readonly statistics: { count: number; totalMs: number; succeeded: number };
+  /** `count` is 10 at most. */
+  readonly statistics: { count: number; totalMs: number };
   readonly createdAtMs: number;
   /** When it was last saved, also by a switch. */
   modifiedAtMs: number;
@@ -120,14 +121,14 @@ export function createJob(project: Project, definition: JobDefinition, owner: Me
     scheduleEnabled: definition.scheduleEnabled ?? true,
     owner: definition.schedule === undefined ? undefined : owner,
     generation: 0,
-    statistics: { count: 0, totalMs: 0, succeeded: 0 },
+    statistics: { count: 0, totalMs: 0 },
     createdAtMs: project.createdAtMs,
     modifiedAtMs: project.createdAtMs,
   };
 }
 
-export function averageDuration(job: Job): number {
-  return job.statistics.count === 0 ? 0 : Math.round(job.statistics.totalMs / job.statistics.count);
+export function averageDuration({ statistics: { count, totalMs } }: Job): number {
+  return count === 0 ? 0 : Math.floor(totalMs / count);
 }
 
 /** Returns `group/name`, or only the name at the top level. */
@@ -279,6 +280,11 @@ export function toStatus(execution: Execution, atMs: number): string {
   if (execution.retriedBy !== undefined || end.stored === 'failed-with-retry') return 'failed-with-retry';
   if (end.timedOut) return 'timedout';
   return ['failed', 'missed'].includes(end.stored) ? end.stored : 'other';
+}
+
+/** The job that ran it, as long as there is that job. */
+export function jobOf({ job, jobDeleted }: Pick<Execution, 'job' | 'jobDeleted'>): Job | undefined {
+  return jobDeleted ? undefined : job;
 }
 
 export function endedAt(execution: Execution): number {

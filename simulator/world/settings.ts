@@ -33,6 +33,8 @@ export const settingsSchema = z.strictObject({
   apiForSessions: z.boolean(),
   publicUrl: z.string().or(z.undefined()),
   storageDelayMs: z.number(),
+  /** A run changes the average of its job this long after its end is visible. */
+  averageDelayMs: z.number(),
   loadAverage: z.number(),
 });
 
@@ -61,6 +63,7 @@ export function createSettings(release: Release): Settings {
     apiForSessions: true,
     publicUrl: undefined,
     storageDelayMs: 1500,
+    averageDelayMs: 1000,
     loadAverage: 0.42,
   };
 }

@@ -1,4 +1,5 @@
-import { type Execution, fullName, type Job } from '../../world/installation.ts';
+import type { Release } from '../../release.ts';
+import { type Execution, fullName, type Job, jobOf } from '../../world/installation.ts';
 import { type Answer, type ApiRequest, badParameter } from '../answer.ts';
 import { beforeNow, readDate } from '../dates.ts';
 import { isInGroup } from '../jobs.ts';
@@ -58,7 +59,7 @@ type Predicate = (execution: Execution) => boolean;
 
 const jobFilters = ['jobIdListFilter', 'excludeJobIdListFilter', 'jobListFilter', 'excludeJobListFilter', 'groupPath'];
 
-function readPredicates({ query, version }: ApiRequest): Predicate[] {
+function readPredicates({ query, version, world: { release } }: ApiRequest): Predicate[] {
   const found: Predicate[] = [];
   const on = (name: string, make: (value: string, all: readonly string[]) => Predicate) => {
     const all = query.getAll(name);
@@ -66,10 +67,13 @@ function readPredicates({ query, version }: ApiRequest): Predicate[] {
   };
   on('userFilter', (user) => (execution) => execution.user === user);
   on('abortedbyFilter', (user) => (execution) => execution.end?.abortedBy === user);
-  on('adhoc', (value) => (execution) => (execution.job === undefined) === (value === 'true'));
-  on('jobIdListFilter', (_, all) => (execution) => all.includes(execution.job?.id ?? ''));
+  on('adhoc', (value) => (execution) => isAdhoc(execution, release) === (value === 'true'));
+  on('jobIdListFilter', (_, all) => (execution) => all.includes(jobOf(execution)?.id ?? ''));
   const onJob = (name: string, holds: (job: Job, value: string, all: readonly string[]) => boolean) =>
-    on(name, (value, all) => (execution) => execution.job !== undefined && holds(execution.job, value, all));
+    on(name, (value, all) => (execution) => {
+      const job = jobOf(execution);
+      return job !== undefined && holds(job, value, all);
+    });
   onJob('excludeJobIdListFilter', ({ id }, _, all) => !all.includes(id));
   onJob('jobListFilter', (job, _, all) => all.includes(fullName(job)));
   onJob('excludeJobListFilter', (job, _, all) => !all.includes(fullName(job)));
@@ -79,6 +83,11 @@ function readPredicates({ query, version }: ApiRequest): Predicate[] {
   onJob('jobExactFilter', ({ definition }, name) => definition.name === name);
   if (version >= 20) on('executionTypeFilter', (type) => (execution) => execution.type === type);
   return found;
+}
+
+/** Up to 5.x, a run of a deleted job looks like a command. */
+function isAdhoc(execution: Execution, { jobDeletedFlag }: Release): boolean {
+  return jobOf(execution) === undefined && !(jobDeletedFlag && execution.jobDeleted);
 }
 
 /** A status filter selects the stored status, which covers more than the shown one. */

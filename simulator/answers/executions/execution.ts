@@ -1,5 +1,6 @@
+import type { JobRight } from '../../release.ts';
 import { covers } from '../../world/access.ts';
-import { averageDuration, type Execution, endedAt, startedAt, toStatus } from '../../world/installation.ts';
+import { averageDuration, type Execution, endedAt, jobOf, startedAt, toStatus } from '../../world/installation.ts';
 import { mayReadJob, mayReadProject } from '../access.ts';
 import { type Answer, type ApiRequest, denied, fail, href, missing, ok, parameter, permalink } from '../answer.ts';
 import { toUnixDate } from '../dates.ts';
@@ -22,13 +23,23 @@ export function openExecution(request: ApiRequest): Execution | Answer {
     : execution;
 }
 
-export function mayReadExecution(request: ApiRequest, { project, job }: Execution): boolean {
-  if (job !== undefined) return mayReadJob(request, job) && !request.caller.policy.viewedJobs.includes(job.id);
-  return mayReadProject(request, project.name) && covers(request.caller.policy.adhoc, project.name);
+export function mayReadExecution(request: ApiRequest, execution: Execution): boolean {
+  return rightsOn(request, execution).some((right) => right !== 'view_history');
 }
 
-export function mayReadEventsOf({ caller }: ApiRequest, { project }: Execution): boolean {
-  return covers(caller.policy.events, project.name);
+/** Reports whether the history shows an execution; the right for that depends on the release. */
+export function isListed(request: ApiRequest, execution: Execution): boolean {
+  const { rowsFor } = request.world.release;
+  return rightsOn(request, execution).some((right) => rowsFor.includes(right));
+}
+
+function rightsOn(request: ApiRequest, { project, ...execution }: Execution): JobRight[] {
+  const { adhoc, viewedJobs, pastJobs } = request.caller.policy;
+  const job = jobOf(execution);
+  if (job === undefined) return mayReadProject(request, project.name) && covers(adhoc, project.name) ? ['read'] : [];
+  const found: JobRight[] = pastJobs.includes(job.id) ? ['view_history'] : [];
+  if (mayReadJob(request, job)) found.push(viewedJobs.includes(job.id) ? 'view' : 'read');
+  return found;
 }
 
 export function statusNow({ world }: ApiRequest, execution: Execution): string {
@@ -77,8 +88,10 @@ export function describe({ work }: Execution): string {
   return work.steps.map((step) => (step.kind === 'jobref' ? 'Job reference' : step.text)).join(' ; ');
 }
 
-function toJobPart(request: ApiRequest, { job, jobDeleted, options }: Execution) {
-  if (job === undefined || jobDeleted) return {};
+function toJobPart(request: ApiRequest, execution: Execution) {
+  const job = jobOf(execution);
+  if (job === undefined) return {};
+  const { options } = execution;
   const { definition, project, id } = job;
   const average = averageDuration(job);
   return {

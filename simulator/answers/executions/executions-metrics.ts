@@ -25,13 +25,13 @@ export function executionsMetrics(request: ApiRequest): Answer {
 function openProjects(request: ApiRequest): Project[] | Answer {
   const { release, projects } = request.world;
   if (parameter(request, 'project') !== '') {
-    const project = openProject(request);
+    const project = openProject(request, undefined, !release.asDocumented);
     if (isAnswer(project)) return project;
     return release.metricsChecked && !mayReadEvents(request, project.name)
-      ? denied(request, 'read', 'Resource', 'event')
+      ? denied(request, 'read', 'Events in project', project.name)
       : [project];
   }
-  // Up to 5.x, every caller gets the totals of the whole installation.
+  // Up to 6.1, every caller gets the totals of the whole installation.
   return [...projects.values()].filter(
     (project) => !project.deleted && (!release.metricsChecked || mayReadEvents(request, project.name)),
   );

@@ -193,7 +193,24 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('leaves out projects whose events may not be read, and answers 401 if none is left', async () => {
+  it.each([
+    [45, '4.14.0', [404, 404]],
+    [46, '5.0.0', [200, 404]],
+    [47, '5.3.0', [200, 200]],
+  ])(
+    'takes a star and a list for the name of a project where the release did: v%i, %s',
+    async (apiVersion, release, expected) => {
+      const simulator = await startSmall({ apiVersion, release });
+      const seen = [];
+      for (const names of ['*', 'pay,pay']) {
+        seen.push((await ask(simulator, `api/45/project/${names}/executions/running`)).status);
+      }
+      await simulator.stop();
+      expect(seen).toEqual(expected);
+    },
+  );
+
+  it('leaves out projects whose events are closed, and says 401 when none is left', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'blind', policy: { events: [] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'blind' } };

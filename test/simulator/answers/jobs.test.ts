@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { command, work } from '../../../simulator/scenarios/build.ts';
 import type { Simulator } from '../../../simulator/simulator.ts';
 import { createDirectSimulator } from '../../support/direct-simulator.ts';
-import { ask, asService, noon, settleId, startEmpty, startSmall } from '../caller.ts';
+import { ask, asService, settleId, startEmpty, startSmall } from '../caller.ts';
 
 describe('simulator/answers/jobs', () => {
   it.each([
@@ -128,33 +128,6 @@ describe('simulator/answers/job-workflow', () => {
     await simulator.stop();
     expect(text).toContain('{"jobRef":{"group":"parts","name":"inner","uuid":"inner","nodeStep":true},"jobId":"inner"');
     expect(text).toContain('"errorHandler":{"exec":"echo no"}');
-  });
-});
-
-describe('simulator/answers/history', () => {
-  it('pages and filters events, with its own status words (B 4.4)', async () => {
-    const simulator = await startSmall();
-    simulator.control.addFinished('pay', { startedAtMs: noon - 9000, endedAtMs: noon - 8000, status: 'aborted' });
-    const words = [];
-    for (const query of [
-      '',
-      '?statFilter=cancel',
-      '?jobListFilter=nightly/settle',
-      '?userFilter=amira',
-      '?recentFilter=1n',
-    ]) {
-      const { status, json } = await ask(simulator, `api/47/project/pay/history${query}`);
-      const { events = [] } = json as { events?: { statusString: string }[] };
-      words.push([status, ...events.map(({ statusString }) => statusString)]);
-    }
-    await simulator.stop();
-    expect(words).toEqual([
-      [200, 'cancel', 'fail', 'succeed'],
-      [200, 'cancel'],
-      [200, 'succeed'],
-      [200, 'fail'],
-      [400],
-    ]);
   });
 });
 

@@ -88,20 +88,6 @@ const rows: readonly Row[] = [
   },
   {
     section: 'B 4.2',
-    path: `job/${settleId}/executions`,
-    since: 14,
-    says: [
-      {
-        at: [14, 47],
-        dialect: 'rundeck',
-        json: { paging: { ...paging, count: 1, total: 1 }, executions: [real.one] },
-      },
-      { at: [14, 47], dialect: 'service', json: { paging: { ...paging, count: 1, total: 1 }, executions: [one] } },
-      { at: [14, 47], query: '?status=failed', json: none },
-    ],
-  },
-  {
-    section: 'B 4.2',
     path: 'executions/metrics',
     since: 29,
     says: [

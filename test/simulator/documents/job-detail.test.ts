@@ -2,9 +2,8 @@ import { describe } from 'vitest';
 import { backupId } from '../caller.ts';
 import { errorOf, type Row, testRows } from './row.ts';
 
-import { at58, backup, byHand, history, schedule, scheduled, settle } from './small-jobs.ts';
+import { at58, backup, byHand, history, scheduled, settle } from './small-jobs.ts';
 
-const stats = { name: 'stats', data: { averageDuration: 10333, executionCount: 1, successRate: 1 } };
 const hours = ['2026-01-15T13:00:00Z', '2026-01-15T14:00:00Z', '2026-01-15T15:00:00Z'];
 
 const rows: readonly Row[] = [
@@ -97,27 +96,6 @@ const rows: readonly Row[] = [
     says: [
       { at: [33], dialect: 'service', json: { workflow: [{ exec: 'true' }] } },
       { at: [34, 47, 58], json: { workflow: [{ exec: 'true' }] } },
-    ],
-  },
-  {
-    section: 'B 4.1, J 2',
-    path: `job/${settle.id}/meta`,
-    since: 46,
-    says: [
-      { at: [46, 47], query: '?meta=stats', json: [stats] },
-      { at: [46, 47], query: '?meta=schedule,stats', json: [schedule, stats] },
-    ],
-  },
-  {
-    section: 'J 2',
-    path: `job/${backupId}/meta`,
-    since: 46,
-    says: [
-      {
-        at: [46],
-        query: '?meta=stats',
-        json: [{ name: 'stats', data: { averageDuration: 0, executionCount: 0, successRate: null } }],
-      },
     ],
   },
   {

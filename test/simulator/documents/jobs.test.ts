@@ -1,8 +1,7 @@
 import { describe } from 'vitest';
-import { backupId } from '../caller.ts';
 import { anyUuid, errorOf, type Row, testRows } from './row.ts';
 
-import { at58, backup, byHand, history, schedule, scheduled, settle } from './small-jobs.ts';
+import { at58, backup, byHand, history, scheduled, settle } from './small-jobs.ts';
 
 const rows: readonly Row[] = [
   {
@@ -77,40 +76,6 @@ const rows: readonly Row[] = [
     path: 'job/none/info',
     since: 18,
     says: [{ at: [47], status: 404, json: errorOf(47, 'api.error.item.doesnotexist', 'Job ID does not exist: none') }],
-  },
-  {
-    section: 'A 4.11, J 2',
-    path: 'project/pay/jobs/browse',
-    since: 46,
-    says: [
-      {
-        at: [46, 47],
-        query: '?path=nightly&meta=schedule',
-        json: {
-          path: 'nightly',
-          items: [
-            {
-              job: true,
-              groupPath: 'nightly',
-              jobName: 'settle',
-              id: settle.id,
-              description: 'Settles the day',
-              meta: [schedule],
-            },
-          ],
-        },
-      },
-      {
-        at: [46],
-        json: {
-          path: '',
-          items: [
-            { job: false, groupPath: 'nightly' },
-            { job: true, groupPath: '', jobName: 'backup', id: backupId, description: '' },
-          ],
-        },
-      },
-    ],
   },
 ];
 

@@ -146,46 +146,6 @@ const rows: readonly Row[] = [
       },
     ],
   },
-  {
-    section: 'B 4.5',
-    path: 'project/pay/resource/web01',
-    since: 14,
-    says: [{ at: [14, 23, 47, 58], query: '?format=json', json: { web01 } }],
-  },
-  {
-    section: 'B 2.8, 4.4',
-    path: 'project/pay/history',
-    since: 14,
-    says: [
-      {
-        at: [14, 47],
-        query: '?max=1',
-        json: {
-          paging: { count: 1, total: 2, max: 1, offset: 0 },
-          events: [
-            {
-              starttime: 1768478370000,
-              endtime: 1768478380000,
-              title: 'adhoc',
-              status: 'failed',
-              statusString: 'fail',
-              summary: 'true',
-              'node-summary': { succeeded: 0, failed: 2, total: 2 },
-              user: 'amira',
-              project: 'pay',
-              'date-started': '2026-01-15T11:59:30Z',
-              'date-ended': '2026-01-15T11:59:40Z',
-              execution: {
-                id: 2,
-                href: '{base}/api/47/execution/2',
-                permalink: '{base}/project/pay/execution/show/2',
-              },
-            },
-          ],
-        },
-      },
-    ],
-  },
 ];
 
 describe('simulator/documents/projects', () => {

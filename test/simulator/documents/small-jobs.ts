@@ -36,14 +36,3 @@ export const history = {
   lastModified: '2026-01-15T12:00:00.000Z',
   lastModifiedBy: 'admin',
 };
-
-export const schedule = {
-  name: 'schedule',
-  data: {
-    scheduleEnabled: true,
-    executionEnabled: true,
-    hasSchedule: true,
-    serverNodeUUID: null,
-    nextExecutionTime: '2026-01-15T13:00:00Z',
-  },
-};

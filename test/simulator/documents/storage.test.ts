@@ -185,7 +185,13 @@ const rows: readonly Row[] = [
     path: 'storage/keys/no/such',
     since: 11,
     says: [
-      { at: [47], status: 404, json: errorOf(47, 'api.error.item.doesnotexist', 'Key does not exist: keys/no/such') },
+      { at: [47], dialect: 'rundeck', status: 404, json: { error: 'resource not found: /keys/no/such' } },
+      {
+        at: [47],
+        dialect: 'service',
+        status: 404,
+        json: errorOf(47, 'api.error.item.doesnotexist', 'Key does not exist: keys/no/such'),
+      },
     ],
   },
 ];

@@ -97,20 +97,6 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    section: 'A 4.1',
-    path: 'token/secret-token',
-    since: 11,
-    realSince: 19,
-    says: [
-      { at: [14, 18], dialect: 'service', json: { user: 'exporter', id: 'secret-token' } },
-      {
-        at: [19, 47],
-        status: 404,
-        json: errorOf(47, 'api.error.item.doesnotexist', 'API Token ID does not exist: secret-token'),
-      },
-    ],
-  },
-  {
     section: 'A 2.2, 4.6',
     path: 'user/list/',
     since: 27,
@@ -135,26 +121,6 @@ const rows: readonly Row[] = [
   { section: 'A 4.6', path: 'user/info/', since: 21, says: [{ at: [21, 47, 58], json: people[1] }] },
   { section: 'A 4.6', path: 'user/info/lee', since: 21, says: [{ at: [21, 47], json: people[3] }] },
   { section: 'A 4.6', path: 'user/roles', since: 30, says: [{ at: [30, 47, 58], json: { roles: ['admin'] } }] },
-  {
-    section: 'A 4.11, J 4',
-    path: 'feature/',
-    since: 42,
-    says: [
-      {
-        at: [42, 47],
-        json: [
-          { name: 'runner', enabled: false },
-          { name: 'emailCSSFramework', enabled: true },
-        ],
-      },
-    ],
-  },
-  {
-    section: 'A 4.11, J 4',
-    path: 'feature/unheard',
-    since: 42,
-    says: [{ at: [42, 47], json: { name: 'unheard', enabled: false } }],
-  },
 ];
 
 const commercial: readonly [path: string, json: unknown][] = [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ask, noon, startOneJob, untilEnd } from '../caller.ts';
+import { work } from '../../../simulator/scenarios/build.ts';
+import { ask, noon, oneStep, startOneJob, untilEnd } from '../caller.ts';
 
 describe('simulator/engine/finish', () => {
   it('retries a failed job: the next attempt exists at once, and its wait counts in its duration', async () => {
@@ -85,5 +86,51 @@ describe('simulator/engine/finish', () => {
     expect(state.json).toMatchObject({ executionState: 'SUCCEEDED', completed: true });
     expect(late.json).toMatchObject({ executions: [{ id: 1, status: 'succeeded' }] });
     expect((truth?.visibleAtMs ?? 0) - (truth?.endedAtMs ?? 0)).toBe(50_000);
+  });
+
+  it('takes the mean of ten successful runs, then lets each new one weigh a tenth, a moment after its end is visible', async () => {
+    const simulator = await startOneJob({});
+    const averages: unknown[] = [];
+    const read = async () => {
+      const { json } = await ask(simulator, 'api/47/job/job-1/info');
+      averages.push((json as { averageDuration?: number }).averageDuration);
+    };
+    const end = (seconds: number, status = 'succeeded') =>
+      simulator.control.addFinished('p', {
+        jobId: 'job-1',
+        startedAtMs: noon - 60_000 - seconds * 1000,
+        endedAtMs: noon - 60_000,
+        status,
+      });
+    await read();
+    end(90, 'failed');
+    await read();
+    for (let count = 1; count <= 10; count += 1) end(count);
+    await read();
+    end(105);
+    await read();
+    const id = simulator.control.runJob('job-1') ?? 0;
+    untilEnd(simulator, id);
+    const run = simulator.truth().executions.find((execution) => execution.id === id);
+    await read();
+    simulator.advance(1500);
+    await read();
+    await simulator.stop();
+    // 55 s of ten runs, one tenth of which makes room for 105 s.
+    const sum = 55_000 - 5500 + 105_000;
+    const next = Math.floor((sum - Math.floor(sum / 10) + (run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)) / 10);
+    expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);
+  });
+
+  it('counts a run as a step of another job for the average of that job, however it ends', async () => {
+    const simulator = await startOneJob({ failing: true });
+    const steps = [{ kind: 'jobref', text: 'job-1', nodeStep: false, seconds: 0, failureChance: 0 }] as const;
+    const whole = work(['n1'], steps, { references: new Map([['job-1', oneStep(undefined, true)]]) });
+    simulator.control.createJob('p', { name: 'whole', work: whole }, 'whole');
+    simulator.control.runJob('whole');
+    untilEnd(simulator, 1);
+    const { json } = await ask(simulator, 'api/47/job/job-1/info');
+    await simulator.stop();
+    expect((json as { averageDuration?: number }).averageDuration).toBeGreaterThan(2000);
   });
 });

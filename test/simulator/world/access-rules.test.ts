@@ -56,7 +56,7 @@ describe('simulator/world/access-rules', () => {
     const readingAll = await see(simulator);
     await simulator.stop();
 
-    expect(before).toEqual([403, 403, 403, undefined]);
+    expect(before).toEqual([403, 403, 403, 0]);
     expect(reading).toEqual([200, 200, 200, 1]);
     expect(readingAll).toEqual([200, 200, 200, 2]);
   });
