@@ -35,6 +35,10 @@ export type Release = {
   readonly runningOf: readonly ('*' | ',')[];
   /** A session's cookie beside a token spoils the token. */
   readonly cookieSpoilsToken: boolean;
+  /** The default SSH executor has one word for all failures, and tells them apart by the exit code. */
+  readonly failsUnknown: boolean;
+  /** A conditional step has its steps below it; otherwise they stand in its place. */
+  readonly nestsConditions: boolean;
   readonly fractionalDates: boolean;
   /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
@@ -97,6 +101,8 @@ function asReal([apiVersion, name]: Row): Release {
     rowsFor: from(6, 2) ? ['read', 'view_history', 'view'] : from(6, 1) ? ['read', 'view_history'] : ['read'],
     runningOf: !from(4, 14) || from(5, 2) ? ['*', ','] : from(5) ? ['*'] : [],
     cookieSpoilsToken: !from(6),
+    failsUnknown: from(4, 16),
+    nestsConditions: from(6),
     fractionalDates: major === 6 && minor === 0,
     refusesOddPaths: from(6),
     asDocumented: false,
@@ -120,6 +126,7 @@ function asDocumented([apiVersion, name]: Row): Release {
     jobDeletedFlag: false,
     metricsStatus: false,
     metricsCounts: false,
+    failsUnknown: false,
     rowsFor: ['read'],
     runningOf: ['*', ','],
     cookieSpoilsToken: false,

@@ -61,6 +61,10 @@ function toStep(request: ApiRequest, step: Step, depth: number, expanded: Set<st
       return { script: asDocumented ? 'true' : step.text, ...described, ...handled };
     case 'plugin':
       return { type: step.text, nodeStep: step.nodeStep, ...described, ...handled };
+    case 'conditional': {
+      const subSteps = (step.steps ?? []).map((inner) => toStep(request, inner, depth, expanded));
+      return { type: 'conditional', nodeStep: false, conditionGroups: [], subSteps, ...described };
+    }
     case 'jobref':
       return { ...toReference(request, step, depth, expanded), ...described, ...handled };
   }

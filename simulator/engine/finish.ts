@@ -31,7 +31,10 @@ export type Ending = {
 export function endExecution(world: World, execution: Execution, ending: Ending): void {
   const { atMs, stored, timedOut, abortedBy } = ending;
   const { member } = execution;
-  const { succeededNodes, failedNodes } = toOutcome(planOf(execution), atMs - execution.workAtMs);
+  const done = toOutcome(planOf(execution), atMs - execution.workAtMs);
+  // Nothing recorded which nodes a lost run had reached.
+  const { succeededNodes, failedNodes } =
+    execution.lostAtMs === undefined ? done : { succeededNodes: [], failedNodes: [] };
   const visibleAtMs = Math.max(atMs, world.playedMs) + world.settings.saveDelayMs;
   execution.end = { atMs, visibleAtMs, stored, timedOut, abortedBy, succeededNodes, failedNodes };
   if (Number.isFinite(execution.workAtMs) && execution.lostAtMs === undefined) {

@@ -1,4 +1,6 @@
+import type { Release } from '../release.ts';
 import type { Execution } from '../world/installation.ts';
+import type { Step } from '../world/work.ts';
 import { type NodeRun, planRun, type StepRun, type WorkflowRun } from './plan.ts';
 
 export type Outcome = {
@@ -90,6 +92,8 @@ export type Progress = {
   readonly final: boolean;
   /** The member's clock when the first step began. */
   readonly originMs: number;
+  /** Whether a step notices that the run was ended, and fails by that; otherwise it is closed with the run. */
+  readonly isNoticed: boolean;
 };
 
 export type Moment = {
@@ -105,7 +109,8 @@ export function progressOf(execution: Execution, atMs: number): Progress {
   const final = end !== undefined && lostAtMs === undefined && end.atMs <= atMs;
   const untilMs = Math.min(atMs, lostAtMs ?? atMs, end?.atMs ?? atMs);
   const beganMs = Number.isFinite(workAtMs) ? workAtMs : Number.POSITIVE_INFINITY;
-  return { cutMs: untilMs - beganMs, final, originMs: (Number.isFinite(workAtMs) ? workAtMs : startedAtMs) + skewMs };
+  const originMs = (Number.isFinite(workAtMs) ? workAtMs : startedAtMs) + skewMs;
+  return { cutMs: untilMs - beganMs, final, originMs, isNoticed: execution.seed % 2 === 0 };
 }
 
 type Span = {
@@ -120,12 +125,26 @@ export function momentOf(span: Span, progress: Progress, handlerMs?: number): Mo
   const { startMs, endMs } = span;
   if (startMs === undefined || endMs === undefined || startMs > progress.cutMs) {
     const state = progress.final ? 'NOT_STARTED' : 'WAITING';
-    return { state, startMs: undefined, endMs: undefined, reason: undefined };
+    return { state, startMs: undefined, endMs: progress.final ? progress.cutMs : undefined, reason: undefined };
   }
   if (endMs <= progress.cutMs) return { state: span.state, startMs, endMs, reason: span.reason };
-  if (progress.final) return { state: 'ABORTED', startMs, endMs: progress.cutMs, reason: 'Interrupted' };
+  if (progress.final) {
+    // A workflow is only ever closed as succeeded or failed.
+    const cut = 'steps' in span || progress.isNoticed ? 'FAILED' : 'ABORTED';
+    return { state: cut, startMs, endMs: progress.cutMs, reason: cut === 'FAILED' ? 'Interrupted' : undefined };
+  }
   const inHandler = handlerMs !== undefined && handlerMs <= progress.cutMs;
   return { state: inHandler ? 'RUNNING_HANDLER' : 'RUNNING', startMs, endMs: undefined, reason: undefined };
+}
+
+/** A failure in the words of a release: its reason, the exit code if there is one, and the message. */
+export function wordFailure(reason: string, { kind }: Step, { failsUnknown }: Release) {
+  const isExit = reason === 'NonZeroResultCode';
+  const code = isExit ? 1 : undefined;
+  const isBySsh = failsUnknown && (kind === 'exec' || kind === 'script') && (isExit || reason === 'ConnectionFailure');
+  if (!isBySsh) return { reason, code, message: isExit ? 'Result code was 1' : `${reason} on demand` };
+  const message = isExit ? 'Remote command failed with exit status 1' : 'Connection refused';
+  return { reason: 'Unknown', code: code ?? -1, message };
 }
 
 export function nodeMoment(run: NodeRun | undefined, progress: Progress): Moment {

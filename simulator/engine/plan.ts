@@ -52,7 +52,8 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
   const failedNodes = new Set<string>();
   let time = startMs;
   let stopped = false;
-  let failed = false;
+  // The node filter of the job found nothing.
+  let failed = nodes.length === 0 && work.steps.some(({ nodeStep }) => nodeStep);
   for (const [index, step] of work.steps.entries()) {
     const live = nodes.filter((node) => !failedNodes.has(node));
     if (stopped || live.length === 0) {
@@ -65,8 +66,10 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
     for (const [node, nodeRun] of run.nodes) {
       if (nodeRun.state === 'FAILED' && step.nodeStep) failedNodes.add(node);
     }
-    failed ||= run.state !== 'SUCCEEDED';
-    stopped ||= run.state !== 'SUCCEEDED' && !work.keepGoing;
+    const isLost = step.handler?.mendsRun === false && [...run.nodes.values()].some(hadHandler) && !work.keepGoing;
+    const isBad = isLost || (run.state !== 'SUCCEEDED' && run.state !== 'NOT_STARTED');
+    failed ||= isBad;
+    stopped ||= isBad && !work.keepGoing;
   }
   return { nodes, startMs, endMs: time, state: failed ? 'FAILED' : 'SUCCEEDED', steps, failedNodes };
 }
@@ -74,6 +77,7 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
 type Place = { readonly number: number; readonly nodes: readonly string[]; readonly startMs: number };
 
 function planStep(step: Step, { number, nodes, startMs }: Place, setting: Setting): StepRun {
+  if (step.kind === 'conditional') return planConditional(step, { number, nodes, startMs }, setting);
   const child = step.kind === 'jobref' && setting.depth < 4 ? setting.references.get(step.text) : undefined;
   if (child !== undefined && !step.nodeStep) return planReference(step, child, { number, nodes, startMs }, setting);
   const runs = new Map<string, NodeRun>();
@@ -94,7 +98,7 @@ function planStep(step: Step, { number, nodes, startMs }: Place, setting: Settin
     startMs,
     endMs: Math.max(...all.map((run) => run.endMs)),
     state: toStepState(all),
-    reason: all.find((run) => run.reason !== undefined)?.reason,
+    reason: all.find((run) => run.state === 'FAILED')?.reason ?? all.find(hadHandler)?.reason,
     nodes: runs,
     workflow: child === undefined ? undefined : toTemplate(child, nodes),
     perNode,
@@ -107,6 +111,29 @@ function planReference(step: Step, child: Work, { number, startMs }: Place, sett
   const reason = state === 'SUCCEEDED' ? undefined : 'JobFailed';
   const endMs = (workflow.endMs ?? startMs) + 15;
   return { number, step, startMs, endMs, state, reason, nodes: new Map(), workflow, perNode: new Map() };
+}
+
+function planConditional(step: Step, { number, nodes, startMs }: Place, setting: Setting): StepRun {
+  const inner = {
+    nodes,
+    steps: step.steps ?? [],
+    keepGoing: false,
+    timeoutMs: undefined,
+    references: setting.references,
+  };
+  const isMet = step.isMet !== false;
+  const workflow = isMet ? planWorkflow(inner, nodes, startMs, setting) : toTemplate(inner, nodes);
+  return {
+    ...toUnreached(number, step),
+    startMs: workflow.startMs,
+    endMs: workflow.endMs,
+    state: workflow.state,
+    workflow,
+  };
+}
+
+function hadHandler({ handlerMs }: NodeRun): boolean {
+  return handlerMs !== undefined;
 }
 
 function planNode(step: Step, node: string, startMs: number, { conditions, random }: Setting): NodeRun {
@@ -130,7 +157,7 @@ function planNode(step: Step, node: string, startMs: number, { conditions, rando
     endMs,
     handlerMs: failMs,
     state: recovers ? 'SUCCEEDED' : 'FAILED',
-    reason: recovers ? undefined : reason,
+    reason,
   };
 }
 

@@ -1,5 +1,6 @@
 import { toSeed } from '../random.ts';
 import type { Execution, Member, Start } from '../world/installation.ts';
+import type { Work } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 import { planOf } from './outcome.ts';
 import type { WorkflowRun } from './plan.ts';
@@ -101,6 +102,7 @@ export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' 
   world.nextId += 1;
   const execution: Execution = {
     ...given,
+    work: world.release.nestsConditions ? given.work : flatten(given.work),
     id,
     seed: toSeed(world.seed, 'execution', id, given.startedAtMs),
     lostAtMs: undefined,
@@ -113,6 +115,12 @@ export function newExecution(world: World, given: Omit<Execution, 'id' | 'seed' 
   };
   world.executions.set(id, execution);
   return execution;
+}
+
+/** Puts the steps of conditional steps in their place. */
+function flatten(work: Work): Work {
+  const steps = work.steps.flatMap((step) => (step.kind === 'conditional' ? (step.steps ?? []) : [step]));
+  return { ...work, steps };
 }
 
 function chooseMember(world: World, start: Start): Member | undefined {

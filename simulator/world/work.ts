@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Schedule } from '../engine/schedule.ts';
 
-export type StepKind = 'exec' | 'script' | 'plugin' | 'jobref';
+export type StepKind = 'exec' | 'script' | 'plugin' | 'jobref' | 'conditional';
 
 /** One step of a workflow: what it runs, its duration and failure rate. */
 export type Step = {
@@ -15,6 +15,11 @@ export type Step = {
   readonly failureChance: number;
   readonly reason?: string;
   readonly handler?: Step;
+  /** False if the run fails although this handler, which it is, mended its step. */
+  readonly mendsRun?: boolean;
+  /** The steps of a conditional step, and whether its condition is met. */
+  readonly steps?: readonly Step[];
+  readonly isMet?: boolean;
 };
 
 /** The immutable part of a run: kept by its execution even if the job is edited later. */

@@ -1,6 +1,9 @@
-import { planOf } from '../../engine/outcome.ts';
+import { planOf, wordFailure } from '../../engine/outcome.ts';
 import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
+import type { Release } from '../../release.ts';
 import { type Execution, endedAt, startedAt } from '../../world/installation.ts';
+import type { Settings } from '../../world/settings.ts';
+import type { World } from '../../world/world.ts';
 import { type Answer, type ApiRequest, flag, ok, parameter } from '../answer.ts';
 import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
@@ -26,19 +29,18 @@ function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
   if (!/^\d+$/.test(given) || (stepctx !== '' && !/^(\d+e?(@[^/]*)?\/?)+$/.test(stepctx))) {
     return toFault(String(execution.id), 400, 'Invalid offset or step context');
   }
-  if (request.world.settings.logs !== 'ready') return ok(toAbsence(request, execution));
-  const entries = measure(
-    linesOf(execution, request.world.playedMs).filter(
-      (line) => wanted(line) && (node === '' || line.node === node) && (stepctx === '' || isStep(line, stepctx)),
-    ),
-  );
-  const totalSize = entries.at(-1)?.endOffset ?? 0;
+  const presence = presenceOf(request, execution);
+  if (presence !== 'ready') return ok(toAbsence(request, execution, presence));
+  const entries = measure(linesOf(execution, request.world));
+  const size = entries.at(-1)?.endOffset ?? 0;
+  // A log that was cut off by a crash has no mark of its end.
+  const totalSize = size + (execution.ended && execution.lostAtMs === undefined && size > 0 ? endMark : 0);
   const lastModifiedMs = entries.at(-1)?.line.atMs ?? startedAt(execution);
   const lastmod = Number(query.get('lastmod') ?? 0);
   // Real servers write these numbers as text.
   const text = (value: number) => (request.world.release.asDocumented ? value : String(value));
   const common = { ...toCommon(request, execution), lastModified: text(lastModifiedMs), totalSize };
-  if (lastmod > 0 && lastModifiedMs <= lastmod && totalSize <= Number(given)) {
+  if (lastmod > 0 && lastModifiedMs <= lastmod && size <= Number(given)) {
     const completed = execution.ended;
     return ok({
       ...common,
@@ -49,18 +51,27 @@ function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
       entries: [],
     });
   }
-  const page = cut(entries, query, Number(given));
-  const offset = page.at(-1)?.endOffset ?? (totalSize === 0 ? 0 : Number(given));
+  const isAsked = ({ line }: Measured) =>
+    wanted(line) && (node === '' || line.node === node) && (stepctx === '' || isStep(line, stepctx));
+  const max = Number(query.get('maxlines') ?? 0);
+  const last = Math.floor(Number(query.get('lastlines') ?? 0));
+  const read =
+    last > 0 ? toTail(entries, last, execution) : entries.filter((each) => each.startOffset >= Number(given));
+  const found = read.filter(isAsked);
+  const page = max > 0 && !(last > 0) ? found.slice(0, max) : found;
+  const offset = page.length < found.length ? (page.at(-1)?.endOffset ?? 0) : Math.max(size, Number(given));
   const filter = { ...(node === '' ? {} : { nodename: node }), ...(stepctx === '' ? {} : { stepctx }) };
   return ok({
     ...common,
     offset: text(offset),
-    completed: execution.ended && offset >= totalSize,
-    percentLoaded: totalSize === 0 ? 100 : (offset / totalSize) * 100,
+    completed: execution.ended && offset >= size,
+    percentLoaded: totalSize === 0 ? 100 : (Math.min(offset, size) / totalSize) * 100,
     ...(totalSize === 0 ? { empty: true } : {}),
     ...(Object.keys(filter).length > 0 ? { filter } : {}),
-    compacted: false,
-    entries: page.map(({ line }) => toEntry(request, line, execution)),
+    ...toEntries(
+      request,
+      page.map(({ line }) => toEntry(request, line, execution)),
+    ),
   });
 }
 
@@ -76,12 +87,28 @@ function measure(lines: readonly LogLine[]): Measured[] {
   });
 }
 
-function cut(entries: readonly Measured[], query: URLSearchParams, offset: number): readonly Measured[] {
-  const last = Number(query.get('lastlines') ?? 0);
-  if (last > 0) return entries.slice(-last);
-  const rest = entries.filter((entry) => entry.startOffset >= offset);
-  const max = Number(query.get('maxlines') ?? 0);
-  return max > 0 ? rest.slice(0, max) : rest;
+const endMark = 6;
+
+/** The last lines of the whole log; one more while it grows. Marks of steps and nodes are no lines. */
+function toTail(entries: readonly Measured[], last: number, { ended }: Execution): readonly Measured[] {
+  return entries.filter(({ line }) => line.type === 'log').slice(-last - (ended ? 0 : 1));
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** On demand each entry has only what differs from the one before; what it lacks is null, and a text that is alone stands bare before v59. */
+function toEntries({ query, version }: ApiRequest, entries: readonly Entry[]) {
+  if (query.get('compacted') !== 'true' || version < 21) return { compacted: false, entries };
+  const compacted = entries.map((entry, index) => {
+    const before = entries[index - 1] ?? {};
+    const gone = Object.keys(before).filter((key) => !(key in entry));
+    const isOther = (key: string) => JSON.stringify(entry[key]) !== JSON.stringify(before[key]);
+    const changed = Object.keys(entry).filter(isOther);
+    const isLogAlone = index > 0 && gone.length === 0 && changed.join() === 'log';
+    if (isLogAlone && version < 59) return entry['log'];
+    return Object.fromEntries([...changed.map((key) => [key, entry[key]]), ...gone.map((key) => [key, null])]);
+  });
+  return { compacted: true, compactedAttr: 'log', entries: compacted };
 }
 
 function isStep(line: LogLine, wanted: string): boolean {
@@ -113,20 +140,37 @@ function toEntry({ version }: ApiRequest, line: LogLine, execution: Execution) {
     log,
     level,
     user: execution.user,
-    stepctx,
+    ...(stepctx === '' ? {} : { stepctx }),
     node,
     ...(type === 'log' ? {} : { type, metadata: { executionState } }),
-    ...(type === 'log' && version >= 43 ? { metadata: { stepctx, node } } : {}),
+    ...(type === 'log' && version >= 43 ? { metadata: { ...(stepctx === '' ? {} : { stepctx }), node } } : {}),
   };
 }
 
 const fourWords: Readonly<Record<string, string>> = { running: 'running', succeeded: 'succeeded', aborted: 'aborted' };
 
-/** A log that is lost or not loaded yet is no HTTP error. */
-function toAbsence(request: ApiRequest, execution: Execution) {
+type Presence = Settings['logs'];
+
+/** Another member has a log only from the log storage; for that it waits, but not for ever. */
+function presenceOf({ world, member }: ApiRequest, execution: Execution): Presence {
+  const { logs, logStoragePlugin, storageDelayMs } = world.settings;
+  if (logs !== 'ready') return logs;
+  if (execution.workAtMs > world.playedMs) return execution.ended ? 'missing' : 'pending';
+  if (execution.member === member) return 'ready';
+  if (logStoragePlugin === undefined) return 'missing';
+  const sinceEndMs = world.playedMs - (execution.end?.visibleAtMs ?? world.playedMs);
+  const isStored = sinceEndMs >= storageDelayMs && execution.ended && !world.incomplete.has(execution.id);
+  if (isStored) return 'ready';
+  return sinceEndMs < longestPendingMs ? 'pending' : 'missing';
+}
+
+const longestPendingMs = 120_000;
+
+/** A log that is lost, or not here yet, does not cause an HTTP error. */
+function toAbsence(request: ApiRequest, execution: Execution, presence: Presence) {
   const offset = request.world.release.asDocumented ? 0 : '0';
   const common = { ...toCommon(request, execution), offset, entries: [] };
-  if (request.world.settings.logs === 'pending') {
+  if (presence === 'pending') {
     return { ...common, message: 'Pending', pending: 'Waiting for the log', completed: false };
   }
   const text = 'No output is available';
@@ -161,43 +205,68 @@ type LogLine = {
 };
 
 /** Returns everything that a run has written so far, in order of time. */
-function linesOf(execution: Execution, atMs: number): LogLine[] {
+function linesOf(execution: Execution, { playedMs: atMs, release }: World): LogLine[] {
   const lines: LogLine[] = [];
   const untilMs = Math.min(atMs, execution.lostAtMs ?? atMs, execution.end?.atMs ?? atMs);
-  collect(planOf(execution), '', execution, lines);
+  const run = planOf(execution);
+  collect(run, '', { execution, release }, lines);
+  if (run.state === 'FAILED' && run.endMs !== undefined) {
+    const log = run.nodes.length === 0 ? noNodes : toSum(run, execution, release);
+    lines.push(toLine(execution, run.endMs, { node: execution.member.name, stepctx: '', level: 'ERROR', log }));
+  }
   return lines.filter((line) => line.atMs - execution.skewMs <= untilMs).sort((one, other) => one.atMs - other.atMs);
 }
 
-function collect(run: WorkflowRun, prefix: string, execution: Execution, lines: LogLine[]): void {
+const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes: NodeSet{}';
+
+/** The last line of a failed run names the steps that failed. */
+function toSum({ steps }: WorkflowRun, { id, project }: Execution, release: Release): string {
+  const failed = steps.filter(({ state }) => state === 'FAILED' || state === 'NODE_MIXED');
+  const sums = failed.map(({ number, step, nodes }) => {
+    if (!step.nodeStep) return `${number}=JobFailed: Job [${step.text}] failed`;
+    const bad = [...nodes].filter(([, run]) => run.state === 'FAILED');
+    const words = bad.map(([node, run]) => {
+      const { reason, message } = wordFailure(run.reason ?? '', step, release);
+      return `${node}: ${reason}: ${message} + {dataContext=MultiDataContextImpl(map={}, base=null)} `;
+    });
+    return `${number}=Dispatch failed on ${bad.length} nodes: [${words.join(', ')}]`;
+  });
+  const result = `Workflow result: , step failures: {${sums.join(', ')}}, status: failed`;
+  return `Execution failed: ${id} in project ${project.name}: [${result}]`;
+}
+
+type Told = { execution: Execution; release: Release };
+
+function collect(run: WorkflowRun, prefix: string, told: Told, lines: LogLine[]): void {
+  const { execution } = told;
   for (const step of run.steps) {
     const stepctx = `${prefix}${step.number}`;
     if (step.startMs === undefined || step.endMs === undefined) continue;
     const { name } = execution.member;
     lines.push(toLine(execution, step.startMs, { type: 'stepbegin', node: name, stepctx, executionState: 'RUNNING' }));
-    collectNodes(step, stepctx, execution, lines);
-    if (step.workflow !== undefined && step.perNode.size === 0) collect(step.workflow, `${stepctx}/`, execution, lines);
-    for (const [node, workflow] of step.perNode) collect(workflow, `${stepctx}@node=${node}/`, execution, lines);
+    collectNodes(step, stepctx, told, lines);
+    if (step.workflow !== undefined && step.perNode.size === 0) collect(step.workflow, `${stepctx}/`, told, lines);
+    for (const [node, workflow] of step.perNode) collect(workflow, `${stepctx}@node=${node}/`, told, lines);
     lines.push(toLine(execution, step.endMs, { type: 'stepend', node: name, stepctx, executionState: step.state }));
   }
 }
 
-function collectNodes(step: StepRun, stepctx: string, execution: Execution, lines: LogLine[]): void {
+function collectNodes(step: StepRun, stepctx: string, { execution, release }: Told, lines: LogLine[]): void {
   for (const [named, run] of step.nodes) {
     const node = named === '' ? execution.member.name : named;
     lines.push(toLine(execution, run.startMs, { type: 'nodebegin', node, stepctx, executionState: 'RUNNING' }));
+    const { reason, message } = wordFailure(run.reason ?? '', step.step, release);
+    const failure = `Failed: ${reason}: ${message}`;
     if (step.perNode.size === 0) {
       lines.push(toLine(execution, run.startMs, { node, stepctx, log: `${step.step.text}: begins on ${node}` }));
       if (run.handlerMs !== undefined) {
-        const log = 'Failed: NonZeroResultCode: Result code was 1';
-        lines.push(toLine(execution, run.handlerMs, { node, stepctx, level: 'ERROR', log }));
+        // What a handler takes over is no error.
+        lines.push(toLine(execution, run.handlerMs, { node, stepctx, log: failure }));
         const handled = `${step.step.handler?.text ?? ''}: handles the error`;
         lines.push(toLine(execution, run.handlerMs, { node, stepctx: `${stepctx}e`, log: handled }));
       }
-      const log = run.reason === 'NonZeroResultCode' ? `${run.reason}: Result code was 1` : (run.reason ?? '');
       const last =
-        run.state === 'FAILED'
-          ? ({ level: 'ERROR', log: `Failed: ${log}` } as const)
-          : { log: `${step.step.text}: done` };
+        run.state === 'FAILED' ? ({ level: 'ERROR', log: failure } as const) : { log: `${step.step.text}: done` };
       lines.push(toLine(execution, run.endMs, { node, stepctx, ...last }));
     }
     lines.push(toLine(execution, run.endMs, { type: 'nodeend', node, stepctx, executionState: run.state }));

@@ -1,6 +1,16 @@
-import { type Moment, momentOf, nodeMoment, type Progress, planOf, progressOf } from '../../engine/outcome.ts';
+import {
+  type Moment,
+  momentOf,
+  nodeMoment,
+  type Progress,
+  planOf,
+  progressOf,
+  wordFailure,
+} from '../../engine/outcome.ts';
 import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
+import type { Release } from '../../release.ts';
 import type { Execution } from '../../world/installation.ts';
+import type { Step } from '../../world/work.ts';
 import { type Answer, type ApiRequest, missing, ok } from '../answer.ts';
 import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
@@ -17,7 +27,7 @@ export function executionState(request: ApiRequest): Answer {
   const setting: Setting = {
     progress,
     serverNode: execution.member.name,
-    withDuration: !request.world.release.asDocumented,
+    release: request.world.release,
     nodes: new Map(),
   };
   const workflow = toWorkflow(planOf(execution), '', setting);
@@ -40,7 +50,7 @@ function isPending({ world, member }: ApiRequest, execution: Execution): boolean
 type Setting = {
   readonly progress: Progress;
   readonly serverNode: string;
-  readonly withDuration: boolean;
+  readonly release: Release;
   readonly nodes: Map<string, { stepctx: string; executionState: string }[]>;
 };
 
@@ -65,7 +75,7 @@ function toStep(run: StepRun, targets: readonly string[], stepctx: string, setti
     const state = nodeMoment(run.nodes.get(run.step.nodeStep ? node : ''), setting.progress);
     const seen = setting.nodes.get(node) ?? [];
     setting.nodes.set(node, [...seen, { stepctx, executionState: state.state }]);
-    return [node, { ...toTimes(state, setting), ...toFailure(state, node) }] as const;
+    return [node, { ...toTimes(state, setting), ...toFailure(state, run.step, setting) }] as const;
   });
   const perNode = [...run.perNode.keys()].map((node) => {
     const context = `${stepctx}@node=${escapeValue(node)}`;
@@ -77,7 +87,8 @@ function toStep(run: StepRun, targets: readonly string[], stepctx: string, setti
     stepctx,
     nodeStep: run.step.nodeStep,
     ...toTimes(moment, setting),
-    ...toFailure(moment),
+    // Steps on nodes leave their failures to the nodes.
+    ...(run.step.nodeStep ? {} : toFailure(moment, run.step, setting, run.nodes.get('')?.handlerMs)),
     ...(nodeStates.length > 0 ? { nodeStates: Object.fromEntries(nodeStates) } : {}),
     ...(run.workflow === undefined
       ? {}
@@ -98,7 +109,7 @@ function toParameterState(run: StepRun, node: string, stepctx: string, setting: 
     parameters: { node },
     nodeStep: false,
     ...toTimes(moment, setting),
-    ...toFailure(moment),
+    ...toFailure(moment, run.step, setting),
     ...(workflow === undefined ? {} : { hasSubworkflow: true, workflow: toWorkflow(workflow, `${stepctx}/`, setting) }),
   };
 }
@@ -108,7 +119,7 @@ function quiet(setting: Setting, isTemplate: boolean): Setting {
   return isTemplate ? { ...setting, nodes: new Map() } : setting;
 }
 
-function toTimes({ state, startMs, endMs }: Moment, { progress, withDuration }: Setting) {
+function toTimes({ state, startMs, endMs }: Moment, { progress, release }: Setting) {
   const date = (ms: number | undefined) => (ms === undefined ? null : toDate(progress.originMs + ms));
   const updatedMs = startMs === undefined ? undefined : (endMs ?? progress.cutMs);
   const duration = startMs === undefined ? -1 : Math.round((endMs ?? progress.cutMs) - startMs);
@@ -117,17 +128,23 @@ function toTimes({ state, startMs, endMs }: Moment, { progress, withDuration }: 
     startTime: date(startMs),
     updateTime: date(updatedMs),
     endTime: date(endMs),
-    ...(withDuration ? { duration } : {}),
+    ...(release.asDocumented ? {} : { duration }),
   };
 }
 
-function toFailure({ state, reason }: Moment, node?: string) {
-  if (reason === undefined || (state !== 'FAILED' && state !== 'NODE_MIXED')) return {};
-  if (reason === 'NonZeroResultCode') {
-    return { errorMessage: 'Result code was 1', meta: { failureReason: reason, resultCode: 1 } };
-  }
-  const errorMessage = node === undefined ? `Failed: ${reason}` : `Failed on ${node}: ${reason}`;
-  return { errorMessage, meta: { failureReason: reason } };
+/** `meta` keeps what a handler mended; the message is of the last change. */
+function toFailure({ state, reason }: Moment, step: Step, { progress, release }: Setting, handlerMs = Infinity) {
+  if (reason === undefined) return {};
+  const failure = wordFailure(reason, step, release);
+  const { code } = failure;
+  return {
+    ...(state === 'SUCCEEDED' ? {} : { errorMessage: failure.message }),
+    meta: {
+      failureReason: failure.reason,
+      ...(code === undefined ? {} : { resultCode: code }),
+      ...(handlerMs <= progress.cutMs ? { handlerTriggered: 'true' } : {}),
+    },
+  };
 }
 
 function escapeValue(value: string): string {

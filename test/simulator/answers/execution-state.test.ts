@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command, work } from '../../../simulator/scenarios/build.ts';
-import type { Simulator } from '../../../simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.ts';
 import type { Step } from '../../../simulator/world/work.ts';
 import { ask, startEmpty } from '../caller.ts';
 
@@ -111,7 +111,84 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('can answer pending, and nothing else; and 404 for an execution without a state', async () => {
+  it('keeps the reason of what a handler mended, which may not save the run', async () => {
+    const handler = { ...command('mend', 3, 0), mendsRun: false };
+    const simulator = await startWith([command('one', 10, 1, { handler })]);
+    simulator.advance(120_000);
+    const { json } = await ask(simulator, 'api/47/execution/1/state');
+    await simulator.stop();
+    const mended = { executionState: 'SUCCEEDED', meta: { failureReason: 'Unknown', resultCode: 1 } };
+    const [step] = (json as State).steps;
+    expect(json).toMatchObject({ executionState: 'FAILED', steps: [{ executionState: 'SUCCEEDED' }] });
+    expect(step?.nodeStates).toMatchObject({ a: mended, b: mended });
+    expect(step).not.toHaveProperty('meta');
+    expect(step?.nodeStates?.['a']).not.toHaveProperty('errorMessage');
+  });
+
+  it('fails or closes a step that is cut off, and the workflow is failed in both cases', async () => {
+    const seen = new Set<string>();
+    for (let seed = 1; seed < 20 && seen.size < 2; seed += 1) {
+      const simulator = await startWith([command('one', 10, 0)], { seed });
+      simulator.advance(2000);
+      simulator.control.abort(1);
+      const { json } = await ask(simulator, 'api/47/execution/1/state');
+      await simulator.stop();
+      const { executionState, steps } = json as State;
+      const { meta, ...node } = (steps[0]?.nodeStates?.['a'] ?? {}) as { executionState?: string; meta?: unknown };
+      seen.add(`${executionState} ${steps[0]?.executionState} ${node.executionState} ${JSON.stringify(meta)}`);
+    }
+    expect([...seen].toSorted()).toEqual([
+      'FAILED ABORTED ABORTED undefined',
+      'FAILED FAILED FAILED {"failureReason":"Interrupted"}',
+    ]);
+  });
+
+  it('fails a run whose node filter finds nothing, before any step begins', async () => {
+    const simulator = await startEmpty();
+    simulator.control.createProject('p');
+    simulator.control.createJob('p', { name: 'none', work: work([], [command('one', 1, 0)]) }, 'none');
+    simulator.control.runJob('none');
+    simulator.advance(1000);
+    const picture = await draw(simulator);
+    const execution = await ask(simulator, 'api/47/execution/1');
+    const output = await ask(simulator, 'api/47/execution/1/output');
+    await simulator.stop();
+    expect(picture).toEqual(['FAILED true', '1 NOT_STARTED']);
+    expect(execution.json).toMatchObject({ status: 'failed' });
+    expect(output.text).toContain('NodesetEmptyException');
+  });
+
+  it.each([
+    [
+      '5.20.0',
+      [
+        'SUCCEEDED true',
+        '1 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
+        '2 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
+        '3 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
+      ],
+    ],
+    [
+      '6.0.0',
+      [
+        'SUCCEEDED true',
+        '1 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
+        '2 SUCCEEDED',
+        '2/1 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
+        '2/2 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
+      ],
+    ],
+  ])('puts the steps of a conditional step in its place, or below it from 6.0: %s', async (release, expected) => {
+    const steps = [command('two', 1, 0), command('three', 1, 0)];
+    const conditional: Step = { kind: 'conditional', text: '', nodeStep: false, seconds: 0, failureChance: 0, steps };
+    const simulator = await startWith([command('one', 1, 0), conditional], { release });
+    simulator.advance(60_000);
+    const picture = await draw(simulator);
+    await simulator.stop();
+    expect(picture).toEqual(expected);
+  });
+
+  it('says pending, and nothing else, on demand; and 404 for what has no state', async () => {
     const simulator = await startWith([command('one', 1, 0)]);
     simulator.control.configure({ statePending: 'all' });
     const pending = await ask(simulator, 'api/47/execution/1/state');
@@ -137,13 +214,13 @@ type StepState = {
   readonly parameterStates?: Readonly<Record<string, StepState>>;
 };
 
-type Weather = { readonly keepGoing?: boolean; readonly downNodes?: readonly string[] };
+type Weather = SimulatorOptions & { readonly keepGoing?: boolean; readonly downNodes?: readonly string[] };
 
 async function startWith(
   steps: readonly (Step | 'reference' | 'reference per node')[],
-  { keepGoing = false, downNodes = [] }: Weather = {},
+  { keepGoing = false, downNodes = [], ...options }: Weather = {},
 ): Promise<Simulator> {
-  const simulator = await startEmpty();
+  const simulator = await startEmpty(options);
   simulator.control.setConditions({ downNodes });
   simulator.control.createProject('p', ['a', 'b']);
   const child = work(['c'], [command('inner', 10, 0)]);

@@ -38,7 +38,7 @@ describe('simulator/engine/finish', () => {
     expect(json).not.toHaveProperty('retriedExecution');
   });
 
-  it('ends a run at its timeout and shows the step as aborted', async () => {
+  it('ends a run at its timeout: its workflow failed, and its step too, or it was closed', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(5000);
@@ -51,9 +51,9 @@ describe('simulator/engine/finish', () => {
       failedNodes: ['n1'],
     });
     expect(state.json).toMatchObject({
-      executionState: 'ABORTED',
+      executionState: 'FAILED',
       completed: true,
-      steps: [{ executionState: 'ABORTED', duration: 4000, nodeStates: { n1: { executionState: 'ABORTED' } } }],
+      steps: [{ executionState: 'FAILED', duration: 4000, nodeStates: { n1: { executionState: 'FAILED' } } }],
     });
   });
 
