@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { scheduleAgain } from './engine/engine.ts';
-import { endExecution } from './engine/finish.ts';
+import { deleteExecutions, endExecution } from './engine/finish.ts';
 import { type FinishedRun, insertFinished } from './engine/insert.ts';
 import { requestLater, requestStart } from './engine/start.ts';
 import { addJob, addProject, command, work } from './scenarios/build.ts';
@@ -112,16 +112,17 @@ function createExecutionControl(world: World, play: () => void) {
     },
     deleteExecutions(ids: readonly number[]): void {
       play();
-      for (const id of ids) {
-        const execution = world.executions.get(id);
-        if (execution !== undefined) {
-          execution.deletedAtMs = world.playedMs;
-          execution.project.open.delete(id);
-          execution.project.completed.remove(new Set([execution]));
-          world.executions.delete(id);
-          world.incomplete.delete(id);
-        }
-      }
+      deleteExecutions(
+        world,
+        ids.flatMap((id) => world.executions.get(id) ?? []),
+      );
+    },
+    /** Lets the cleaner of a project fire once: the oldest ends first, 500 of them at most, and some are kept. */
+    cleanUp(projectName: string, { olderThanMs = 0, keep = 0, most = 500 } = {}): void {
+      play();
+      const { completed } = findProject(world, projectName);
+      const old = [...completed.between(Number.NEGATIVE_INFINITY, world.playedMs - olderThanMs)].toReversed();
+      deleteExecutions(world, old.slice(0, Math.max(0, Math.min(most, completed.size - keep))));
     },
   };
 }

@@ -106,14 +106,30 @@ function forgetOldest(world: World): void {
   if (world.history.length <= world.retained * 1.1) return;
   const forgotten = world.history.slice(0, world.history.length - world.retained);
   world.history = world.history.slice(forgotten.length);
-  const byProject = new Map<Project, Set<Execution>>();
-  for (const execution of forgotten) {
-    const { id, project } = execution;
-    byProject.set(project, (byProject.get(project) ?? new Set()).add(execution));
-    if (world.executions.get(id) === execution) {
-      world.executions.delete(id);
-      world.incomplete.delete(id);
+  remove(world, forgotten);
+}
+
+/** A retry that goes takes the link of the attempt before it along; that one keeps its status. */
+export function deleteExecutions(world: World, executions: readonly Execution[]): void {
+  for (const execution of executions) {
+    execution.deletedAtMs = world.playedMs;
+    execution.project.open.delete(execution.id);
+    for (const before of execution.attempt > 0 ? world.executions.values() : []) {
+      if (before.retriedBy !== execution || before.end === undefined) continue;
+      before.retriedBy = undefined;
+      before.end = { ...before.end, stored: 'failed-with-retry' };
     }
   }
-  for (const [project, executions] of byProject) project.completed.remove(executions);
+  remove(world, executions);
+}
+
+function remove(world: World, gone: readonly Execution[]): void {
+  for (const [project, executions] of Map.groupBy(gone, ({ project: of }) => of)) {
+    project.completed.remove(new Set(executions));
+  }
+  for (const execution of gone) {
+    if (world.executions.get(execution.id) !== execution) continue;
+    world.executions.delete(execution.id);
+    world.incomplete.delete(execution.id);
+  }
 }

@@ -152,6 +152,22 @@ describe('simulator/control-estate', () => {
     expect(refused).toBeUndefined();
   });
 
+  it.each([
+    [47, [2, 1], undefined],
+    [58, [2], true],
+  ])('finds runs of a deleted job among those without one up to 5.x: v%i', async (apiVersion, adhoc, flag) => {
+    const simulator = await startSmall({ apiVersion });
+    simulator.control.deleteJob(settleId);
+    const found = async (query: string) => {
+      const { json } = await ask(simulator, `api/47/project/pay/executions?recentFilter=1d&${query}`);
+      return (json as { executions: { id: number; jobDeleted?: boolean }[] }).executions;
+    };
+    const seen = [await found('adhoc=true'), await found(`jobIdListFilter=${settleId}`), await found('')];
+    await simulator.stop();
+    expect(seen.map((rows) => rows.map(({ id }) => id))).toEqual([adhoc, [], [2, 1]]);
+    expect(seen[2]?.[1]?.jobDeleted).toBe(flag);
+  });
+
   it('keeps the executions of a deleted job, without the job', async () => {
     const simulator = await startSmall({ apiVersion: 58 });
     simulator.control.deleteJob(settleId);
