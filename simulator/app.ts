@@ -71,6 +71,12 @@ export function createApp({ world, faults, sessions, log, control, nextMember, t
     }
     next();
   });
+  app.get('/monitoring/:name', (request, response, next) => {
+    if (!world.settings.monitoring) return next();
+    const body = { text: '# TYPE jvm_threads_live_threads gauge\njvm_threads_live_threads 35\n' };
+    const { name } = request.params;
+    send(request, response, { status: 200, ...(name === 'prometheus' ? body : { json: { status: 'UP' } }) });
+  });
   app.use(sessions.router);
   app.use('/api', createApiRouter(sessions));
   app.use((request, response) => send(request, response, { status: 404, json: { error: 'Not found' } }));

@@ -29,6 +29,14 @@ export function metricsEndpoint(request: ApiRequest): Answer {
   }
 }
 
+/** monitoring/{name}: the same that stands open beside the API. */
+export function monitoring(request: ApiRequest): Answer {
+  const { world, version } = request;
+  const name = parameter(request, 'name');
+  if (!world.settings.monitoring) return invalidRequest(world, `/api/${version}/monitoring/${name}`);
+  return refuseSystem(request) ?? ok({ status: 'UP' });
+}
+
 /** Servlets have an error of their own. */
 function ofServlet({ world: { release } }: ApiRequest, refusal: Answer): Answer {
   if (release.asDocumented || release.metrics !== 'servlet') return refusal;

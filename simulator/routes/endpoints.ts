@@ -8,7 +8,7 @@ import { executionsMetrics } from '../answers/executions/executions-metrics.ts';
 import { jobDefinition, jobWorkflow } from '../answers/job-detail.ts';
 import { jobForecast, jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts';
 import { keyStorage, projectAcls, systemAcls } from '../answers/key-storage.ts';
-import { metricsEndpoint, metricsList } from '../answers/metrics.ts';
+import { metricsEndpoint, metricsList, monitoring } from '../answers/metrics.ts';
 import { oneProject, projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
 import {
   executionStatus,
@@ -32,6 +32,7 @@ export const endpoints: readonly Endpoint[] = [
   post('system/logstorage/incomplete/resume', 17, resumeLogs),
   get('metrics', 25, metricsList),
   get('metrics/:name', 25, metricsEndpoint),
+  get('monitoring/:name', 25, monitoring),
   get('projects', 1, projectList),
   get('project/:project', 1, oneProject),
   get('project/:project/config', 11, projectConfig),

@@ -31,6 +31,8 @@ export const settingsSchema = z.strictObject({
   /** This many runs finish after every answered page of executions. */
   shiftPages: z.number(),
   apiForSessions: z.boolean(),
+  /** What releases from 6.0 on show of themselves, to everybody. */
+  monitoring: z.boolean(),
   publicUrl: z.string().or(z.undefined()),
   storageDelayMs: z.number(),
   /** A run changes the average of its job this long after its end is visible. */
@@ -61,6 +63,7 @@ export function createSettings(release: Release): Settings {
     maxRows: Number.POSITIVE_INFINITY,
     shiftPages: 0,
     apiForSessions: true,
+    monitoring: release.metrics === 'controller',
     publicUrl: undefined,
     storageDelayMs: 1500,
     averageDelayMs: 1000,

@@ -4,7 +4,7 @@ import { ApiError } from '../api/errors.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
-import { askOnce } from './ask-once.ts';
+import { askOnce, isOpenToAll } from './ask-once.ts';
 import { type LiveReport, probeLive } from './check/live.ts';
 import { isFine, probeServer, type ServerReport } from './check/probe.ts';
 import { toProbes } from './check/probes.ts';
@@ -29,6 +29,7 @@ export async function check(context: CommandContext): Promise<number> {
   const { progress = () => {} } = context;
   const plan: Plan = { config, enabled, progress };
   const reports = (await Promise.all(config.servers.map((server) => probeAll(server, plan)))).flat();
+  for (const warning of await findOpenMonitoring(config, reports)) context.complain(`warning: ${warning}\n`);
   if (otlp !== undefined) progress('the trace backend, the state directory, clocks and tokens');
   const live = otlp && (await probeLive(config, otlp, context.version));
   progress();
@@ -53,6 +54,20 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
     ...listFileExposures({ configFile, webConfigFile: config.web.configFile, stateDirectory }),
     ...config.servers.flatMap((server) => listExposures(server).map((exposure) => `${server.name}: ${exposure}`)),
   ];
+}
+
+/** From release 6 on, servers have pages about themselves that need no credentials. */
+async function findOpenMonitoring({ servers }: Config, reports: readonly ServerReport[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const server of servers) {
+    const { release } = reports.find((report) => report.server === server.name && report.member === undefined) ?? {};
+    if (Number.parseInt(release ?? '', 10) < 6 || release === undefined) continue;
+    if (await isOpenToAll(server, '/monitoring/health'))
+      found.push(
+        `${server.name}: everyone who reaches ${server.url}/monitoring/ can read it without credentials: close it at the proxy, or set rundeck.metrics.monitoring.enabled=false`,
+      );
+  }
+  return found;
 }
 
 type Plan = { config: Config; enabled: typeof collectors; progress: Progress };

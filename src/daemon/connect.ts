@@ -47,18 +47,8 @@ export function connectServer(
   server: ServerConfig,
   { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory, readFile }: ConnectOptions,
 ): Connection {
-  const { url, timeoutMs, dialect, apiVersion, budget, tlsTexts, proxyUrl } = server;
-  const { concurrency } = budget;
-  const plain = createTransport({
-    url,
-    timeoutMs,
-    concurrency,
-    proxyUrl,
-    tls: toTlsOptions(server, { ...tlsTexts, key: tlsTexts.key?.reveal() }),
-    clock,
-    toDispatcher,
-    largeAnswers,
-  });
+  const { timeoutMs, dialect, apiVersion, budget } = server;
+  const plain = openTransport(server, { clock, toDispatcher, largeAnswers });
   const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
   const forms = new Set<string>();
   const credentials = toCredentials(server, { clock, memory }, (secret) => {
@@ -90,6 +80,16 @@ export function connectServer(
     secretForms: () => [...forms],
   });
   return { client, close: transport.close };
+}
+
+/** Opens the way to a server, without credentials. */
+export function openTransport(
+  server: ServerConfig,
+  options: Pick<ConnectOptions, 'clock' | 'toDispatcher' | 'largeAnswers'>,
+): RenewableTransport {
+  const { url, timeoutMs, budget, tlsTexts, proxyUrl } = server;
+  const tls = toTlsOptions(server, { ...tlsTexts, key: tlsTexts.key?.reveal() });
+  return createTransport({ ...options, url, timeoutMs, concurrency: budget.concurrency, proxyUrl, tls });
 }
 
 /** Shorter ones would be removed from ordinary words. */

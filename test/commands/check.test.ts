@@ -198,7 +198,47 @@ prod: not well: running-executions, project-executions
 `);
   });
 
-  it('reports how many jobs have no series of their own, and which limit to raise', async () => {
+  it.each([
+    ['5.20.0', '`read`', 'hidden'],
+    ['6.1.0', '`read` or `view_history`', 'hidden'],
+    ['6.2.0', undefined, 'ok'],
+  ])('names a job that may only be viewed, and what that means in release %s', async (release, rights, verdict) => {
+    const simulator = await start({ release });
+    const { control, url } = simulator;
+    const startedAtMs = Date.now() - 60_000;
+    const jobId = control.createJob('pay', { name: 'settle' });
+    control.addFinished('pay', { jobId, startedAtMs, endedAtMs: startedAtMs + 1000 });
+    control.addToken({ token: 'viewer', policy: { viewedJobs: [jobId] } });
+    const { stdout } = await check({ url, token: 'viewer' });
+
+    const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
+    const said =
+      / settle may be viewed and not read: release ([\d.]+) shows what a job ran to who has (.*), and all the same jobs\/export gives away its definition;/;
+    expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
+  });
+
+  it('warns where a server shows itself to everybody', async () => {
+    const simulator = await start({ release: '6.1.0' });
+    const open = await check(simulator);
+    simulator.control.configure({ monitoring: false });
+    const closed = await check(simulator);
+
+    expect({ ...open, stdout: '' }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `warning: prod: everyone who reaches ${simulator.url}/monitoring/ can read it without credentials: close it at the proxy, or set rundeck.metrics.monitoring.enabled=false\n`,
+      left: [],
+    });
+    expect([closed.code, closed.stderr]).toEqual([0, '']);
+    expect(
+      simulator
+        .requests()
+        .filter(({ path }) => path.startsWith('/monitoring/'))
+        .map(({ auth }) => auth),
+    ).toEqual(['none', 'none']);
+  });
+
+  it('says how many jobs have no room for series of their own, and what to raise', async () => {
     const { control, url, token } = await start();
     for (const name of ['a', 'b', 'c']) control.createJob('pay', { name });
     const roomy = await check({ url, token });

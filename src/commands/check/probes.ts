@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { projectExecutions, runningExecutions } from '../../api/endpoints/executions.ts';
-import { type Job, jobForecast, jobInfo, projectJobs } from '../../api/endpoints/jobs.ts';
+import { type Job, jobDefinition, jobForecast, jobInfo, projectJobs } from '../../api/endpoints/jobs.ts';
 import { projects } from '../../api/endpoints/projects.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
@@ -194,8 +194,33 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
       if (readable < counted) hidden.push({ project, counted, readable });
     });
     if (hidden.length === 0) return finding;
-    const note = [...toSentences(hidden), finding?.note].filter((part) => part !== undefined).join('; ');
+    const viewed = await findViewed(api, hidden);
+    const note = [...toSentences(hidden), ...viewed, finding?.note].filter((part) => part !== undefined).join('; ');
     return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
+  }
+
+  /** Names a job that may be viewed and not read, if the history of its project is hidden. */
+  async function findViewed(api: Api, [first]: readonly Count[]): Promise<string[]> {
+    if (first === undefined || !(await api.supports(jobDefinition))) return [];
+    const { release = '' } = api.server();
+    const [major = 0, minor = 0] = release.split('.').map(Number);
+    const rights = major < 6 || (major === 6 && minor === 0) ? '`read`' : minor === 1 ? '`read` or `view_history`' : '';
+    if (major === 0 || rights === '') return [];
+    for (const { id, name } of (await api.get(projectJobs, { path: { project: first.project } })).slice(
+      0,
+      maxTriedJobs,
+    )) {
+      try {
+        await api.get(jobDefinition, { path: { id } });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.kind !== 'forbidden') continue;
+        return [
+          `${name} may be viewed and not read: release ${major}.${minor} shows what a job ran to who has ${rights}, and all the same jobs/export gives away its definition`,
+        ];
+      }
+    }
+    return [];
   }
 
   /** Every job may run one day. */
@@ -240,6 +265,7 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
   });
 }
 
+const maxTriedJobs = 5;
 const dayMs = 86_400_000;
 const maxCompared = 200;
 /** More than for other requests: rights to executions are given by project. */

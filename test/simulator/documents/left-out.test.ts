@@ -53,13 +53,7 @@ describe('simulator/documents/left-out', () => {
     expect(json).toEqual(errorOf(47, 'api.error.invalid.request', `Invalid API Request: /api/47/${path}`));
   });
 
-  it.each([
-    'monitoring/prometheus',
-    'monitoring/metrics',
-    'monitoring/health',
-    'monitoring/info',
-    'project/pay/nodes/tags',
-  ])('has no %s of the newest releases', async (path) => {
+  it.each(['project/pay/nodes/tags'])('has no %s of the newest releases', async (path) => {
     const simulator = await startSmall({ apiVersion: 58 });
     const { status, json } = await ask(simulator, `api/58/${path}`);
     await simulator.stop();

@@ -38,7 +38,22 @@ describe('simulator/routes/api', () => {
     expect([reply.status, reply.headers.get('content-type')]).toEqual([400, 'text/html;charset=utf-8']);
   });
 
-  it('reports its version if nothing else is requested', async () => {
+  it('shows its monitoring to everybody from 6.0 on, and by the API to who may read the system', async () => {
+    const seen = [];
+    for (const release of ['5.20.0', '6.0.0']) {
+      const simulator = await startEmpty({ release });
+      const open = await ask(simulator, 'monitoring/prometheus', { headers: {} });
+      const api = await ask(simulator, 'api/58/monitoring/prometheus');
+      seen.push([open.status, api.status]);
+      await simulator.stop();
+    }
+    expect(seen).toEqual([
+      [302, 404],
+      [200, 200],
+    ]);
+  });
+
+  it('names its version when asked for nothing else', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/14');
     await simulator.stop();
