@@ -1,6 +1,5 @@
-import { abortExecution, runCommand, runJob } from '../answers/actions.ts';
 import type { Answerer } from '../answers/answer.ts';
-import { oneExecution } from '../answers/executions/execution.ts';
+import { abortExecution, oneExecution } from '../answers/executions/execution.ts';
 import { projectExecutions, runningExecutions } from '../answers/executions/execution-lists.ts';
 import { executionOutput, outputWithState } from '../answers/executions/execution-output.ts';
 import { executionState } from '../answers/executions/execution-state.ts';
@@ -45,7 +44,6 @@ export const endpoints: readonly Endpoint[] = [
   get('job/:id/info', 18, jobInfo),
   get('job/:id/forecast', 31, jobForecast),
   get('job/:id/workflow', 33, jobWorkflow, { realSince: () => 34 }),
-  post('job/:id/run', 14, runJob),
   get('executions/metrics', 29, executionsMetrics),
   get('project/:project/executions/metrics', 29, executionsMetrics),
   get('project/:project/executions/running', 14, runningExecutions),
@@ -58,8 +56,6 @@ export const endpoints: readonly Endpoint[] = [
   get('execution/:id/output/node/:node/step/*stepctx', 14, executionOutput),
   get('execution/:id/output/step/*stepctx', 14, executionOutput),
   get('execution/:id/abort', 14, abortExecution),
-  get('project/:project/run/command', 14, runCommand),
-  post('project/:project/run/command', 14, runCommand),
   get('project/:project/resources', 14, projectNodes),
   get('project/:project/acl', 13, projectAcls),
   get('system/acl', 14, systemAcls),

@@ -238,7 +238,7 @@ prod: not well: running-executions, project-executions
     ).toEqual(['none', 'none']);
   });
 
-  it('says how many jobs have no room for series of their own, and what to raise', async () => {
+  it('reports how many jobs have no series of their own, and which limit to raise', async () => {
     const { control, url, token } = await start();
     for (const name of ['a', 'b', 'c']) control.createJob('pay', { name });
     const roomy = await check({ url, token });

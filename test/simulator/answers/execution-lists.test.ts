@@ -210,7 +210,7 @@ describe('simulator/answers/execution-lists', () => {
     },
   );
 
-  it('leaves out projects whose events are closed, and says 401 when none is left', async () => {
+  it('leaves out projects whose events may not be read, and answers 401 if none is left', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'blind', policy: { events: [] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'blind' } };

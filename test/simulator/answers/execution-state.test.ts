@@ -188,7 +188,7 @@ describe('simulator/answers/execution-state', () => {
     expect(picture).toEqual(expected);
   });
 
-  it('says pending, and nothing else, on demand; and 404 for what has no state', async () => {
+  it('can answer pending, and nothing else; and 404 for an execution without a state', async () => {
     const simulator = await startWith([command('one', 1, 0)]);
     simulator.control.configure({ statePending: 'all' });
     const pending = await ask(simulator, 'api/47/execution/1/state');

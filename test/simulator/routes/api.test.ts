@@ -53,7 +53,7 @@ describe('simulator/routes/api', () => {
     ]);
   });
 
-  it('names its version when asked for nothing else', async () => {
+  it('reports its version if nothing else is requested', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/14');
     await simulator.stop();
