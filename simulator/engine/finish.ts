@@ -1,11 +1,4 @@
-import {
-  type Execution,
-  endedAt,
-  type Job,
-  type Project,
-  type StoredStatus,
-  startedAt,
-} from '../world/installation.ts';
+import { type Execution, endedAt, type Job, type StoredStatus, startedAt } from '../world/installation.ts';
 import type { World } from '../world/world.ts';
 import { planOf, toOutcome } from './outcome.ts';
 import { requestStart, serveWaiting } from './start.ts';

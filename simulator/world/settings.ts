@@ -66,7 +66,7 @@ export function createSettings(release: Release): Settings {
     monitoring: release.metrics === 'controller',
     publicUrl: undefined,
     storageDelayMs: 1500,
-    averageDelayMs: 1000,
+    averageDelayMs: 0,
     loadAverage: 0.42,
   };
 }

@@ -99,6 +99,9 @@ describe('executions/visibility', () => {
     control.createProject('stock');
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { projects: ['stock'], events: ['stock'] } });
+    // Servers check no right on the project here; something in front of them may.
+    const body = '{"error":true,"errorCode":"api.error.item.unauthorized","message":"denied"}';
+    control.addFault({ kind: 'status', status: 403, path: '/project/pay/executions$', body });
     await rounds(10, 60_000);
     expect(visibility().history).toEqual([{ project: 'pay', counted: undefined, readable: 0 }]);
   });

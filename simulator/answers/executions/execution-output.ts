@@ -106,7 +106,10 @@ function toEntries({ query, version }: ApiRequest, entries: readonly Entry[]) {
     const changed = Object.keys(entry).filter(isOther);
     const isLogAlone = index > 0 && gone.length === 0 && changed.join() === 'log';
     if (isLogAlone && version < 59) return entry['log'];
-    return Object.fromEntries([...changed.map((key) => [key, entry[key]]), ...gone.map((key) => [key, null])]);
+    const differing: Record<string, unknown> = {};
+    for (const key of changed) differing[key] = entry[key];
+    for (const key of gone) differing[key] = null;
+    return differing;
   });
   return { compacted: true, compactedAttr: 'log', entries: compacted };
 }

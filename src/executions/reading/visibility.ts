@@ -87,6 +87,11 @@ export function createVisibility(ticks: () => number) {
   async function look(api: () => Api, given: Look): Promise<void> {
     const windows = toDays(given);
     for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
+    const listed = new Set(given.names);
+    // What was counted of a project that is not listed any more is not counted again.
+    for (const { project, counted } of history.values())
+      if (counted !== undefined && !listed.has(project))
+        history.set(project, { project, counted: undefined, readable: 0 });
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;

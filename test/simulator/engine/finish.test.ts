@@ -90,6 +90,7 @@ describe('simulator/engine/finish', () => {
 
   it('takes the mean of ten successful runs, then lets each new one weigh a tenth, a moment after its end is visible', async () => {
     const simulator = await startOneJob({});
+    simulator.control.configure({ averageDelayMs: 1000 });
     const averages: unknown[] = [];
     const read = async () => {
       const { json } = await ask(simulator, 'api/47/job/job-1/info');
