@@ -12,7 +12,7 @@ export type Averages = {
 type Options = {
   readonly cache: () => Pick<LedgerCache, 'totals' | 'update'> | undefined;
   readonly serverNowMs: () => number;
-  readonly clock: Pick<Clock, 'ticks'>;
+  readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
 export function createAverages({ cache, serverNowMs, clock }: Options): Averages {
@@ -23,6 +23,10 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
+      // Spread over the rest: with many restarts no job would ever come to its turn after a whole one.
+      for (const key of jobs.keys()) {
+        if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
+      }
       const ticksOf = (key: string): number => askedTicks.get(key) ?? begunTicks;
       const due = [...jobs]
         .filter(

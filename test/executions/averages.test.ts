@@ -1,9 +1,24 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createAverages } from '../../src/executions/averages.ts';
+import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
+import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import { type Played, play } from './play.ts';
 
 const hourMs = 3_600_000;
 const settle = { project: 'pay', group: 'nightly', name: 'settle' };
 let played: Played | undefined;
+
+const someFacts: JobFacts = {
+  project: 'pay',
+  group: '',
+  name: '',
+  jobId: undefined,
+  lastStartMs: 0,
+  lastEndMs: 0,
+  lastId: 1,
+  lastEnding: 'succeeded',
+  consecutiveFailures: 0,
+};
 
 describe('executions/averages', () => {
   afterEach(async () => {
@@ -46,5 +61,26 @@ describe('executions/averages', () => {
     finish('pay');
     await rounds(6);
     expect(averages().takeDue('pay')).toEqual([]);
+  });
+
+  it('asks for some jobs soon after each start, so that restarts do not put off all of them', () => {
+    const jobs = new Map(
+      Array.from({ length: 8 }, (_, index): [string, JobFacts] => {
+        const names = { project: 'pay', group: '', name: `job ${index}`, jobId: `id ${index}` };
+        return [`job ${index}`, { ...someFacts, ...names, lastEndMs: 0 }];
+      }),
+    );
+    let ticks = 0;
+    let drawn = 0;
+    const averages = createAverages({
+      cache: () => ({ totals: { cells: new Map(), jobs, slots: createSeriesSlots([]) }, update: async () => {} }),
+      serverNowMs: () => 9 * hourMs,
+      clock: { ticks: () => ticks, random: () => drawn++ / 8 },
+    });
+    expect(averages.takeDue('pay')).toEqual([]);
+    ticks = hourMs / 4;
+    expect(averages.takeDue('pay')).toEqual(['id 7', 'id 6']);
+    ticks = hourMs;
+    expect(averages.takeDue('pay')).toEqual(['id 5', 'id 4', 'id 3', 'id 2', 'id 1', 'id 0']);
   });
 });
