@@ -246,9 +246,9 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/tracing/enrich/enricher.ts',
-        find: 'const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents];',
+        find: 'const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents, ...failure.documents];',
         replace:
-          'const documents = toForgetting(pending).key === "" ? [] : [...forgotten.documents, ...cause.documents];',
+          'const documents = toForgetting(pending).key === "" ? [] : [...forgotten.documents, ...cause.documents, ...failure.documents];',
       },
     ],
     shownBy: '--seed=3 --cards=kill@200000+10000 --length=300000',
