@@ -269,7 +269,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     load.isOver = true;
     const seen = (await Promise.all(scrapers)).flat();
     expect([...new Set(seen)].toSorted()).toEqual(['200 next', '200 server']);
-    expect(logged.filter((line) => line.includes('taken over: files have changed'))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes('web configuration reloaded: files have changed'))).toHaveLength(1);
   });
 
   it('applies changed users of the file, and never an invalid file', async () => {
