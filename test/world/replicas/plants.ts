@@ -39,8 +39,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'found.lease.expiresMs <= link.wallMs()',
       },
     ],
-    shownBy:
-      '--seed=22 --cards=reload_owner@150374+7015,lost_answer_0@175916+11539,lost_write_0@204815+46580,cut_owner@235485+27128,pause_2@288020+31205',
+    shownBy: '--seed=3 --cards=kill_owner@200000+300000',
   },
   {
     // Either of the two notices that the lease is gone.

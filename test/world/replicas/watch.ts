@@ -56,6 +56,11 @@ export function createWatch({
     }
   }
 
+  function noteGap(ms: number): void {
+    gaps.push(ms);
+    if (ms > maxGapMs) onFault('a server is watched again soon', `nobody showed it for ${ms} ms`);
+  }
+
   return {
     gapsMs: () => gaps,
     /** A lease was lost. Until its owner learns of it two may show the server, each what it knows. */
@@ -82,13 +87,16 @@ export function createWatch({
       }
       if (showing.length > 1 && !isPardoned) onFault('one target shows a server', showing.join(' and '));
       if (showing.length > 0) {
-        if (isGap && shownAtMs > 0) gaps.push(nowMs() - shownAtMs);
+        if (isGap && shownAtMs > 0) noteGap(nowMs() - shownAtMs);
         shownAtMs = nowMs();
       }
       isGap = showing.length === 0;
     },
   };
 }
+
+/** Leases expire, and new ones are acquired, in far less time; a database that is away may last as long. */
+const maxGapMs = 75_000;
 
 /** In no minute more requests than one daemon may send, and a tenth. */
 export function judgeLoad(
