@@ -3,7 +3,8 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 import { measureFailures } from '../counting/measure.ts';
 import { toJobName } from '../counting/naming.ts';
 import type { Finished } from '../counting/reconcile.ts';
-import type { LedgerCache } from './ledger-cache.ts';
+import type { Totals } from '../counting/series-slots.ts';
+import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';
 
@@ -13,6 +14,12 @@ export type Failure = {
   readonly group: string;
   readonly name: string;
   readonly failureClass: FailureClass;
+};
+
+/** The totals, and the way to change them. */
+type Counting = {
+  readonly totals: Totals;
+  readonly update: (make: () => Promise<LedgerChange>) => Promise<void>;
 };
 
 /** A document to commit; `done` is called after the commit. */
@@ -46,7 +53,7 @@ export function createFailures() {
       };
     },
     /** Counts what waits, and forgets it in the same transaction. */
-    count: async (cache: LedgerCache): Promise<void> => {
+    count: async (cache: Counting): Promise<void> => {
       while (waiting.size > 0) {
         const batch = [...waiting].slice(0, maxAtOnce);
         await cache.update(async () => ({
