@@ -66,6 +66,7 @@ describe('commands/config', () => {
       'jobs',
       'executions',
       'schedule',
+      'diagnosis',
       'traces',
       'metrics',
       'log',

@@ -60,7 +60,7 @@ describe('tracing/enrich/ask', () => {
     simulator.advance(3_600_000);
     const id = simulator.truth().executions.at(-1)?.id ?? 0;
     const source = await askForExecution(api, id, { detail: 'root', wait: async () => undefined });
-    expect(source).toMatchObject({ state: undefined, workflow: undefined, loggedReason: 'ConnectionFailure' });
+    expect(source).toMatchObject({ state: undefined, workflow: undefined, loggedReason: 'NodeDispatchFailure' });
     const asked = simulator.requests().map(({ path }) => path.replace(/^\/api\/\d+\/|\?.*$/g, ''));
     expect(asked.filter((path) => path.startsWith('execution/'))).toEqual([
       `execution/${id}`,
