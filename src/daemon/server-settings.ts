@@ -3,7 +3,7 @@ import { defaultBuckets, type ExecutionSettings } from '../executions/settings.t
 import { defaultDelayBuckets, type ExpectedRunsSettings } from '../expected-runs/settings.ts';
 
 export function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
-  const { jobs, executions, metrics, collectors: settingsOf } = config;
+  const { jobs, executions, diagnosis, metrics, collectors: settingsOf } = config;
   const { overdueFactor, ...settings } = executions;
   return {
     ...settings,
@@ -15,6 +15,7 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
     maxSeries: settingsOf['executions']?.maxSeries ?? 0,
     families: metrics.families,
     cicd: metrics.cicd,
+    classes: diagnosis.enabled,
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     successAgeMsOf: jobs.successAgeMsOf,

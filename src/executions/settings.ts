@@ -21,10 +21,10 @@ export type ExecutionSettings = SeriesRules & {
 };
 
 /**
- * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs of 30 series, 200 of them with 7 histograms of 16
- * series, 5,000 nodes, and for each project 78 series and 3 histograms. Together 303,400.
+ * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs of 28 series, 200 of them with 7 histograms of 16
+ * series, 5,000 nodes, and for each project 72 series and 3 histograms. Together 287,400.
  */
-export const defaultMaxSeries = 310_000;
+export const defaultMaxSeries = 300_000;
 
 /** The default bounds of duration buckets, in seconds. */
 export const defaultBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200] as const;

@@ -16,6 +16,8 @@ export type SeriesRules = {
   readonly families: ReadonlyMap<string, FamilyRule>;
   /** True if totals are also shown under OpenTelemetry's names. */
   readonly cicd: boolean;
+  /** True if failures are counted by class. */
+  readonly classes?: boolean;
 };
 
 /** The series that are used before any job has some. */
@@ -47,12 +49,16 @@ export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
 
 /** Returns the number of series that a job may have, except its durations. */
 export function seriesOfJob(rules: SeriesRules): number {
-  return sumOf(rules, ofEachJob) + (rules.cicd ? sumOf(rules, ofEachPipeline) : 0);
+  return sumOf(rules, ofEachJob) + ofClasses(rules, 1) + (rules.cicd ? sumOf(rules, ofEachPipeline) : 0);
+}
+
+function ofClasses(rules: SeriesRules, owners: number): number {
+  return rules.classes === true ? costOf(rules, families.failures, owners * usualClasses) : 0;
 }
 
 function seriesOfProject(rules: SeriesRules): number {
   // Deleted jobs and jobs without a slot may have one each.
-  return sumOf(rules, ofEachProject) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
+  return sumOf(rules, ofEachProject) + ofClasses(rules, 3) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 
 /** One for each bound, one for infinity, the sum and the count. */
@@ -80,7 +86,6 @@ const ofEachJob: readonly Cost[] = [
   [families.oldestStart, 1],
   [families.overdue, 1],
   [families.total, endings.length],
-  [families.failures, usualClasses],
   [families.nodes, 2],
   [families.averageDuration, 1],
   [families.lastStart, 1],
@@ -107,7 +112,6 @@ const ofEachProject: readonly Cost[] = [
   [families.queued, 2],
   [families.hidden, 1],
   [families.total, 3 * endings.length],
-  [families.failures, 3 * usualClasses],
   [families.nodes, 3 * 2],
   [families.nodeFailures, 1],
   [families.projectTotal, triggers.length * endings.length],
