@@ -8,6 +8,7 @@ import { askOnce, isOpenToAll } from './ask-once.ts';
 import { type LiveReport, probeLive } from './check/live.ts';
 import { isFine, probeServer, type ServerReport } from './check/probe.ts';
 import { toProbes } from './check/probes.ts';
+import { renderSupportReport } from './check/support-report.ts';
 import { type CommandContext, exitCodes, type Progress } from './command.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
@@ -24,15 +25,22 @@ export async function check(context: CommandContext): Promise<number> {
   const isLive = context.arguments.flags.get('live') === true;
   const otlp = isLive ? await loadOtlpOrComplain(context) : undefined;
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
-  for (const exposure of listAllExposures(loaded)) context.complain(`warning: ${exposure}\n`);
+  const isForSupport = context.arguments.flags.get('report') === true;
+  // Warnings name files and servers.
+  const warn = (text: string): void => (isForSupport ? undefined : context.complain(`warning: ${text}\n`));
+  for (const exposure of listAllExposures(loaded)) warn(exposure);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
   const { progress = () => {} } = context;
   const plan: Plan = { config, enabled, progress };
   const reports = (await Promise.all(config.servers.map((server) => probeAll(server, plan)))).flat();
-  for (const warning of await findOpenMonitoring(config, reports)) context.complain(`warning: ${warning}\n`);
+  for (const warning of await findOpenMonitoring(config, reports)) warn(warning);
   if (otlp !== undefined) progress('the trace backend, the state directory, clocks and tokens');
   const live = otlp && (await probeLive(config, otlp, context.version));
   progress();
+  if (isForSupport) {
+    context.write(renderSupportReport(reports, config, context.version));
+    return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
+  }
   const asJson = context.arguments.flags.get('json') === true;
   const shown = new Set<string>();
   const text = asJson

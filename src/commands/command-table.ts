@@ -40,7 +40,7 @@ export const commandWords: readonly CommandRow[] = [
   {
     name: 'check',
     help: 'Check every server: reachability, credentials, version, and each endpoint: ok, denied, too old or disabled.',
-    examples: ['check --config.file=config.yaml', 'check --json'],
+    examples: ['check --config.file=config.yaml', 'check --json', 'check --report'],
     load: async () => (await import('./check.ts')).check,
   },
   {
@@ -113,6 +113,11 @@ export const commandFlags: readonly CommandFlag[] = [
   {
     name: 'live',
     help: 'Also send a test trace, write to the state directory, compare clocks, and show when tokens expire.',
+    commands: ['check'],
+  },
+  {
+    name: 'report',
+    help: 'Print versions, collectors, rights and sizes for a bug report, without names and secrets.',
     commands: ['check'],
   },
   { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },

@@ -487,6 +487,7 @@ prod: not well: running-executions, project-executions
         release: expect.any(String) as string,
         startedAtMs: expect.any(Number) as number,
         hidesMembers: false,
+        sizes: { projects: 1, readProjects: 1, jobs: 0 },
         endpoints: expect.arrayContaining([
           { endpoint: 'system-info', verdict: 'ok' },
           { endpoint: 'execution-mode', verdict: 'ok' },

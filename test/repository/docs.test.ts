@@ -11,6 +11,12 @@ const generated = ['configuration.md', 'metrics.md', 'faults.md'];
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'deploy/helm/automation-exporter/README.md',
+  ...readdirSync(join(top, '.github'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `.github/${name}`),
   'alerts/README.md',
   'dashboards/README.md',
   'src/README.md',
@@ -32,6 +38,17 @@ describe('repository/docs', () => {
     );
     expect(links.length).toBeGreaterThan(20);
     expect(links.filter(({ path, link }) => !existsSync(join(top, dirname(path), link)))).toEqual([]);
+  });
+
+  it('link to existing headings', () => {
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\(([^)\s#:]*\.md)?#([^)\s]+)\)/g)].map(([, file, anchor = '']) => {
+        return { path, anchor, target: file === undefined ? path : join(dirname(path), file) };
+      }),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    const missing = links.filter(({ target, anchor }) => !toAnchors(target).includes(anchor));
+    expect(missing).toEqual([]);
   });
 
   it('lists every page of docs/', () => {
@@ -117,3 +134,14 @@ describe('repository/docs', () => {
     });
   });
 });
+
+/** The anchors that GitHub gives the headings of a page. */
+function toAnchors(path: string): readonly string[] {
+  const headings = readFileSync(join(top, path), 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

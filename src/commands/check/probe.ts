@@ -15,8 +15,11 @@ export type Probe = {
 
 /** Undefined if it is fine. A verdict without an error is named. */
 export type Finding =
-  | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict }
+  | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict; readonly sizes?: Sizes }
   | undefined;
+
+/** What is visible, for `check --report`; jobs in the first projects only. */
+export type Sizes = { readonly projects: number; readonly readProjects: number; readonly jobs: number };
 
 /** Answered without an error and still not fine, or not requested. */
 export type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
@@ -44,6 +47,7 @@ export type ServerReport = {
   readonly apiVersion: number | undefined;
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
+  readonly sizes?: Sizes;
   /** What to change in the configuration, if one change solves everything. */
   readonly remedy?: string;
   /** The access policy that allows what is denied or hidden. */
@@ -61,6 +65,7 @@ export async function probeServer(
   let reachable = false;
   let credentials: ServerReport['credentials'] = 'unknown';
   let remedy: string | undefined;
+  let sizes: Sizes | undefined;
   for (const probe of probes) {
     const finding = await find(api, probe);
     const report = toReport(probe, finding);
@@ -68,6 +73,7 @@ export async function probeServer(
     if (report.mendedBy !== undefined) lacking.push(...probe.reads);
     if (report.verdict === 'nothing visible') lacking.push(...probes.flatMap(({ reads }) => reads));
     const fault = finding?.fault;
+    sizes ??= finding?.sizes;
     reachable ||= fault === undefined || fault.details.status !== undefined;
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
@@ -82,7 +88,12 @@ export async function probeServer(
   // Until the API has answered, the version is an assumption.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
-  return { ...told, ...(remedy === undefined ? {} : { remedy }), ...missingPolicy };
+  return {
+    ...told,
+    ...(sizes === undefined ? {} : { sizes }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...missingPolicy,
+  };
 }
 
 function findRemedy(fault: ApiError | undefined): string | undefined {

@@ -235,9 +235,10 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     if (finding?.fault !== undefined) return finding;
     const { jobs: room, limitedBy } = roomOf(names.length);
     const about = `${toCount(jobs, 'job')}, and room for ${toCount(room, 'job')} with series of their own`;
-    if (jobs <= room) return { note: `${about}; ${finding?.note}` };
+    const sizes = { projects: names.length, readProjects: tried.length, jobs };
+    if (jobs <= room) return { note: `${about}; ${finding?.note}`, sizes };
     const note = `${about}: ${toCount(jobs - room, 'job')} may be counted only in __other__; raise ${limitedBy}; ${finding?.note}`;
-    return { note, verdict: 'left out' };
+    return { note, verdict: 'left out', sizes };
   }
 
   return [
