@@ -33,12 +33,28 @@ export function failingJobsRow(): QuestionRow {
           },
         ],
       }),
+      timeSeries({
+        id: 305,
+        title: 'Failures by class',
+        description:
+          'Failed executions per hour by what failed first: the command itself (work), a node that is not reached (target), a right (access), ….',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        emptyReason: 'Empty until an execution has failed since the exporter started.',
+        queries: [
+          {
+            expr: `sum by (class) (increase(automation_execution_failures_total{${ofJobs}}[1h]))`,
+            legend: '{{class}}',
+          },
+        ],
+      }),
       joinedTable({
         id: 303,
         title: 'Most failures in the selected time',
         description: 'Executions that failed, timed out or ended in an unusual way: the ten jobs with the most.',
         unit: 'short',
-        width: 12,
+        width: 24,
         height: 8,
         emptyReason: 'Empty while nothing has failed in that time.',
         labels: jobColumns,

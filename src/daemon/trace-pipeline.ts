@@ -143,7 +143,8 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
       invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
       failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
     },
-    noteFailure: config.diagnosis.enabled ? port.noteFailure : undefined,
+    isDiagnosed: config.diagnosis.enabled,
+    failures: port.failures,
     toCause: ({ id }, plan) => toCause(plan, { id, isSent: spooling !== undefined }),
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
@@ -178,7 +179,7 @@ function joinEnricher(
     serverNowMs: () => port.serverNowMs() ?? clock.now(),
     maxAgeMs,
     room: () => (isSent ? spool.maxPending : Math.min(spool.maxPending, maxForPages)) - enricher.size(),
-    noteFailure: config.diagnosis.enabled ? port.noteFailure : undefined,
+    failures: config.diagnosis.enabled ? port.failures : undefined,
     onPending: (pending) => {
       enricher.add(pending);
       loop.wake();

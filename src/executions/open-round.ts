@@ -26,8 +26,8 @@ export type OpenRound = {
   readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
   readonly recount: Recount;
-  /** Counts the failures whose class has become known. */
-  readonly countFailures: () => Promise<void>;
+  /** The failed executions that are not yet counted by class. */
+  readonly failures: Failures;
   readonly hold: NewSeriesHold;
   readonly release: (keys: readonly string[]) => Promise<void>;
   readonly room: SeriesFit;
@@ -60,7 +60,7 @@ export async function openRound(
   const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, leap, reachedMs });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
-  const restoreGap = createRestoreGap(cache);
+  const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
   // Before counting: the runs of a job that must give its slot back count for `__other__`.
   await room.fit();
@@ -81,7 +81,7 @@ export async function openRound(
     recount,
     room,
     jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
-    countFailures: () => failures.count(cache),
+    failures,
     hold: createNewSeriesHold(settings.holdNewSeriesMs),
     release: (keys) => release(cache, keys, clock),
   };

@@ -14,8 +14,8 @@ export type CommitHook = {
 
 /** The half of the port that tracing calls. */
 export type TracingSide = {
-  /** Keeps the class of a failure; the next round counts it. */
-  readonly noteFailure: Failures['note'];
+  /** Keeps the classes of failures; the next round counts them. */
+  readonly failures: Pick<Failures, 'loadFirst' | 'expect' | 'settle'>;
   /** Returns the server time of the last round, which dates ends; undefined before the first round. */
   readonly serverNowMs: () => number | undefined;
   /** Call when a counted run has its trace; the run may become the exemplar of its duration. */
@@ -50,6 +50,5 @@ export function createTracePort(buckets: readonly number[]): TracePort {
     },
     exemplars,
     failures,
-    noteFailure: failures.note,
   };
 }

@@ -49,7 +49,6 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_texts_cut_total: 'no text is too long',
   automation_exporter_execution_pages_forgotten_total: 'there is room for every page',
   automation_exporter_credential_file_changes_total: 'no file changes',
-  automation_execution_failures_total: 'diagnosis.enabled is off',
   cicd_pipeline_run_duration_seconds: 'metrics.cicd is off',
   cicd_pipeline_run_active: 'metrics.cicd is off',
   cicd_pipeline_run_errors_total: 'metrics.cicd is off',

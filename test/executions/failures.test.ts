@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFailures, type Failures } from '../../src/executions/ledger/failures.ts';
+import { createFailures, type Noted } from '../../src/executions/ledger/failures.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { someRun } from './some-execution.ts';
@@ -16,11 +16,9 @@ async function setScene() {
       [...cache.totals.cells.values()].map(({ kind, labels, count }) => `${kind} ${labels.join('/')} ${count}`);
     return { failures, totals, count: () => failures.count(cache) };
   };
-  /** Commits a class, and returns what is to be called after the commit. */
-  const commit = async (failures: Failures, ...noted: Parameters<Failures['note']>) => {
-    const { documents, done } = failures.note(...noted);
+  const commit = async ({ documents, done }: Noted) => {
     await ledger.commit('prod', { documents });
-    return done;
+    done();
   };
   return { ledger, open, commit };
 }
@@ -29,7 +27,9 @@ describe('executions/failures', () => {
   it('counts a failure by its class with the next round, once', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
-    (await commit(failures, 'pay', run, 'target'))();
+    await commit(failures.expect('pay', run));
+    await count();
+    await commit(failures.settle(run, 'target'));
     expect(totals()).toEqual([]);
     await count();
     await count();
@@ -40,7 +40,8 @@ describe('executions/failures', () => {
   it('counts after a restart what was committed before it, once', async () => {
     const { open, commit } = await setScene();
     const before = await open();
-    (await commit(before.failures, 'pay', run, 'work'))();
+    await commit(before.failures.expect('pay', run));
+    await commit(before.failures.settle(run, 'work'));
     const { totals, count } = await open();
     await count();
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
@@ -50,9 +51,10 @@ describe('executions/failures', () => {
   });
 
   it('does not count twice what a ledger that was opened meanwhile has counted', async () => {
-    const { ledger, open } = await setScene();
+    const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
-    const { documents, done } = failures.note('pay', run, 'work');
+    await commit(failures.expect('pay', run));
+    const { documents, done } = failures.settle(run, 'work');
     await ledger.commit('prod', { documents });
     failures.load(await ledger.load('prod'));
     await count();
@@ -64,8 +66,32 @@ describe('executions/failures', () => {
   it('counts runs without a job, and jobs with a slot, under their own names', async () => {
     const { open, commit } = await setScene();
     const { failures, totals, count } = await open();
-    (await commit(failures, 'pay', someRun({ id: 2, status: 'failed', job: undefined }), 'work'))();
+    await commit(failures.expect('pay', someRun({ id: 2, status: 'failed', job: undefined }), 'work'));
     await count();
     expect(totals()).toEqual(['failures pay///work 1']);
+  });
+
+  it('lists the projects that are behind after a restore, until what waited in the copy is counted', async () => {
+    const { open, commit } = await setScene();
+    const copied = await open();
+    await commit(copied.failures.expect('pay', run));
+    expect(copied.failures.behind()).toEqual(new Set());
+    const { failures, count } = await open();
+    failures.markRestored();
+    await commit(failures.settle(run, 'work'));
+    expect(failures.behind()).toEqual(new Set(['pay']));
+    await count();
+    expect(failures.behind()).toEqual(new Set());
+  });
+
+  it('is behind after a restart, too', async () => {
+    const { ledger, open, commit } = await setScene();
+    const { failures } = await open();
+    failures.follow(() => true);
+    await commit(failures.expect('pay', run));
+    const early = createFailures();
+    early.loadFirst(await ledger.load('prod'));
+    await commit(early.settle(run, 'work'));
+    expect((await open()).failures.behind()).toEqual(new Set(['pay']));
   });
 });

@@ -95,8 +95,6 @@ export function toYaml(plan: Plan, change: Change = {}): string {
     `  hold_new_series: ${plan.holdMs / 1000}s`,
     // Few, because each is a line of every scrape.
     '  automation_execution_duration_seconds: { buckets: [5, 60] }',
-    // After a restored copy classes are counted again while totals are shown.
-    `diagnosis: { enabled: ${!plan.cards.some(({ card }) => card === 'restored copy')} }`,
     'traces:',
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,
     ...(plan.traces === 'root' ? ['  detail: root'] : []),

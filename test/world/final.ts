@@ -38,8 +38,7 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   if (scene.plan.traces === 'off') return;
   if (spooled > 0) onFault('the spool is emptied', `${spooled} traces are left`);
   if (pending > 0) onFault('no trace waits for ever', `${pending} are pending`);
-  else if (scene.truth.fewerSinceMs === undefined && !scene.plan.cards.some(({ card }) => card === 'restored copy'))
-    compareFailures(final.shown, onFault);
+  else if (scene.truth.fewerSinceMs === undefined) compareFailures(final.shown, onFault);
   compareTraces(scene, scene.collector, counted, onFault);
 }
 

@@ -115,7 +115,7 @@ async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
 }
 
 const families =
-  'automation_(executions_total|project_executions_total|execution_(duration_seconds_(bucket|count|sum)|nodes_total)|node_failures_total)';
+  'automation_(executions_total|project_executions_total|execution_(duration_seconds_(bucket|count|sum)|nodes_total|failures_total)|node_failures_total)';
 
 async function readCounters(prometheus: Prometheus): Promise<readonly Stored[]> {
   // The cast is true: that is what a range selector gives.

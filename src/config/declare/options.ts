@@ -158,7 +158,7 @@ export const generalOptions = {
     ),
   },
   diagnosis: {
-    enabled: option(boolean, false).help(
+    enabled: option(boolean, true).help(
       'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
     ),
   },

@@ -113,12 +113,13 @@ function createChange(totals: Totals, rules: MeasureRules) {
 /** Computes how classified failures change the totals: every changed cell, with its new value. */
 export function measureFailures(
   totals: Totals,
-  failures: readonly (JobNames & { readonly failureClass: FailureClass })[],
+  failures: readonly (JobNames & { readonly failureClass: FailureClass; readonly isOfGap?: boolean | undefined })[],
 ): readonly Cell[] {
   const { touch, cells } = createCellChanges(totals, {});
-  for (const { project, group, name, failureClass } of failures) {
+  for (const { project, group, name, failureClass, isOfGap } of failures) {
     const hasSlot = isNoJob(name) || totals.slots.has('jobs', toJobKey(project, group, name));
-    touch('failures', [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass]).count += 1;
+    const labels = [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass];
+    touch('failures', labels, isOfGap).count += 1;
   }
   return [...cells.values()];
 }
@@ -130,12 +131,12 @@ function createCellChanges(totals: Totals, { isShown = false }: Pick<MeasureRule
   const begun = new Set<string>();
 
   /** Returns the cell to change: a copy of the present one, or a new one at 0. */
-  function touch(kind: CellKind, labels: readonly string[]): MutableCell {
+  function touch(kind: CellKind, labels: readonly string[], isNewShown = isShown): MutableCell {
     const key = toCellKey(kind, labels);
     const touched = cells.get(key);
     if (touched !== undefined) return touched;
     const before = totals.cells.get(key);
-    const { buckets: countsBefore, ...rest } = before ?? { kind, labels, count: 0, isReleased: isShown };
+    const { buckets: countsBefore, ...rest } = before ?? { kind, labels, count: 0, isReleased: isNewShown };
     const cell: MutableCell = { ...rest, ...(countsBefore === undefined ? {} : { buckets: [...countsBefore] }) };
     cells.set(key, cell);
     return cell;

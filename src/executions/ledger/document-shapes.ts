@@ -82,7 +82,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
   ],
   ['job', [isRecordOf({ project: isText, group: isText, name: isText, lastEndMs: isTime, lastId: isNumber })]],
   ['id-hour', [isRecordOf({ hour: isNumber, leastId: isOptional(isNumber), greatestId: isOptional(isNumber) })]],
-  ['failure', [isRecordOf({ project: isText, group: isText, name: isText, failureClass: isText })]],
+  ['failure', [isRecordOf({ project: isText, group: isText, name: isText, failureClass: isOptional(isText) })]],
   // Older releases kept each run in a document of its own.
   ['recent', [isListOf(isRun), isRun]],
 ]);

@@ -8,12 +8,15 @@ import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';
 
-/** A failed execution whose class is known and not counted yet. */
+/** A failed execution that is counted, and not yet by its class. */
 export type Failure = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  readonly failureClass: FailureClass;
+  /** Undefined until its steps are read. */
+  readonly failureClass?: FailureClass | undefined;
+  /** True if it may have been shown by its class before a copy was restored. */
+  readonly isOfGap?: boolean | undefined;
 };
 
 /** The totals, and the way to change them. */
@@ -22,48 +25,80 @@ type Counting = {
   readonly update: (make: () => Promise<LedgerChange>) => Promise<void>;
 };
 
-/** A document to commit; `done` is called after the commit. */
+/** Documents to commit; `done` is called after the commit. */
 export type Noted = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
+type Run = Pick<Finished, 'id' | 'startedAtMs'>;
+
 /**
- * Keeps the classes of failures until the next round counts them: they become known while the steps are read, and only rounds
- * change totals.
+ * Keeps failed executions from their count until a round counts them by class: the class becomes known while the steps are
+ * read, and only rounds change totals.
  */
 export function createFailures() {
   const waiting = new Map<string, Failure>();
-  let loaded: ReadonlySet<string> = new Set();
+  let isLoaded = false;
+  let isInGap: (project: string) => boolean = () => false;
+
+  function load(documents: readonly LedgerDocument[]): void {
+    isLoaded = true;
+    waiting.clear();
+    for (const { kind: found, key, body = '' } of documents) {
+      // The cast is true: only this file writes these documents.
+      if (found === kind) waiting.set(key, JSON.parse(body) as Failure);
+    }
+  }
 
   return {
     /** Called with the documents of the ledger before anything is counted. */
-    load: (documents: readonly LedgerDocument[]): void => {
-      const kept = documents.filter((document) => document.kind === kind);
-      loaded = new Set(kept.map(({ key }) => key));
-      // The cast is true: only `note` writes these documents.
-      for (const { key, body = '' } of kept) waiting.set(key, JSON.parse(body) as Failure);
+    load,
+    /** For tracing, which may load the ledger earlier. */
+    loadFirst: (documents: readonly LedgerDocument[]): void => {
+      if (!isLoaded) load(documents);
     },
-    note: (project: string, run: Finished, failureClass: FailureClass): Noted => {
-      const failure = { project, ...toJobName(run), failureClass };
-      const key = `${run.startedAtMs} ${run.id}`;
+    /** Sets which projects are read again after a restore. */
+    follow: (isOfGap: (project: string) => boolean): void => {
+      isInGap = isOfGap;
+    },
+    /** Notes a failure in the transaction that counts it; without a class it waits for `settle`. */
+    expect: (project: string, run: Finished, failureClass?: FailureClass): Noted => {
+      const isOfGap = isInGap(project) || undefined;
+      const failure: Failure = { project, ...toJobName(run), failureClass, isOfGap };
+      const key = toKey(run);
+      return { documents: [toDocument(key, failure)], done: () => waiting.set(key, failure) };
+    },
+    settle: (run: Run, failureClass: FailureClass): Noted => {
+      const key = toKey(run);
+      const failure = waiting.get(key);
+      if (failure === undefined) return { documents: [], done: () => undefined };
       return {
-        documents: [{ kind, key, body: JSON.stringify(failure) }],
+        documents: [toDocument(key, { ...failure, failureClass })],
         done: () => {
-          // A ledger that was opened after the commit has it already, and may have counted it.
-          if (!loaded.has(key)) waiting.set(key, failure);
+          const latest = waiting.get(key);
+          // A ledger that was opened after the commit has its class already, and may have counted it.
+          if (latest !== undefined) waiting.set(key, { ...latest, failureClass });
         },
       };
     },
-    /** Counts what waits, and forgets it in the same transaction. */
+    /** After a restore: what waits was counted by class, and shown, since the copy was made. */
+    markRestored: (): readonly LedgerDocument[] => {
+      for (const [key, failure] of waiting) waiting.set(key, { ...failure, isOfGap: true });
+      return [...waiting].map(([key, failure]) => toDocument(key, failure));
+    },
+    /** Returns the projects whose classes may be behind what was shown before a copy was restored. */
+    behind: (): ReadonlySet<string> =>
+      new Set([...waiting.values()].flatMap(({ project, isOfGap }) => (isOfGap === true ? [project] : []))),
+    /** Counts those whose class is known, and forgets them in the same transaction. */
     count: async (cache: Counting): Promise<void> => {
-      while (waiting.size > 0) {
-        const batch = [...waiting].slice(0, maxAtOnce);
+      const classified = [...waiting].flatMap(([key, { failureClass, ...failure }]) =>
+        failureClass === undefined ? [] : [{ key, ...failure, failureClass }],
+      );
+      for (let begin = 0; begin < classified.length; begin += maxAtOnce) {
+        const batch = classified.slice(begin, begin + maxAtOnce);
         await cache.update(async () => ({
-          cells: measureFailures(
-            cache.totals,
-            batch.map(([, failure]) => failure),
-          ),
-          alongside: batch.map(([key]) => ({ kind, key, body: undefined })),
+          cells: measureFailures(cache.totals, batch),
+          alongside: batch.map(({ key }) => ({ kind, key, body: undefined })),
         }));
-        for (const [key] of batch) waiting.delete(key);
+        for (const { key } of batch) waiting.delete(key);
       }
     },
   };
@@ -72,3 +107,11 @@ export function createFailures() {
 export type Failures = ReturnType<typeof createFailures>;
 
 const maxAtOnce = 500;
+
+function toDocument(key: string, failure: Failure): LedgerDocument {
+  return { kind, key, body: JSON.stringify(failure) };
+}
+
+function toKey({ id, startedAtMs }: Run): string {
+  return `${startedAtMs} ${id}`;
+}

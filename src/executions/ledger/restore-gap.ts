@@ -1,4 +1,5 @@
 import { toGreatestId } from '../counting/id-hours.ts';
+import type { Failures } from './failures.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
@@ -18,7 +19,7 @@ export type RestoreGap = {
  * After a restore, reads executions since the copy was made before showing counters, so that no counter is seen to
  * fall. The totals of a project that cannot be read meanwhile stay hidden: a series may be absent, never lower.
  */
-export function createRestoreGap(cache: LedgerCache): RestoreGap {
+export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>): RestoreGap {
   function untilMs(): number | undefined {
     return cache.facts().gapUntilMs;
   }
@@ -26,6 +27,11 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
   function isRead(state: ProjectState): boolean {
     return !isInRestoreGap(state, cache.facts());
   }
+
+  failures?.follow((project) => {
+    const state = cache.states.get(project);
+    return state !== undefined && !isRead(state);
+  });
 
   return {
     open: async (isRestored) => {
@@ -37,6 +43,7 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
+        alongside: failures?.markRestored() ?? [],
       }));
     },
     begin: async (nowMs) => {

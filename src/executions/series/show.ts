@@ -58,11 +58,12 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const states = restoreGap.readStates();
     const awakeTicks = clock.awakeTicks();
     // If commits fail, series that need no commit are still published.
-    const unkept = await found
-      .countFailures()
+    const unkept = await found.failures
+      .count(cache)
       .then(() => found.release(hold.due(awakeTicks)))
       .then(room.fit)
       .then(() => undefined, toError);
+    const behind = found.failures.behind();
     observe.dropped('cap', room.missing());
     // Rounds take time.
     const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
@@ -74,7 +75,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
       ...(running === undefined
         ? []
         : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),
-      ...toTotalRows({ totals, states, settings, exemplars }),
+      ...toTotalRows({ totals, states, behind, settings, exemplars }),
       ...toHiddenRows(visibility.all()),
     ];
     observe.lag(toLagSeconds(cache, activities, nowMs));
@@ -83,7 +84,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const validForMs = toValidForMs(round);
     shownTicks = clock.ticks();
     series = await publish(rows, validForMs);
-    hold.noteShown(listHeld({ totals, states, settings, omits }), awakeTicks);
+    hold.noteShown(listHeld({ totals, states, behind, settings, omits }), awakeTicks);
     if (unkept !== undefined) throw unkept;
   }
 

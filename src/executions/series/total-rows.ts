@@ -12,13 +12,16 @@ import { executionFamilies as families } from './families.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
+  /** The projects whose failures are not shown by class: fewer are counted than were shown before a restore. */
+  readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
 /** Builds series of the totals. Deleted projects have none; a series not shown before is shown as 0 first. */
-export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
-  const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, states, totals.slots));
+export function toTotalRows(input: RowsInput): Row[] {
+  const { totals, states, settings, exemplars } = input;
+  const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, input));
   const rows: Row[] = [];
   for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
   if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets)) rows.push(row);
@@ -29,15 +32,16 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
 }
 
 /** Lists the keys of the totals that are shown as 0. */
-export function* listHeld({ totals, states, settings, omits }: HeldInput): Generator<string> {
+export function* listHeld(input: HeldInput): Generator<string> {
+  const { totals, settings, omits } = input;
   for (const [key, cell] of totals.cells) {
-    if (cell.isReleased || !isShownCell(cell, states, totals.slots)) continue;
+    if (cell.isReleased || !isShownCell(cell, input)) continue;
     const rows = [...toCellRows(cell, [], noExemplars), ...(settings.cicd ? toCicdRows([cell], []) : [])];
     if (!rows.some(omits)) yield key;
   }
 }
 
-type HeldInput = Pick<RowsInput, 'totals' | 'states'> & {
+type HeldInput = ShownInput & {
   readonly settings: Pick<ExecutionSettings, 'cicd'>;
   readonly omits: (row: Row) => boolean;
 };
@@ -45,9 +49,13 @@ type HeldInput = Pick<RowsInput, 'totals' | 'states'> & {
 const noExemplars: RowsInput['exemplars'] = { of: () => [] };
 
 /** Reports whether a total is shown: it has a slot, and its project is neither deleted nor excluded. */
-function isShownCell(cell: Cell, states: RowsInput['states'], slots: SeriesSlots): boolean {
-  return isOfShown(states.get(cell.labels[0] ?? '')) && hasPlace(cell, slots);
+function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolean {
+  const [project = ''] = cell.labels;
+  if (cell.kind === 'failures' && behind?.has(project) === true) return false;
+  return isOfShown(states.get(project)) && hasPlace(cell, totals.slots);
 }
+
+type ShownInput = Pick<RowsInput, 'totals' | 'states' | 'behind'>;
 
 /**
  * Reports whether the last values of a job are shown: not if it is deleted or excluded, although its totals stay for a

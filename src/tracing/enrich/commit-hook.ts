@@ -12,15 +12,15 @@ type CommitHookOptions = {
   maxAgeMs: number;
   /** Returns how many more traces may be pending. */
   room: () => number;
-  /** Keeps the class of a failure, to be counted; undefined where failures are not diagnosed. */
-  noteFailure: TracingSide['noteFailure'] | undefined;
+  /** Keeps failures until their class is counted; undefined where failures are not diagnosed. */
+  failures: TracingSide['failures'] | undefined;
   onPending: (pending: readonly PendingTrace[]) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
 /** Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction that counts. */
 export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
-  const { attempts, nowMs, serverNowMs, maxAgeMs, room, noteFailure, onPending, skipped } = options;
+  const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
   return {
     keep: (project, runs, epoch) => {
@@ -32,9 +32,11 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const pending = chosen.map((run): PendingTrace => ({ ...run, project, epoch, seenAtMs }));
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
-      // Their steps are not read.
-      const unread = noteFailure === undefined ? [] : traceable.filter((run) => isFailure(run) && !kept.has(run));
-      const failures = unread.flatMap((run) => noteFailure?.(project, run, 'unread') ?? []);
+      const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
+      // The steps of the others are not read.
+      const failures = failed.flatMap(
+        (run) => options.failures?.expect(project, run, kept.has(run) ? undefined : 'unread') ?? [],
+      );
       choices.set(runs, {
         noted: () => {
           noted.done();

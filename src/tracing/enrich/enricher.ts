@@ -1,7 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { type FailureClass, isFailure } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { TracingSide } from '../../executions/trace-port.ts';
 import type { Ledger } from '../../state/ledger.ts';
@@ -41,8 +40,9 @@ export type EnricherOptions = {
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
-  /** Keeps the class of a failure, to be counted; undefined if `diagnosis` is off. */
-  readonly noteFailure: TracingSide['noteFailure'] | undefined;
+  readonly isDiagnosed: boolean;
+  /** Keeps the classes of failures, to be counted. */
+  readonly failures: TracingSide['failures'];
   /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
   readonly toCause: (pending: PendingTrace, plan: Plan) => Cause | undefined;
   /** Called with every plan, for pages. */
@@ -75,7 +75,7 @@ export type Enricher = {
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, client, timeoutMs, spooling, detail, attempts, clock, observe } = options;
   const waiting = createWaitingTraces(options);
-  const wanted = { detail, isDiagnosed: options.noteFailure !== undefined, workflows: createWorkflows(clock.ticks) };
+  const wanted = { detail, isDiagnosed: options.isDiagnosed, workflows: createWorkflows(clock.ticks) };
   const causes = createCauses();
   const seal = createSeal(options, causes);
   let isLoaded = false;
@@ -90,6 +90,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     const documents = await ledger.load(server);
     attempts.load(documents);
     causes.load(documents);
+    options.failures.loadFirst(documents);
     add(readPending(documents));
     isLoaded = true;
   }
@@ -168,17 +169,12 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     };
   }
 
-  function noteFailure(pending: PendingTrace, failureClass: FailureClass = 'unread') {
-    if (options.noteFailure === undefined || !isFailure(pending)) return { documents: [], done: () => undefined };
-    return options.noteFailure(pending.project, pending, failureClass);
-  }
-
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
     const plan = await options.plan(source, pending.epoch);
     const forgotten = attempts.forget(pending);
     const cause = causes.note(pending, plan && options.toCause(pending, plan));
-    const failure = noteFailure(pending, plan?.failureClass);
+    const failure = options.failures.settle(pending, plan?.failureClass ?? 'unread');
     const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents, ...failure.documents];
     if (plan === undefined) {
       await ledger.commit(server, { documents });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/api/client.ts';
 import { ApiError } from '../../../src/api/errors.ts';
 import type { SpanSource } from '../../../src/domain/span-source.ts';
+import { createFailures } from '../../../src/executions/ledger/failures.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
 import { createAttempts, isSoundAttempt } from '../../../src/tracing/enrich/attempts.ts';
@@ -73,7 +74,8 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
   let commits = 0;
   const enricher = createEnricher({
     server: 'prod',
-    noteFailure: undefined,
+    isDiagnosed: false,
+    failures: createFailures(),
     ledger: {
       ...state.ledger,
       commit: async (...change) => {

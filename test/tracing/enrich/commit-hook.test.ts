@@ -34,7 +34,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
     serverNowMs: () => serverNowMs,
     maxAgeMs: hourMs,
     room: () => room,
-    noteFailure: undefined,
+    failures: undefined,
     onPending: (pending) => told.push(`pending ${pending.map(({ id }) => id).join(' ')}`),
     skipped: (reason, executions) => told.push(`${reason} ${executions}`),
   });

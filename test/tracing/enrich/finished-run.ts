@@ -1,4 +1,5 @@
 import { startSimulator } from '../../../simulator/simulator.ts';
+import { createFailures } from '../../../src/executions/ledger/failures.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { StateError } from '../../../src/state/state.ts';
 import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
@@ -71,7 +72,8 @@ export async function setUp(given: Setting = {}) {
   };
   const enricher = createEnricher({
     attempts: createAttempts(),
-    noteFailure: undefined,
+    isDiagnosed: false,
+    failures: createFailures(),
     server: 'prod',
     ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,
     client,
