@@ -1,3 +1,4 @@
+import { scenarioNames } from '../../simulator/scenarios/scenario.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { toHelp } from '../../src/config/show/help.ts';
@@ -16,7 +17,7 @@ function listFlags(): readonly Flag[] {
     name: `--${name}${placeholder === undefined ? '' : '='}`,
     help,
     commands,
-    words: toWords(placeholder),
+    words: closedSets[name] ?? toWords(placeholder),
   }));
   const options = toHelp(collectors).flatMap(({ flag, help }) => {
     const [, negated, name = '', value] = /^--(\[no-\])?([^=]+)(=.*)?$/.exec(flag ?? '') ?? [];
@@ -27,6 +28,18 @@ function listFlags(): readonly Flag[] {
   });
   return [...own, ...options];
 }
+
+/** The values of flags that their help only describes. */
+const closedSets: Readonly<Record<string, readonly string[]>> = {
+  scenario: scenarioNames,
+  dialect: ['rundeck', 'service'],
+};
+
+/** The words that may follow a command, where these are all. */
+const followers = commandWords.flatMap(({ name, usage }) => {
+  const words = toWords(usage?.split(' ')[0]);
+  return words.length === 0 ? [] : [{ name, words: words.join(' ') }];
+});
 
 function toWords(value = ''): readonly string[] {
   return /^[\w-]+(\|[\w-]+)+$/.test(value) ? value.split('|') : [];
@@ -66,8 +79,11 @@ ${closed.join('\n')}
     esac
   done
   if [[ $current != -* ]]; then
-    [[ -z $command ]] && COMPREPLY=($(compgen -W '${commands.join(' ')}' -- "$current"))
-    return
+    case $command in
+    '') COMPREPLY=($(compgen -W '${commands.join(' ')}' -- "$current")) ;;
+${followers.map(({ name, words }) => `    ${name}) [[ $previous == ${name} ]] && COMPREPLY=($(compgen -W '${words}' -- "$current")) ;;`).join('\n')}
+    esac
+    return 0
   fi
   local flags='${general.join(' ')}'
   case $command in
@@ -99,7 +115,7 @@ ${commands.join('\n')}
   flags=(
 ${flags.join('\n')}
   )
-  _arguments -S "$flags[@]" '1:command:{ _describe command commands }' '*:argument:_files'
+  _arguments -S "$flags[@]" '1:command:{ _describe command commands }' '2:argument:{ case $line[1] in ${followers.map(({ name, words }) => `${name}) compadd ${words} ;;`).join(' ')} *) _files ;; esac }' '*:argument:_files'
 }
 _automation_exporter "$@"
 `;

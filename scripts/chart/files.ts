@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { collectors } from '../../src/collectors/index.ts';
@@ -26,7 +27,33 @@ version: ${manifest.version}
 appVersion: ${manifest.version}
 kubeVersion: ">=1.27.0-0"
 keywords: [prometheus, exporter, opentelemetry, rundeck, monitoring]
+annotations:
+  artifacthub.io/category: monitoring-logging
+  artifacthub.io/license: ${manifest.license}
+  artifacthub.io/operator: "false"
+  artifacthub.io/prerelease: "false"
+  artifacthub.io/changes: |
+${readChanges()
+  .map((change) => `    - ${JSON.stringify(change)}`)
+  .join('\n')}
 `;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  FEATURE: 'added',
+  ENHANCEMENT: 'changed',
+  CHANGE: 'changed',
+  BUGFIX: 'fixed',
+  SECURITY: 'security',
+};
+
+/** The entries of the newest version in the changelog, as Artifact Hub reads them. */
+function readChanges(): readonly { readonly kind: string; readonly description: string }[] {
+  const [, newest = ''] = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8').split(/^## /m);
+  const entries = newest.replaceAll(/\n {2,}/g, ' ').matchAll(/^- \[([A-Z]+)\] (.+)$/gm);
+  return [...entries].map(([, kind = '', text = '']) => {
+    return { kind: kinds[kind] ?? 'changed', description: text.replaceAll('`', '') };
+  });
 }
 
 type Tree = { [key: string]: Tree | (typeof chartValues)[number] };
@@ -113,6 +140,15 @@ Generated from \`scripts/chart\`: change that, then run \`npm run generate\`.
 The chart runs one exporter as a StatefulSet, because its state is on a volume. With \`config.state.postgres.host\` it runs
 \`replicas\` exporters without a volume, which share the servers through that database. Secrets are existing Secrets, never values.
 
+Build the image once for each version, and push it to a registry that the cluster can read:
+
+\`\`\`sh
+docker build -t registry.example.org/automation-exporter:${manifest.version} .
+docker push registry.example.org/automation-exporter:${manifest.version}
+\`\`\`
+
+Then install:
+
 \`\`\`sh
 kubectl create secret generic automation --from-file=token=./token
 helm install automation-exporter deploy/helm/automation-exporter --values values.yaml
@@ -122,6 +158,7 @@ helm test automation-exporter
 with \`values.yaml\`:
 
 \`\`\`yaml
+image: { repository: registry.example.org/automation-exporter }
 secrets: [automation]
 config:
   servers:
@@ -130,10 +167,15 @@ config:
       token_file: /run/secrets/automation/token
   web:
     external_url: https://exporter.example.org
+ingress: { enabled: true, className: nginx, tlsSecret: exporter-tls }
 serviceMonitor: { enabled: true }
 prometheusRule: { enabled: true }
 dashboards: { enabled: true }
 \`\`\`
+
+Links of rules and dashboards lead to \`config.web.external_url\`; an Ingress or an HTTPRoute takes its host and path from there. Prometheus Operator
+selects monitors and rules by label: with kube-prometheus-stack, set \`serviceMonitor.labels\` and \`prometheusRule.labels\` to
+\`{ release: NAME-OF-THE-STACK }\`.
 
 The chart's \`files/\` are symbolic links into \`alerts/\` and \`dashboards/\`: Helm prints each link that it follows, and \`helm package\` puts the
 files in their place. A copy of this folder alone, without them, is refused where rules or dashboards are enabled.

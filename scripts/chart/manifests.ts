@@ -54,6 +54,7 @@ export function renderChart(
 /** The values of the plain manifests: one server, and a Secret with its token. */
 const plainValues = `
 fullnameOverride: automation-exporter
+image: { repository: registry.example.org/automation-exporter }
 secrets: [automation]
 tests: { enabled: false }
 config:

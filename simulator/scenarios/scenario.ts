@@ -62,11 +62,12 @@ const empty: Scenario = {
 
 export const scenarios: readonly Scenario[] = [quietDay, ...troubles, clusterTakeover, thousandProjects, empty];
 
+export const scenarioNames: readonly string[] = scenarios.map(({ name }) => name);
+
 export function findScenario(name: string): Scenario {
   const scenario = scenarios.find((candidate) => candidate.name === name);
   if (scenario === undefined) {
-    const known = scenarios.map((candidate) => candidate.name).join(', ');
-    throw new Error(`There is no scenario "${name}". Known ones: ${known}.`);
+    throw new Error(`There is no scenario "${name}". Known ones: ${scenarioNames.join(', ')}.`);
   }
   return scenario;
 }

@@ -8,11 +8,13 @@ import { type KubernetesObject, renderChart, renderManifests } from '../../scrip
 import { load } from '../config/fixtures.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-const server = `
+const image = 'image: { repository: registry.example.org/automation-exporter }\n';
+const configured = `
 secrets: [automation]
 config:
   servers: [{ name: prod, url: https://automation.example.org, token_file: /run/secrets/automation/token }]
 `;
+const server = `${image}${configured}`;
 
 const everything = `${server}
 serviceMonitor: { enabled: true, labels: { release: stack }, interval: 30s, scrapeTimeout: 10s }
@@ -24,7 +26,7 @@ podDisruptionBudget: { enabled: true }
 
 /** Ways to run the chart, by name. */
 const valueSets = {
-  'nothing configured': '',
+  'nothing configured': image,
   'one server': server,
   everything,
   'a PodMonitor': `${server}podMonitor: { enabled: true }\n`,
@@ -47,7 +49,15 @@ serviceMonitor: { enabled: true }
 traces: { endpoint: "http://collector:4318", headersSecret: { name: otlp } }
 serviceMonitor: { enabled: true }
 `,
-  'a place to run, and more of everything': `${server}
+  'an Ingress': `${server}  web: { external_url: 'https://exporter.example.org:8443/watch/', route_prefix: /watch }
+ingress: { enabled: true, className: nginx, annotations: { a: b }, tlsSecret: exporter-tls }
+prometheusRule: { enabled: true, grafanaUrl: https://grafana.example.org/ }
+dashboards: { enabled: true }
+`,
+  'an HTTPRoute': `${server}  web: { external_url: 'http://exporter.example.org' }
+httpRoute: { enabled: true, parentRefs: [{ name: public, namespace: gateways }] }
+`,
+  'a place to run, and more of everything': `${configured}
 fullnameOverride: watcher
 commonLabels: { team: ops }
 image: { repository: registry.example.org/exporter, digest: "sha256:${'0'.repeat(64)}", pullPolicy: Always }
@@ -96,7 +106,8 @@ function podOf(objects: readonly KubernetesObject[]): Pod {
   return template.spec;
 }
 
-const isCustom = ({ apiVersion }: KubernetesObject): boolean => apiVersion.startsWith('monitoring.coreos.com/');
+const isCustom = ({ apiVersion }: KubernetesObject): boolean =>
+  /^(?:monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion);
 
 describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
   it.each(Object.entries(valueSets))('runs with minimal rights: %s', (_, values) => {
@@ -206,9 +217,42 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
           new URL(`../../dashboards/${file.slice('automation-'.length)}`, import.meta.url),
           'utf8',
         );
-        expect(JSON.parse(text)).toEqual(JSON.parse(original));
+        expect(JSON.parse(text)).toEqual(JSON.parse(original.replaceAll('http://localhost:9720', own)));
       }
     }
+  });
+
+  it('leads browsers to the exporter, and links of rules and dashboards to the same address', () => {
+    const objects = renderChart(helm, valueSets['an Ingress']);
+    expect(find(objects, 'Ingress').metadata.annotations).toEqual({ a: 'b' });
+    const service = { name: 'prod-automation-exporter', port: { name: 'http' } };
+    expect(find(objects, 'Ingress').spec).toEqual({
+      ingressClassName: 'nginx',
+      rules: [
+        {
+          host: 'exporter.example.org',
+          http: { paths: [{ path: '/watch', pathType: 'Prefix', backend: { service } }] },
+        },
+      ],
+      tls: [{ hosts: ['exporter.example.org'], secretName: 'exporter-tls' }],
+    });
+    const linked = JSON.stringify(objects.filter(({ kind }) => kind !== 'Pod'));
+    expect(linked).not.toMatch(/localhost/);
+    expect(linked).toContain('"https://exporter.example.org:8443/watch/runbooks/AutomationServiceDown"');
+    expect(linked).toContain('"https://grafana.example.org/d/automation-');
+    expect(linked).toContain('\\"https://exporter.example.org:8443/watch/runbooks/\\"');
+
+    const route = find(renderChart(helm, valueSets['an HTTPRoute']), 'HTTPRoute').spec;
+    expect(route).toEqual({
+      parentRefs: [{ name: 'public', namespace: 'gateways' }],
+      hostnames: ['exporter.example.org'],
+      rules: [
+        {
+          matches: [{ path: { type: 'PathPrefix', value: '/' } }],
+          backendRefs: [{ name: 'prod-automation-exporter', port: 9720 }],
+        },
+      ],
+    });
   });
 
   it('keeps the state on a volume by default', () => {
@@ -289,9 +333,16 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     ['a mistake in the configuration', 'config: { servers: [{ urll: "https://x" }] }', /urll/],
     ['a secret where its name belongs', 'secrets: ["Token=abc"]', /secrets/],
     ['several replicas without a database', 'replicas: 2', /set config\.state\.postgres\.host/],
+    ['an Ingress without an address', 'ingress: { enabled: true }', /config\.web\.external_url: set it/],
+    [
+      'an HTTPRoute without a Gateway',
+      'config: { web: { external_url: "http://a.example.org" } }\nhttpRoute: { enabled: true }',
+      /httpRoute\.parentRefs: name the Gateway/,
+    ],
+    ['an image that nobody can pull', 'image: { repository: "" }', /image\.repository: name the registry/],
     ['both monitors', 'serviceMonitor: { enabled: true }\npodMonitor: { enabled: true }', /exclude each other/],
   ])('refuses %s', (_, values, complaint) => {
-    expect(() => renderChart(helm, values)).toThrow(complaint);
+    expect(() => renderChart(helm, values.startsWith('image:') ? values : `${image}${values}`)).toThrow(complaint);
   });
 
   it.each([

@@ -34,6 +34,11 @@ describe('repository/terminal', () => {
     expect(await complete('serve', '--no-collector.pi')).toEqual(['--no-collector.ping']);
     expect(await complete('serve', '--log.level', '=', 'de')).toEqual(['debug']);
     expect(await complete('serve', '--log.format', '=')).toEqual(['logfmt', 'json']);
+    expect(await complete('simulate', '--dialect', '=')).toEqual(['rundeck', 'service']);
+    expect(await complete('demo', '--scenario', '=', 'fail')).toEqual(['failing-night']);
+    expect(await complete('quarantine', 're')).toEqual(['retry']);
+    expect(await complete('migrate', '')).toEqual(['postgres', 'directory']);
+    expect(await complete('migrate', 'postgres', '')).toEqual([]);
     // Files, which bash itself proposes.
     expect(await complete('serve', '--config.file', '=', 'con')).toEqual([]);
   });
@@ -51,11 +56,15 @@ describeWithTools('repository/terminal, zsh', ['zsh'], ({ zsh }) => {
       zpty -r -m work out "*check *"; print -r -- "$out"
       zpty -w -n work $'--jso\\t'
       zpty -r -m work out "*--json*"; print -r -- "$out"
+      zpty -w work $'\x15'
+      zpty -w -n work $'automation-exporter quarantine dro\t'
+      zpty -r -m work out "*drop *"; print -r -- "$out"
       zpty -d work
     `;
     const printed = await runCommand(zsh, ['-f', '-c', script], { timeoutMs: 30_000 });
     expect(printed).toContain('automation-exporter check ');
     expect(printed).toContain('--json');
+    expect(printed).toContain('quarantine drop');
   }, 60_000);
 });
 

@@ -29,10 +29,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "automation-exporter.image" -}}
+{{- $repository := required "image.repository: name the registry and repository to which you pushed the image; the README of the chart has the commands" .Values.image.repository -}}
 {{- if .Values.image.digest -}}
-{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{ $repository }}@{{ .Values.image.digest }}
 {{- else -}}
-{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{ $repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
 {{- end -}}
 {{- end -}}
 
@@ -57,4 +58,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{- define "automation-exporter.scheme" -}}
 {{- if and .Values.webConfig.existingSecret .Values.webConfig.tls -}}HTTPS{{- else -}}HTTP{{- end -}}
+{{- end -}}
+
+{{/* The address of the exporter inside the cluster. */}}
+{{- define "automation-exporter.own" -}}
+{{ printf "%s://%s.%s.svc:%v%s" (include "automation-exporter.scheme" . | lower) (include "automation-exporter.fullname" .) .Release.Namespace .Values.service.port (include "automation-exporter.prefix" .) }}
+{{- end -}}
+
+{{/* The address at which browsers open the pages, to which links of rules and dashboards lead. */}}
+{{- define "automation-exporter.address" -}}
+{{ dig "web" "external_url" (include "automation-exporter.own" .) .Values.config | trimSuffix "/" }}
+{{- end -}}
+
+{{/* Host and path of that address, for what leads browsers to the exporter. */}}
+{{- define "automation-exporter.external" -}}
+{{- $url := required "config.web.external_url: set it to the address at which browsers open the pages; Ingress and HTTPRoute take host and path from it" (dig "web" "external_url" "" .Values.config) | urlParse -}}
+{{- $path := get $url "path" | trimSuffix "/" -}}
+{{ dict "host" (get $url "host" | regexFind "^[^:]+") "path" (default "/" $path) | toJson }}
 {{- end -}}
