@@ -77,7 +77,7 @@ describe('architecture/imports', () => {
 
   it('names the room, its allowed imports and the place of a stray package', () => {
     expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
-      'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, express. The home of undici is api/wire/connections.',
+      'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, diagnosis/changes/deciding, express. The home of undici is api/wire/connections.',
     ]);
   });
 

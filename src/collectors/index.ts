@@ -1,6 +1,7 @@
 import type { Collector } from '../schedule/collector.ts';
 import { aclPoliciesCollector } from './acl-policies.ts';
 import { appMetricsCollector } from './app-metrics.ts';
+import { changesCollector } from './changes.ts';
 import { clusterJobsCollector } from './cluster-jobs.ts';
 import { executionMetricsCollector } from './execution-metrics.ts';
 import { executionModeCollector } from './execution-mode.ts';
@@ -40,6 +41,7 @@ export const collectors: readonly Collector[] = [
   executionMetricsCollector,
   executionsCollector,
   scheduleCollector,
+  changesCollector,
   tokensCollector,
   usersCollector,
   userClassesCollector,

@@ -6,6 +6,8 @@ import type { ReloadOutcome } from '../domain/complaint.ts';
 import { finishInPieces, type Pause, sortInPieces } from '../domain/pause.ts';
 import { endings } from '../executions/counting/naming.ts';
 import type { ScheduledJob } from '../expected-runs/showing/scheduled-job.ts';
+import { listAllChanges } from '../http/pages/changes/change-filter.ts';
+import { changesPageRoute } from '../http/pages/changes/changes-page.ts';
 import { configPageRoute, notFoundRoute } from '../http/pages/config-page.ts';
 import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
@@ -17,6 +19,7 @@ import { schedulePageRoute } from '../http/pages/schedule/schedule-page.ts';
 import { type FindSilence, joinSilence } from '../http/pages/silence.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes, dashboardRoutes } from '../http/routes/alerts.ts';
+import { apiChangesRoute } from '../http/routes/api-changes.ts';
 import { apiStatusRoute } from '../http/routes/api-status.ts';
 import { healthRoutes, reloadRoute } from '../http/routes/health.ts';
 import { metricReferenceRoute } from '../http/routes/metric-reference.ts';
@@ -142,6 +145,7 @@ function listRoutes(served: Served) {
     toExecutionPage(served, { hasPage, endedOf }),
     toExecutionList(served, { endedOf, turns }),
     ...toJobPages(served, turns),
+    ...toChangePages(served, turns),
     apiStatusRoute(status, turns),
     whyRoute(
       (name, job) => watching().watched.get(name)?.why(job),
@@ -217,6 +221,15 @@ function toJobPages(served: Served, { begin, share, shareByName }: PageTurns) {
     }),
     jobPageRoute({ find: (server, path) => watching().watched.get(server)?.job(path), silence }),
   ];
+}
+
+function toChangePages(served: Served, { share, begin }: PageTurns) {
+  const { clock, current, watching } = served;
+  const servers = (): readonly string[] => current().servers.map(({ name }) => name);
+  const listOf = (server: string) => watching().watched.get(server)?.changes?.list() ?? [];
+  const changes = share((pause) => listAllChanges(servers(), listOf, pause));
+  const page = changesPageRoute({ changes, servers, silence: toFindSilence(served), nowMs: clock.now, begin });
+  return [page, apiChangesRoute({ changes, begin })];
 }
 
 type EndedOf = (server: string) => readonly EndedStatus[];

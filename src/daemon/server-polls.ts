@@ -1,6 +1,7 @@
 import type { ProjectList } from '../api/project-list.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import { type Changes, createChanges } from '../diagnosis/changes/changes.ts';
 import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
@@ -21,7 +22,7 @@ import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';
 import type { Watch } from '../schedule/watch.ts';
 import { toRoundObserver } from './instruments.ts';
-import { toDetail, toExpectedRunsSettings } from './server-settings.ts';
+import { toChangesSettings, toDetail, toExpectedRunsSettings } from './server-settings.ts';
 import {
   type Address,
   createHidesMembers,
@@ -37,6 +38,8 @@ export type ServerPolls = {
   readonly executions: Executions | undefined;
   /** Watches schedules; undefined if that collector is off. */
   readonly expected: ExpectedRuns | undefined;
+  /** Keeps the journal of changes; undefined if that collector is off. */
+  readonly changes: Changes | undefined;
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   /** The collectors that configuration switches off. */
   readonly off: readonly string[];
@@ -71,18 +74,21 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   // Each of the two needs the other: runs are recorded when they are counted.
   const expected = ofSchedule && ofExecutions && createServerExpectedRuns(ofSchedule, options, () => executions);
   const executions: Executions | undefined = ofExecutions && createServerExecutions(ofExecutions, options, expected);
+  const ofChanges = planned.find(({ collector }) => collector.kind === 'changes');
+  const changes = ofChanges && executions && createServerChanges(ofChanges, options, executions);
   const { read, projectRows } = createReadings(options, executions);
   const toReading = (plan: PlannedPoll): Reading | undefined => {
     const { collector } = plan;
     if (collector.kind === 'executions') return executions;
-    return collector.kind === 'expected-runs' ? (expected ?? needsExecutions(plan)) : read(collector, plan);
+    if (collector.kind === 'expected-runs') return expected ?? needsExecutions(plan);
+    return collector.kind === 'changes' ? (changes ?? needsExecutions(plan)) : read(collector, plan);
   };
   const polls = planned.flatMap((plan): ServerPoll[] => {
     const reading = toReading(plan);
     return reading === undefined ? [] : [{ reading, scheduled: toScheduled(plan, reading, options) }];
   });
   const off = collectors.filter((collector) => !isOn(collector, options)).map(({ name }) => name);
-  return { polls, executions, expected, projectRows, off };
+  return { polls, executions, expected, changes, projectRows, off };
 }
 
 /** A poll before its reading is set. */
@@ -136,7 +142,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** Without executions, runs are unknown. */
+/** They know the runs, and store what these collectors find. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'it needs the collector executions, which is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
@@ -159,6 +165,23 @@ function createServerExpectedRuns(
     notes: sourceNotes,
     settings: toExpectedRunsSettings(server, config),
     readProjects: projectList.read,
+    ...publisher,
+  });
+}
+
+function createServerChanges(
+  { everyMs, publisher }: PlannedPoll,
+  { server, config, state, clock, sourceNotes }: PollsOptions,
+  { commit }: Executions,
+): Changes {
+  return createChanges({
+    server: server.name,
+    everyMs,
+    clock,
+    ledger: state.ledger,
+    commit,
+    serverNowMs: sourceNotes.serverNowMs,
+    settings: toChangesSettings(server, config),
     ...publisher,
   });
 }

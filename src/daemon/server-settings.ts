@@ -1,4 +1,5 @@
 import type { Config, ServerConfig } from '../config/config.ts';
+import type { ChangesSettings } from '../diagnosis/changes/changes.ts';
 import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
 import { defaultDelayBuckets, type ExpectedRunsSettings } from '../expected-runs/settings.ts';
 
@@ -33,6 +34,15 @@ export function toExpectedRunsSettings(server: ServerConfig, config: Config): Ex
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     isCriticalJob: jobs.isCritical,
+  };
+}
+
+export function toChangesSettings(server: ServerConfig, { jobs, metrics, traces }: Config): ChangesSettings {
+  return {
+    holdNewSeriesMs: metrics.holdNewSeriesMs,
+    namesUsers: traces.userNames,
+    isWantedProject: server.projects.isWanted,
+    isWantedJob: jobs.isWanted,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ServerFacts } from '../api/contact.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { ServerConfig } from '../config/config.ts';
+import type { Changes } from '../diagnosis/changes/changes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
@@ -55,6 +56,8 @@ export type WatchedServer = {
   readonly job: (path: string) => ShownJob | undefined;
   /** The last and the next hours of all scheduled jobs; undefined if the collector is off. */
   readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
+  /** The journal of changes; undefined if the collector is off. */
+  readonly changes: Pick<Changes, 'list' | 'dropped' | 'serverNowMs'> | undefined;
   /** A running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
@@ -81,9 +84,10 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     ...options,
     ear: (member) => {
       const ear = sourceNotes.ear(member);
-      const answered: typeof ear.answered = (endpoint, path, answer) => {
-        ear.answered(endpoint, path, answer);
+      const answered: typeof ear.answered = (endpoint, path, answer, tookMs) => {
+        ear.answered(endpoint, path, answer, tookMs);
         signs.note(member, endpoint, answer);
+        changes?.hear({ member, endpoint, path, answer }, tookMs);
       };
       return { ...ear, answered };
     },
@@ -92,7 +96,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
   const traces = options.traces?.ofServer(server, { client: targets.common.connection.client, port: tracePort });
-  const { polls, executions, expected, projectRows, off } = createServerPolls({
+  const { polls, executions, expected, changes, projectRows, off } = createServerPolls({
     ...options,
     server,
     targets,
@@ -135,6 +139,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     unseen,
     scheduled: () => expected?.scheduled() ?? [],
     schedule: (pause) => expected?.schedule(pause),
+    changes,
     job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),

@@ -3,7 +3,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 
 /** Receives all answers and errors of a client. */
 export type Ear = {
-  readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown) => void;
+  readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown, tookMs: number) => void;
   readonly failed: (error: unknown) => void;
 };
 
@@ -18,7 +18,7 @@ function hear(api: Api, ear: Ear): Api {
   const getTimed: Api['getTimed'] = async (endpoint, ...input) => {
     try {
       const timed = await api.getTimed(endpoint, ...input);
-      ear.answered(endpoint, toTexts(input[0]?.path), timed.answer);
+      ear.answered(endpoint, toTexts(input[0]?.path), timed.answer, timed.tookMs);
       return timed;
     } catch (error) {
       ear.failed(error);

@@ -83,7 +83,12 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
 /** One project of a pass, and the number of all projects; the server as a whole has no name. */
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
-export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector | ExpectedRunsCollector;
+export type Collector =
+  | ServerCollector
+  | ProjectCollector
+  | ExecutionsCollector
+  | ExpectedRunsCollector
+  | ChangesCollector;
 
 type CommonParts = CollectorData<Families> & { vital: boolean; perMember: boolean };
 
@@ -116,6 +121,9 @@ export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
 /** Schedules, which the room `expected-runs` reads: it needs the counted executions. */
 export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
+
+/** Changes, which the room `diagnosis` finds in the answers of all collectors. */
+export type ChangesCollector = CommonParts & { readonly kind: 'changes' };
 
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,

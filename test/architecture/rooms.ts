@@ -107,6 +107,7 @@ export const rooms: readonly Room[] = [
     pure: true,
   },
   { room: 'collectors/schedule', knows: ['api/endpoints', 'expected-runs/showing/families'], pure: true },
+  { room: 'collectors/changes', knows: ['diagnosis/changes/families'], pure: true },
   { room: 'collectors/index', knows: ['collectors'] },
 
   { room: 'executions/counting', knows: ['domain'], pure: true },
@@ -136,6 +137,9 @@ export const rooms: readonly Room[] = [
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
   { room: 'expected-runs/showing', knows: ['expected-runs/deciding', 'metrics/family'] },
   { room: 'expected-runs', knows: ['domain', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
+
+  { room: 'diagnosis/changes/deciding', pure: true },
+  { room: 'diagnosis', knows: ['metrics/family', 'metrics/new-series', 'api/endpoints'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
   // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-
@@ -174,8 +178,16 @@ export const rooms: readonly Room[] = [
     types: ['node:http', 'node:https'],
     packages: ['express', 'node:net'],
   },
-  { room: 'http/pages', knows: ['domain', 'status', 'http/server', 'expected-runs/deciding'], types: ['express'] },
-  { room: 'http/routes', knows: ['status', 'http/server', 'http/pages'], packages: ['express'] },
+  {
+    room: 'http/pages',
+    knows: ['domain', 'status', 'http/server', 'expected-runs/deciding', 'diagnosis/changes/deciding'],
+    types: ['express'],
+  },
+  {
+    room: 'http/routes',
+    knows: ['status', 'http/server', 'http/pages', 'diagnosis/changes/deciding'],
+    packages: ['express'],
+  },
   {
     room: 'http/routes/runbooks',
     knows: ['http/server', 'http/pages', 'status'],
@@ -196,6 +208,7 @@ export const rooms: readonly Room[] = [
       'api',
       'collectors',
       'config',
+      'diagnosis',
       'domain',
       'executions',
       'expected-runs',

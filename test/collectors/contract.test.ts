@@ -5,7 +5,7 @@ import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
 /** The rounds over executions have a folder of tests, and so has the schedule watch. */
-const testedElsewhere = ['executions', 'schedule'];
+const testedElsewhere = ['executions', 'schedule', 'changes'];
 
 /** Executions report averages where they are on, jobs where they are off. */
 const ofTwoCollectors = ['automation_job_average_duration_seconds'];

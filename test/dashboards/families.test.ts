@@ -12,6 +12,7 @@ import { readPromql } from './promql.ts';
 const unused: Readonly<Record<string, string>> = {
   automation_app_distribution: 'servers hardly have histograms of their own',
   automation_app_value: 'names and meanings differ from release to release; for dashboards of your own',
+  automation_changes_total: 'the journal says what changed; for annotations of your own',
   automation_execution_mode_change_timestamp_seconds: 'the mode itself is drawn over time',
   automation_execution_recent_duration_seconds: 'rounded by the server; the histogram is exact',
   automation_executions_recent: 'the counter of executions gives any window',

@@ -17,11 +17,11 @@ describe('expected-runs/sources', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const ear = notes.ear('a');
-    ear.answered(systemInfo, {}, { server: { serverUUID: 'm1' }, stats: { scheduler: {}, uptime: {} } });
+    ear.answered(systemInfo, {}, { server: { serverUUID: 'm1' }, stats: { scheduler: {}, uptime: {} } }, 0);
     for (let at = 1; at <= 10; at += 1) {
       nowMs = at * minuteMs;
       if (fault !== undefined) ear.failed(fault);
-      if (fault === undefined || fault.kind === 'timeout') ear.answered(executionMode, {}, 'active');
+      if (fault === undefined || fault.kind === 'timeout') ear.answered(executionMode, {}, 'active', 0);
     }
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
@@ -32,7 +32,7 @@ describe('expected-runs/sources', () => {
     const tell = (serverUUID: string): void => {
       const stats = { scheduler: {}, uptime: {} };
       const timestampMs = nowMs + 60 * minuteMs;
-      notes.ear(serverUUID).answered(systemInfo, {}, { server: { serverUUID }, stats, timestampMs });
+      notes.ear(serverUUID).answered(systemInfo, {}, { server: { serverUUID }, stats, timestampMs }, 0);
     };
     tell('m1');
     nowMs = 25 * 60 * minuteMs;
@@ -44,9 +44,9 @@ describe('expected-runs/sources', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);
-    before.ear('a').answered(executionMode, {}, 'active');
+    before.ear('a').answered(executionMode, {}, 'active', 0);
     nowMs = minuteMs;
-    before.ear(undefined).answered(executionMode, {}, 'active');
+    before.ear(undefined).answered(executionMode, {}, 'active', 0);
     nowMs = 30 * minuteMs;
     const notes = createSourceNotes(clock);
     notes.restore(before.all());

@@ -56,7 +56,7 @@ async function pollOnce(name: string, upstream: Upstream) {
     const hidesMembers = () => false;
     const publisher = createPublisher({ key, collector, labels: [], rules, hidesMembers, snapshots, self });
     const { watch, projectList } = createTestWatch(clock, upstream.watch);
-    if (collector.kind === 'executions' || collector.kind === 'expected-runs')
+    if (collector.kind !== 'server' && collector.kind !== 'project')
       throw new Error('executions have tests of their own');
     const everyMs = 15_000;
     const limits = { everyMs, timeoutMs: 5000, requestsPerSecond: 1_000_000 };

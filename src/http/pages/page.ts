@@ -58,6 +58,7 @@ export const sections = [
   { path: 'executions', name: 'Executions' },
   { path: 'jobs', name: 'Jobs' },
   { path: 'schedule', name: 'Schedule' },
+  { path: 'changes', name: 'Changes' },
   { path: 'traces', name: 'Traces' },
   { path: 'runbooks/', name: 'Runbooks' },
   { path: 'dashboards/', name: 'Dashboards' },

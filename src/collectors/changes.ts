@@ -1,0 +1,15 @@
+import { changeFamilies } from '../diagnosis/changes/families.ts';
+import type { ChangesCollector } from '../schedule/collector.ts';
+
+/** Finds changes in the answers of all collectors. */
+export const changesCollector: ChangesCollector = {
+  kind: 'changes',
+  name: 'changes',
+  help: 'The journal of changes: of jobs, projects and the server. Requires the collector executions',
+  every: '1m',
+  on: true,
+  vital: false,
+  perMember: false,
+  reads: [],
+  metrics: changeFamilies,
+};

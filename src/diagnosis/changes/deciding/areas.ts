@@ -1,0 +1,66 @@
+/** The values of one thing. Names that start with a dot are passed on and not compared. */
+export type Fields = Readonly<Record<string, string>>;
+
+/** What is watched together, such as the jobs of a project, as last read. */
+export type Area = {
+  readonly things: ReadonlyMap<string, Fields>;
+  /** When it was first read. */
+  readonly sinceMs: number;
+  /** When the last request that read it started, and the one before. */
+  readonly readMs: number;
+  readonly lastReadMs?: number;
+};
+
+/** The state of an area from one answer. */
+export type Reading = {
+  readonly area: string;
+  readonly things: ReadonlyMap<string, Fields>;
+  /** True if the answer has only some of the things: others are not gone. */
+  readonly isPart?: boolean;
+  /** True if the server may answer with the state of the reading before. */
+  readonly mayBeStale?: boolean;
+  /** The server times at which the request started and ended. */
+  readonly fromMs: number;
+  readonly throughMs: number;
+};
+
+export type Difference = {
+  readonly id: string;
+  readonly before: Fields | undefined;
+  readonly after: Fields | undefined;
+  /** The names of the changed values; empty for new and lost things. */
+  readonly changed: readonly string[];
+  readonly afterMs: number;
+  readonly beforeMs: number;
+};
+
+export type Noted = { readonly area: Area; readonly differences: readonly Difference[]; readonly isChanged: boolean };
+
+/** Compares a reading with the area as known. The first reading of an area has no differences. */
+export function noteReading(known: Area | undefined, reading: Reading): Noted {
+  const { fromMs: readMs, isPart = false } = reading;
+  if (known === undefined)
+    return { area: { things: reading.things, sinceMs: readMs, readMs }, differences: [], isChanged: true };
+  const afterMs = reading.mayBeStale === true ? (known.lastReadMs ?? known.sinceMs) : known.readMs;
+  const times = { afterMs: Math.min(afterMs, reading.throughMs), beforeMs: reading.throughMs };
+  const things = new Map(isPart ? known.things : []);
+  const differences: Difference[] = [];
+  for (const [id, fields] of reading.things) {
+    const before = known.things.get(id);
+    // A value that the answer lacks is unknown, and not gone.
+    const after = before === undefined ? fields : { ...before, ...fields };
+    const changed = before === undefined ? [] : listChanged(before, after);
+    things.set(id, after);
+    if (before === undefined || changed.length > 0) differences.push({ id, before, after, changed, ...times });
+  }
+  for (const [id, before] of known.things)
+    if (!things.has(id)) differences.push({ id, before, after: undefined, changed: [], ...times });
+  const area = { things, sinceMs: known.sinceMs, readMs, lastReadMs: known.readMs };
+  return { area, differences, isChanged: differences.length > 0 };
+}
+
+function listChanged(before: Fields, after: Fields): string[] {
+  return Object.keys(after).filter(
+    (name) => !name.startsWith('.') && before[name] !== undefined && before[name] !== after[name],
+  );
+}

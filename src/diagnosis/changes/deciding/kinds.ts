@@ -1,0 +1,93 @@
+import type { Area, Difference, Fields } from './areas.ts';
+import type { Change } from './change.ts';
+
+/** Names the areas; a name follows the first word. */
+export const areas = {
+  projects: 'projects',
+  server: 'server',
+  jobsOf: (project: string) => `jobs ${project}`,
+} as const;
+
+/** Translates the differences of an area into changes. */
+export function toChanges(
+  area: string,
+  { sinceMs }: Pick<Area, 'sinceMs'>,
+  differences: readonly Difference[],
+): Change[] {
+  const [type = '', ...rest] = area.split(' ');
+  const translate = translations.get(type);
+  if (translate === undefined) return [];
+  const about = { name: rest.join(' '), sinceMs };
+  return differences.flatMap((difference) =>
+    translate(difference, about).map((found) => ({ ...toTimes(difference), ...found })),
+  );
+}
+
+function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
+  const atMs = Number(after?.['.at'] ?? Number.NaN);
+  const by = after?.['.by'];
+  return { afterMs, beforeMs, ...(Number.isFinite(atMs) ? { atMs } : {}), ...(by === undefined ? {} : { by }) };
+}
+
+type About = { readonly name: string; readonly sinceMs: number };
+type Found = Omit<Change, 'afterMs' | 'beforeMs'>;
+type Translate = (difference: Difference, about: About) => readonly Found[];
+
+const unlisted = 'no longer listed';
+
+function toJobChanges({ before, after, changed }: Difference, { name: project }: About): readonly Found[] {
+  const path = after?.['path'] ?? before?.['path'] ?? '';
+  const subject = `${project}/${path}`;
+  if (before === undefined) return [{ kind: 'job', project, subject, what: 'created' }];
+  if (after === undefined) return [{ kind: 'job', project, subject, what: unlisted }];
+  return changed.map((field): Found => {
+    const [old = '', value = ''] = [before[field], after[field]];
+    if (field === 'path') return { kind: 'job', project, subject, what: toMove(old, value) };
+    if (field === 'owner') return { kind: 'owner', project, subject, what: `its schedule moved to member ${value}` };
+    return { kind: 'switch', project, subject, what: `${field} switched ${value}` };
+  });
+}
+
+function toMove(old: string, path: string): string {
+  const toGroup = (text: string): string => text.slice(0, text.lastIndexOf('/') + 1);
+  return toGroup(old) === toGroup(path) ? `renamed, was ${old}` : `moved, was ${old}`;
+}
+
+function toProjectChanges({ id, before, after, changed }: Difference): readonly Found[] {
+  const found = { kind: 'project', project: id, subject: id } as const;
+  if (before === undefined) return [{ ...found, what: 'first listed' }];
+  if (after === undefined) return [{ ...found, what: unlisted }];
+  return changed.map((field) => ({ ...found, what: `${field} switched ${after[field]}` }));
+}
+
+function toServerChanges({ before, after, changed }: Difference, { sinceMs }: About): readonly Found[] {
+  const subject = after?.['.name'] ?? '';
+  const startMs = Number(after?.['start'] ?? Number.NaN);
+  // A member that is first seen may have been there all the time.
+  if (before === undefined)
+    return startMs > sinceMs ? [{ kind: 'member', project: '', subject, what: 'joined', atMs: startMs }] : [];
+  const isRestart = Math.abs(startMs - Number(before['start'])) > maxDriftMs;
+  const at = isRestart ? { atMs: startMs } : {};
+  return changed.flatMap((field): readonly Found[] => {
+    const [old, value] = [before[field], after?.[field]];
+    const found = { project: '', subject };
+    if (field === 'release') return [{ ...found, kind: 'release', what: `${old} → ${value}`, ...at }];
+    if (field === 'start') return isRestart ? [{ ...found, kind: 'restart', what: 'restarted', ...at }] : [];
+    return [{ ...found, kind: 'mode', what: `${value}, was ${old}` }];
+  });
+}
+
+/** Some releases compute the start from the uptime, so that it moves a little. */
+const maxDriftMs = 60_000;
+
+const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>([
+  ['projects', toProjectChanges],
+  ['server', toServerChanges],
+  ['jobs', toJobChanges],
+]);
+
+/** Leaves out unknown values. */
+export function toFields(values: Readonly<Record<string, string | undefined>>): Fields {
+  // The cast is true: undefined values are left out.
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Fields;
+}

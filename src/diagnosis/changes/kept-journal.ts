@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
+import { type Area, noteReading, type Reading } from './deciding/areas.ts';
+import type { Change } from './deciding/change.ts';
+import { addChanges, emptyJournal, type Journal, type JournalStep } from './deciding/journal.ts';
+import { toChanges } from './deciding/kinds.ts';
+import {
+  keptKinds,
+  readKept,
+  toAreaDocument,
+  toJournalDocuments,
+  toReadsDocument,
+  toSecretDocument,
+} from './documents.ts';
+
+export type KeptJournal = {
+  /** Loads the stored state; can be called again if that failed. */
+  readonly open: () => Promise<void>;
+  /** Compares readings with what was read before, and stores the changes. One call at a time. */
+  readonly take: (readings: readonly Reading[]) => Promise<void>;
+  readonly journal: () => Journal;
+  readonly areas: ReadonlyMap<string, Area>;
+};
+
+type Options = {
+  readonly server: string;
+  readonly ledger: Pick<Ledger, 'load'>;
+  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  readonly serverNowMs: () => number;
+  /** Returns the change as it is kept; undefined if it is not. */
+  readonly toKept: (change: Change) => Change | undefined;
+};
+
+/** Keeps the journal of a server and what it was compared with; a change is visible only after its commit. */
+export function createKeptJournal({ server, ledger, commit, serverNowMs, toKept }: Options): KeptJournal {
+  const areas = new Map<string, Area>();
+  let journal: Journal = emptyJournal;
+  let opened: Promise<void> | undefined;
+
+  async function load(): Promise<void> {
+    const kept = readKept(await ledger.load(server, keptKinds));
+    if (kept.secret === undefined) await commit(() => [toSecretDocument(randomBytes(32).toString('base64'))]);
+    for (const [key, area] of kept.areas) areas.set(key, area);
+    ({ journal } = kept);
+  }
+
+  return {
+    open: () => {
+      opened ??= load().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
+    take: async (readings) => {
+      const { next, changed, found } = compareAll(areas, readings);
+      const kept = found.flatMap((change) => toKept(change) ?? []);
+      const step: JournalStep = addChanges(journal, kept, serverNowMs());
+      await commit(() => [...toJournalDocuments(step), ...toAreaDocuments(next, changed), toReadsDocument(next)]);
+      for (const [key, area] of next) areas.set(key, area);
+      ({ journal } = step);
+    },
+    journal: () => journal,
+    areas,
+  };
+}
+
+function compareAll(areas: ReadonlyMap<string, Area>, readings: readonly Reading[]) {
+  const next = new Map(areas);
+  const changed = new Set<string>();
+  const found = readings.flatMap((reading) => {
+    const { area, differences, isChanged } = noteReading(next.get(reading.area), reading);
+    next.set(reading.area, area);
+    if (isChanged) changed.add(reading.area);
+    return toChanges(reading.area, area, differences);
+  });
+  return { next, changed, found };
+}
+
+function toAreaDocuments(areas: ReadonlyMap<string, Area>, changed: Iterable<string>): readonly LedgerDocument[] {
+  return [...changed].flatMap((key) => {
+    const area = areas.get(key);
+    return area === undefined ? [] : [toAreaDocument(key, area)];
+  });
+}

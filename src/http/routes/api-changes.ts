@@ -1,0 +1,74 @@
+import type { Router } from 'express';
+import { toShownMs } from '../../diagnosis/changes/deciding/change.ts';
+import type { Pause } from '../../domain/pause.ts';
+import { type ChangeOfServer, chooseChanges, readChangeFilter } from '../pages/changes/change-filter.ts';
+import { createRoutes } from '../server/routes.ts';
+
+export type ApiChangesOptions = {
+  /** Returns the changes of all servers, newest first. */
+  readonly changes: () => Promise<readonly ChangeOfServer[]>;
+  readonly begin: () => Pause;
+};
+
+/**
+ * `GET /api/changes?server=&project=&kind=&text=&since=&until=&cursor=`: the journal, newest first, 500 changes at once.
+ * Unknown values are null. Times are the server's.
+ */
+export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
+  const router = createRoutes();
+  router.get('/api/changes', async (request, response) => {
+    const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
+    const cursor = readCursor(query.get('cursor') ?? '');
+    const chosen = await chooseChanges(await changes(), readChangeFilter(query), begin());
+    const shown = takePage(chosen, cursor);
+    response.set('cache-control', 'no-store').json({
+      changes: shown.map(toJson),
+      next_cursor: shown.length < onePage ? null : toCursor(shown, cursor),
+    });
+  });
+  return router;
+}
+
+const onePage = 500;
+
+/** The time of the last change of a page, and how many changes of that time were shown. */
+type Cursor = { readonly atMs: number; readonly shown: number };
+
+function readCursor(text: string): Cursor | undefined {
+  const [, at, shown] = /^(\d+)-(\d+)$/.exec(text) ?? [];
+  return at === undefined ? undefined : { atMs: Number(at), shown: Number(shown) };
+}
+
+function takePage(chosen: readonly ChangeOfServer[], cursor: Cursor | undefined): readonly ChangeOfServer[] {
+  if (cursor === undefined) return chosen.slice(0, onePage);
+  const first = chosen.findIndex((change) => toShownMs(change) <= cursor.atMs);
+  return first === -1 ? [] : chosen.slice(first + cursor.shown, first + cursor.shown + onePage);
+}
+
+function toCursor(page: readonly ChangeOfServer[], before: Cursor | undefined): string | null {
+  const last = page.at(-1);
+  if (last === undefined) return null;
+  const atMs = toShownMs(last);
+  const shown = page.filter((change) => toShownMs(change) === atMs).length;
+  return `${atMs}-${shown + (before?.atMs === atMs ? before.shown : 0)}`;
+}
+
+function toJson(change: ChangeOfServer) {
+  const { server, project, kind, subject, what, afterMs, beforeMs, atMs, by } = change;
+  return {
+    time: toShownMs(change),
+    server,
+    project: project === '' ? null : project,
+    kind,
+    subject: subject === '' ? null : subject,
+    what,
+    after: toIso(afterMs),
+    before: toIso(beforeMs),
+    at: atMs === undefined ? null : toIso(atMs),
+    by: by ?? null,
+  };
+}
+
+function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createScene } from './scene.ts';
+
+let scene = createScene();
+afterEach(() => scene.stop());
+
+async function begin(...given: Parameters<typeof createScene>) {
+  scene = createScene(...given);
+  scene.control.createProject('pay');
+  const id = scene.control.createJob('pay', {
+    group: 'nightly',
+    name: 'settle',
+    schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 },
+  });
+  await scene.minutes(5);
+  return id;
+}
+
+describe('diagnosis/journal', () => {
+  it('takes what is there at first for no change', async () => {
+    await begin();
+    expect(scene.told()).toEqual([]);
+    expect(scene.shown()).toEqual([]);
+  });
+
+  it('records jobs that are created, renamed, moved, switched and deleted, between the readings that show it', async () => {
+    const id = await begin();
+    const other = scene.control.createJob('pay', { name: 'other' });
+    await scene.minutes(1);
+    scene.control.changeJob(id, { name: 'settle-all' });
+    await scene.minutes(1);
+    scene.control.changeJob(id, { group: 'daily', scheduleEnabled: false });
+    scene.control.deleteJob(other);
+    await scene.minutes(1);
+    expect(scene.told().toSorted()).toEqual([
+      'job pay/daily/settle-all: moved, was nightly/settle-all (7, 8]',
+      'job pay/nightly/settle-all: renamed, was nightly/settle (6, 7]',
+      'job pay/other: created (5, 6]',
+      'job pay/other: no longer listed (7, 8]',
+      'switch pay/daily/settle-all: schedule switched off (7, 8]',
+    ]);
+  });
+
+  it('records restarts, releases, modes and projects of the server', async () => {
+    await begin();
+    scene.control.setExecutionMode('passive');
+    scene.control.createProject('search');
+    scene.control.changeProject('pay', { executionsEnabled: false });
+    await scene.minutes(1);
+    scene.control.restart();
+    await scene.minutes(1);
+    expect(scene.told().toSorted()).toEqual([
+      'mode : passive, was active (5, 6]',
+      'project pay: executions switched off (5, 6]',
+      'project search: first listed (5, 6]',
+      'restart : restarted (6, 7]',
+    ]);
+  });
+
+  it('shows a new counter as 0 first', async () => {
+    await begin();
+    scene.control.setExecutionMode('passive');
+    await scene.minutes(1);
+    expect(scene.shown()).toEqual(['automation_changes_total{project="",kind="mode"} 0']);
+    await scene.minutes(1);
+    expect(scene.shown()).toEqual(['automation_changes_total{project="",kind="mode"} 1']);
+  });
+
+  it('finds what changed while it was away, and keeps what it knew', async () => {
+    const id = await begin();
+    scene.control.changeJob(id, { enabled: false });
+    await scene.minutes(1);
+    scene.away(30);
+    scene.control.changeJob(id, { enabled: true });
+    await scene.minutes(1);
+    expect(scene.told()).toEqual([
+      'switch pay/nightly/settle: executions switched on (6, 37]',
+      'switch pay/nightly/settle: executions switched off (5, 6]',
+    ]);
+    expect(scene.shown()).toEqual(['automation_changes_total{project="pay",kind="switch"} 2']);
+  });
+
+  it('leaves out projects and jobs that are not watched', async () => {
+    await begin({ settings: { isWantedJob: (path) => !path.endsWith('secret') } });
+    scene.control.createJob('pay', { name: 'secret' });
+    await scene.minutes(1);
+    expect(scene.told()).toEqual([]);
+  });
+});

@@ -1,0 +1,148 @@
+import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
+import { systemInfo } from '../../src/api/endpoints/system.ts';
+import { createProjectList } from '../../src/api/project-list.ts';
+import { type ChangesSettings, createChanges } from '../../src/diagnosis/changes/changes.ts';
+import { createExecutions } from '../../src/executions/executions.ts';
+import { toExecutionsPort } from '../../src/expected-runs/executions-port.ts';
+import { createExpectedRuns } from '../../src/expected-runs/expected-runs.ts';
+import { listenTo } from '../../src/expected-runs/listen.ts';
+import { defaultDelayBuckets } from '../../src/expected-runs/settings.ts';
+import { createSourceNotes } from '../../src/expected-runs/sources.ts';
+import type { Row } from '../../src/metrics/family.ts';
+import { renderSamples } from '../../src/metrics/render.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { birthMs, toObserver, usual } from '../executions/scene.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { createDirectSimulator, type DirectOptions } from '../support/direct-simulator.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+type Options = DirectOptions & { readonly settings?: Partial<ChangesSettings> };
+
+/** Executions, schedules and the journal of one server before a simulated service, on one clock that is moved by hand. */
+export function createScene({ settings = {}, ...options }: Options = {}) {
+  const simulator = createDirectSimulator({ scenario: 'empty', retained: 1e9, ...options });
+  const state = openSqliteState({ memory: true });
+  let nowMs = birthMs;
+  let rows: readonly Row[] = [];
+  const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, random: () => 0.5 });
+  const { client: plain, close } = createTestClient({
+    url: 'http://127.0.0.1',
+    transport: simulator.transport,
+    token: fixedSecret(simulator.token),
+    dialect: 'rundeck',
+    budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
+    clock,
+  });
+
+  function start() {
+    const notes = createSourceNotes(clock);
+    const ear = notes.ear(undefined);
+    const client = listenTo(plain, {
+      ...ear,
+      answered: (endpoint, path, answer, tookMs) => {
+        ear.answered(endpoint, path, answer, tookMs);
+        changes.hear({ member: undefined, endpoint, path, answer }, tookMs);
+      },
+    });
+    const list = createProjectList({ isWanted: () => true, clock });
+    const shared = {
+      server: 'upstream',
+      timeoutMs: 10_000,
+      client,
+      clock,
+      ledger: state.ledger,
+      omits: () => false,
+      withdraw: () => undefined,
+    };
+    const all = { isWantedProject: () => true, isWantedJob: () => true };
+    const expected = createExpectedRuns({
+      ...shared,
+      everyMs: 60_000,
+      port: toExecutionsPort(() => executions),
+      notes,
+      settings: {
+        ...all,
+        marginMs: 600_000,
+        catchUpLimitMs: usual.catchUpLimitMs,
+        holdNewSeriesMs: 60_000,
+        buckets: defaultDelayBuckets,
+        maxJobs: 5000,
+        isCriticalJob: () => false,
+      },
+      readProjects: list.read,
+      publish: async (published) => published.length,
+    });
+    const executions = createExecutions({
+      ...shared,
+      everyMs: 15_000,
+      requestsPerSecond: 10,
+      readProjects: list.readDated,
+      settings: { ...usual, overlapMs: 120_000 },
+      commitHook: expected.commitHook,
+      publish: async (published) => published.length,
+      observe: toObserver([], () => undefined),
+    });
+    const changes = createChanges({
+      ...shared,
+      everyMs: 60_000,
+      commit: executions.commit,
+      serverNowMs: notes.serverNowMs,
+      settings: { ...all, holdNewSeriesMs: 60_000, namesUsers: true, ...settings },
+      publish: async (published) => {
+        rows = published;
+        return published.length;
+      },
+    });
+    return { executions, expected, changes, client };
+  }
+
+  let daemon = start();
+
+  /** What the daemon's polls ask in a minute. */
+  async function minute(): Promise<void> {
+    nowMs += 60_000;
+    simulator.advance(60_000);
+    const signal = new AbortController().signal;
+    const { client, executions, expected, changes } = daemon;
+    const api = client.within({ lane: 'normal', forMs: 10_000 });
+    await expected.open();
+    await api.get(systemInfo);
+    if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
+    await executions.read(signal);
+    await expected.read(signal);
+    await changes.read(signal);
+  }
+
+  return {
+    control: simulator.control,
+    token: simulator.token,
+    requests: simulator.requests,
+    nowMs: () => nowMs,
+    minutes: async (count: number): Promise<void> => {
+      for (let left = count; left > 0; left -= 1) await minute();
+    },
+    /** The daemon is not there. */
+    away: (minutes: number): void => {
+      nowMs += minutes * 60_000;
+      simulator.advance(minutes * 60_000);
+      daemon = start();
+    },
+    changes: () => daemon.changes.list(),
+    /** Each change in one line, newest first, with the minutes since the start between which it happened. */
+    told: (): string[] =>
+      daemon.changes.list().map(({ kind, subject, what, by, afterMs, beforeMs }) => {
+        const [after, before] = [afterMs, beforeMs].map((ms) => (ms - birthMs) / 60_000);
+        return `${kind} ${subject}: ${what}${by === undefined ? '' : ` by ${by}`} (${after}, ${before}]`;
+      }),
+    shown: (): string[] =>
+      renderSamples(rows)
+        .split('\n')
+        .filter((line) => line !== ''),
+    /** Every document of the state. */
+    stored: () => state.ledger.load('upstream'),
+    stop: async (): Promise<void> => {
+      await close();
+      await state.close();
+    },
+  };
+}
