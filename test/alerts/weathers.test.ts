@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allAlerts } from '../../alerts/generate.ts';
 import { pickPart } from '../support/all.ts';
+import { runPromtool } from '../support/promtool.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { executionCases } from './cases/executions.ts';
 import { exporterCases } from './cases/exporter.ts';
@@ -55,9 +55,9 @@ describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
         writeFileSync(join(directory, name), text);
         return name;
       });
-      const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', ...files], { cwd: directory, encoding: 'utf8' });
-      expect((stdout + stderr).replaceAll(/^Unit Testing: .*\n {2}SUCCESS\n+/gm, '')).toBe('');
-      expect(stdout.match(/SUCCESS/g)).toHaveLength(exposed.length);
+      const output = runPromtool(promtool, ['test', 'rules', ...files], directory);
+      expect(output.replaceAll(/^Unit Testing: .*\n {2}SUCCESS\n+/gm, '')).toBe('');
+      expect(output.match(/SUCCESS/g)).toHaveLength(exposed.length);
     },
     120_000,
   );

@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildRules } from '../../alerts/generate.ts';
+import { allAlerts } from '../../alerts/generate.ts';
+import { toRulesOf } from '../alerts/cases/rules-of.ts';
+import { runPromtool } from '../support/promtool.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { planWorld } from './plan.ts';
 import { playWorld } from './play.ts';
@@ -93,7 +94,10 @@ const down = [{ labels: '{alertname="AutomationServiceDown"}', value: 1 }];
 function testRules(promtool: string, input: readonly { series: string; values: string }[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-outage-'));
   try {
-    writeFileSync(join(dir, 'rules.yaml'), buildRules());
+    const rules = toRulesOf(allAlerts().map(({ alert }) => alert));
+    writeFileSync(join(dir, 'rules.json'), rules);
+    const asked = new Set(rules.match(/automation_[a-z_]+/g));
+    const shown = input.filter(({ series }) => asked.has(series.split('{', 1)[0] ?? ''));
     const up = { series: 'up{job="automation-exporter",instance="localhost:9720"}', values: '1x300' };
     const minutes = Array.from({ length: 89 }, (_, minute) => minute);
     const checks = minutes
@@ -105,11 +109,10 @@ function testRules(promtool: string, input: readonly { series: string; values: s
         eval_time: `${minute}m`,
         exp_samples: minute > fromMinute && minute < toMinute ? down : [],
       }));
-    const test = { interval: '30s', input_series: [up, ...input], promql_expr_test: checks };
-    const file = { rule_files: ['rules.yaml'], evaluation_interval: '30s', tests: [test] };
-    writeFileSync(join(dir, 'outage.yaml'), JSON.stringify(file));
-    const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', 'outage.yaml'], { cwd: dir, encoding: 'utf8' });
-    return stdout + stderr;
+    const test = { interval: '30s', input_series: [up, ...shown], promql_expr_test: checks };
+    const file = { rule_files: ['rules.json'], evaluation_interval: '30s', tests: [test] };
+    writeFileSync(join(dir, 'outage.json'), JSON.stringify(file));
+    return runPromtool(promtool, ['test', 'rules', 'outage.json'], dir);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -4,6 +4,8 @@ import { parse } from 'yaml';
 interface Rule {
   readonly alert?: string;
   readonly record?: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 // The cast names only what is looked at; promtool checks the rest.
@@ -14,16 +16,20 @@ const { groups } = parse(readFileSync(new URL('../../../alerts/rules.yaml', impo
 /** The order in which groups are evaluated that need each other: without it, promtool takes a new one each time. */
 export const groupOrder = ['automation-objectives', 'automation-error-budgets'];
 
-/** The rule file with the alerts that are named, and what they are made of: all of them at every step would take minutes. */
-export function toRulesOf(alerts: readonly string[], records: readonly string[] = []): string {
-  const needsBudget = alerts.some((alert) => alert.includes('Burn'));
-  const isNeeded = ({ alert, record }: Rule): boolean => {
-    if (record !== undefined)
-      return (
-        records.includes(record) || (needsBudget && record.startsWith('slo:sli_error:') && !record.endsWith('30d'))
-      );
-    return alert === 'AutomationExecutionModePassive' || (alert !== undefined && alerts.includes(alert));
-  };
-  const kept = groups.map((group) => ({ ...group, rules: group.rules.filter(isNeeded) }));
-  return JSON.stringify({ groups: kept.filter(({ rules }) => rules.length > 0) });
+/** The rule file with the alerts that are named, the recordings that a text names, and what they are made of: all of them at every step would take minutes. */
+export function toRulesOf(alerts: readonly string[], text = ''): string {
+  const rules = groups.flatMap((group) => group.rules);
+  const isAsked = ({ alert = '', record }: Rule): boolean =>
+    record === undefined ? alert === 'AutomationExecutionModePassive' || alerts.includes(alert) : text.includes(record);
+  const needed = new Set(rules.filter(isAsked));
+  // What is added here is walked as well.
+  for (const { expr } of needed) {
+    for (const rule of rules) if (isMadeOf(expr, rule)) needed.add(rule);
+  }
+  const kept = groups.map((group) => ({ ...group, rules: group.rules.filter((rule) => needed.has(rule)) }));
+  return JSON.stringify({ groups: kept.filter((group) => group.rules.length > 0) });
+}
+
+function isMadeOf(expr: string, { record, labels: { sloth_id: id = '' } = {} }: Rule): boolean {
+  return record !== undefined && expr.includes(`${record}{sloth_id="${id}"`);
 }
