@@ -265,7 +265,6 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/executions/prod/4711',
     '/executions/prod/4500',
     '/executions/prod/1',
-    '/executions/prod/1000',
     '/executions/prod/5000',
     '/traces',
     '/runbooks/',

@@ -125,7 +125,8 @@ async function findBarriers(tab: Tab, url: string, view: View): Promise<readonly
   await tab.send('Runtime.evaluate', { expression: `${axe};0` });
   // Only colours differ in the dark.
   const rules = view.isDark === true ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {};
-  const expression = `axe.run(${JSON.stringify(rules)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
+  const options = { ...rules, resultTypes: ['violations'] };
+  const expression = `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
   const { result, exceptionDetails } = await tab.send('Runtime.evaluate', { expression, awaitPromise: true });
   if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
   // The expression above answers with exactly that.

@@ -8,7 +8,7 @@ export type Tab = {
 };
 
 export type Devtools = {
-  /** A tab of its own, closed when the visit is over. */
+  /** A tab for this visit alone; the next one has it afterwards, because a new one starts a process. */
   readonly withTab: <Answer>(visit: (tab: Tab) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => void;
 };
@@ -27,6 +27,7 @@ export async function openDevtools(address: string): Promise<Devtools> {
   const socket = new WebSocket(address);
   const answers = new Map<number, { resolve: (result: Fields) => void; reject: (error: Error) => void }>();
   const listeners = new Map<string, ((params: Fields) => void)[]>();
+  const free: string[] = [];
   let lastId = 0;
 
   socket.addEventListener('message', ({ data }) => {
@@ -53,6 +54,12 @@ export async function openDevtools(address: string): Promise<Devtools> {
     });
   }
 
+  async function openTab(): Promise<string> {
+    const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+    return String(sessionId);
+  }
+
   function toTab(sessionId: string): Tab {
     function on(event: string, listener: (params: Fields) => void): void {
       const key = `${sessionId} ${event}`;
@@ -71,12 +78,12 @@ export async function openDevtools(address: string): Promise<Devtools> {
   });
   return {
     withTab: async (visit) => {
-      const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
-      const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+      const sessionId = free.pop() ?? (await openTab());
       try {
-        return await visit(toTab(String(sessionId)));
+        return await visit(toTab(sessionId));
       } finally {
-        await send('Target.closeTarget', { targetId });
+        for (const key of listeners.keys()) if (key.startsWith(sessionId)) listeners.delete(key);
+        free.push(sessionId);
       }
     },
     close: () => socket.close(),
