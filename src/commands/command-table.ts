@@ -102,6 +102,15 @@ export const commandWords: readonly CommandRow[] = [
     positionals: 1,
     load: async () => (await import('./migrate.ts')).migrate,
   },
+  {
+    name: 'migrate-queries',
+    help: 'Print a dashboard or rules of rundeck_exporter with the names of this exporter; list on standard error what has no equal query.',
+    usage: 'FILE',
+    hasOptions: false,
+    examples: ['migrate-queries dashboard.json > migrated.json'],
+    positionals: 1,
+    load: async () => (await import('./migrate-queries.ts')).migrateQueries,
+  },
 ];
 
 /** The flags that are not options of the configuration. */

@@ -245,6 +245,7 @@ export const rooms: readonly Room[] = [
       'tracing/deliver/verdict',
     ],
   },
+  { room: 'commands/queries', packages: ['yaml', '@prometheus-io/lezer-promql'] },
   { room: 'commands/simulation', knows: ['domain/complaint', 'simulator'] },
   { room: 'cli', knows: ['commands'] },
   { room: 'healthcheck', packages: ['node:http', 'node:https'] },

@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
   inFlags(
     'an unknown command like no other',
     ['nonsense'],
-    '"nonsense": is not a command (commands: serve, demo, simulate, check, acl, config, metrics, traceparent, replay, why, quarantine, migrate)\n',
+    '"nonsense": is not a command (commands: serve, demo, simulate, check, acl, config, metrics, traceparent, replay, why, quarantine, migrate, migrate-queries)\n',
   ),
   inFlags('a word too many', ['serve', 'now'], '"now": is not expected after serve\n'),
   inFlags(

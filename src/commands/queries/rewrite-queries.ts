@@ -1,0 +1,140 @@
+import { Composer, CST, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit, type YAMLMap } from 'yaml';
+import { type Translation, toLabel, translateQuery } from './translate-query.ts';
+
+/** A file with rewritten queries, and what was left as it is. */
+export type Rewritten = { readonly text: string; readonly rewritten: number; readonly left: readonly Left[] };
+
+export type Left = { readonly line: number; readonly what: string; readonly because: string };
+
+/**
+ * Rewrites the queries of a dashboard or of rules, in JSON or YAML. A panel, a rule or a variable is rewritten as a whole
+ * or not at all; nothing else of the file changes.
+ */
+export function rewriteQueries(text: string): Rewritten {
+  const lines = new LineCounter();
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const documents = [...new Composer({ keepSourceTokens: true }).compose(tokens)];
+  const [error] = documents.flatMap(({ errors }) => errors);
+  if (error !== undefined) throw new Error(error.message);
+  const left: Left[] = [];
+  let rewritten = 0;
+  for (const document of documents) {
+    visit(document, {
+      Map: (_key, map) => {
+        const unit = toUnit(map);
+        if (unit === undefined) return undefined;
+        const reasons: string[] = [];
+        const edits = listEdits(unit, reasons);
+        const [because] = reasons;
+        if (because !== undefined) {
+          left.push({ line: lines.linePos(map.range?.[0] ?? 0).line, what: unit.what, because });
+        } else if (edits.length > 0) {
+          rewritten += 1;
+          for (const { scalar, value } of edits) write(scalar, value);
+        }
+        return undefined;
+      },
+    });
+  }
+  return { text: tokens.map((token) => CST.stringify(token)).join(''), rewritten, left };
+}
+
+/** What is rewritten as a whole. */
+type Unit = {
+  readonly what: string;
+  readonly queries: readonly Scalar<string>[];
+  /** Where the labels of the queries are named; a variable keeps its own name. */
+  readonly texts?: YAMLMap;
+};
+
+function toUnit(map: YAMLMap): Unit | undefined {
+  const targets = map.get('targets');
+  if (isSeq(targets)) {
+    const queries = targets.items.flatMap((target) => (isMap(target) ? (findText(target, 'expr') ?? []) : []));
+    return { what: `panel ${quoteTitle(map, 'title')}`, texts: map, queries };
+  }
+  const rule = findText(map, 'expr');
+  const kind = ['alert', 'record'].find((key) => map.has(key));
+  if (rule !== undefined && kind !== undefined) {
+    return { what: `${kind} ${quoteTitle(map, kind)}`, texts: map, queries: [rule] };
+  }
+  if (map.get('type') !== 'query' || !map.has('name')) return undefined;
+  const query = map.get('query');
+  const found = [
+    findText(map, 'query'),
+    findText(map, 'definition'),
+    isMap(query) ? findText(query, 'query') : undefined,
+  ];
+  return { what: `variable ${quoteTitle(map, 'name')}`, queries: found.flatMap((each) => each ?? []) };
+}
+
+function findText(map: YAMLMap, key: string): Scalar<string> | undefined {
+  const found = map.get(key, true);
+  // The cast is true: its value is a text.
+  return isScalar(found) && typeof found.value === 'string' ? (found as Scalar<string>) : undefined;
+}
+
+function quoteTitle(map: YAMLMap, key: string): string {
+  return JSON.stringify(findText(map, key)?.value ?? '');
+}
+
+type Edit = { readonly scalar: Scalar<string>; readonly value: string };
+
+function listEdits({ texts, queries }: Unit, reasons: string[]): readonly Edit[] {
+  const edits = queries.flatMap((scalar): Edit[] => {
+    const translation = translateVariable(scalar.value) ?? translateQuery(scalar.value);
+    if (translation === undefined) return [];
+    if ('query' in translation) return [{ scalar, value: translation.query }];
+    reasons.push(translation.because);
+    return [];
+  });
+  return edits.length === 0 || texts === undefined
+    ? edits
+    : [...edits, ...listLabelEdits(texts, new Set(queries), reasons)];
+}
+
+/** The two forms of a variable of Grafana that names labels. */
+function translateVariable(query: string): Translation | undefined {
+  const [, selector, label] = /^\s*label_values\((?:(.+),)?\s*(\w+)\s*\)\s*$/s.exec(query) ?? [];
+  if (label === undefined) return undefined;
+  const translation = selector === undefined ? undefined : translateQuery(selector);
+  if (translation !== undefined && 'because' in translation) return translation;
+  const isOfOther = translation !== undefined || (selector === undefined && label === 'instance_address');
+  if (!isOfOther) return undefined;
+  const reasons: string[] = [];
+  const name = toLabel(label, reasons);
+  const [because] = reasons;
+  if (because !== undefined) return { because };
+  return { query: `label_values(${translation?.query ?? 'automation_server_info'}, ${name})` };
+}
+
+/** Labels in legends, in texts of alerts, and as the names of columns. */
+function listLabelEdits(map: YAMLMap, queries: ReadonlySet<Scalar<string>>, reasons: string[]): readonly Edit[] {
+  const edits: Edit[] = [];
+  visit(map, {
+    Scalar: (_key, scalar) => {
+      if (typeof scalar.value !== 'string' || queries.has(scalar as Scalar<string>)) return;
+      const value = translateText(scalar.value, reasons);
+      if (value !== scalar.value) edits.push({ scalar: scalar as Scalar<string>, value });
+    },
+  });
+  return edits;
+}
+
+function translateText(text: string, reasons: string[]): string {
+  if (/^\w+$/.test(text)) return toLabel(text, []);
+  return text.replaceAll(/(\{\{\s*(?:\$labels\.)?|\$labels\.)(\w+)/g, (_all, before: string, name: string) => {
+    return before + toLabel(name, reasons);
+  });
+}
+
+/** Keeps the style of the text in its file. */
+function write({ srcToken }: Scalar, value: string): void {
+  if (srcToken?.type === 'block-scalar') {
+    const indent = /^ +/m.exec(srcToken.source)?.[0] ?? '';
+    srcToken.source = value.replaceAll(/^(?=.)/gm, indent);
+  } else if (srcToken !== undefined && CST.isScalar(srcToken)) {
+    // A plain text could end early at a colon or a number sign.
+    CST.setScalarValue(srcToken, value, srcToken.type === 'scalar' ? { type: 'QUOTE_SINGLE' } : {});
+  }
+}

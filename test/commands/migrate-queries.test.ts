@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { counterparts } from '../../src/commands/queries/other-names.ts';
+import { rewriteQueries } from '../../src/commands/queries/rewrite-queries.ts';
+import { translateQuery } from '../../src/commands/queries/translate-query.ts';
+import { readPromql } from '../dashboards/promql.ts';
+import { runHere } from './run-cli.ts';
+
+const queries: readonly (readonly [query: string, translated: string])[] = [
+  ['rundeck_system_stats_threads_active', 'automation_server_threads_active'],
+  [
+    'avg by (project_name) (rundeck_system_stats_threads_active{instance_address=~"$server"})',
+    'avg by (project) (automation_server_threads_active{server=~"$server"})',
+  ],
+  ['rundeck_execution_mode_passive == 1', 'automation_execution_mode{mode="passive"} == 1'],
+  [
+    'time() * 1000 - rundeck_system_stats_uptime_since',
+    'time() * 1000 - (automation_server_start_time_seconds * 1000)',
+  ],
+  [
+    'max_over_time(rundeck_system_stats_memory_free_bytes{a="b"}[$__range]) + rundeck_system_stats_memory_max_bytes',
+    'max_over_time(automation_server_memory_free_bytes{a="b"}[$__range]) + automation_server_memory_max_bytes',
+  ],
+  [
+    'sum(rundeck_project_execution_status{status="running", project_name="pay"}) by (job_name)',
+    'sum(automation_executions_running{project="pay"}) by (job_name)',
+  ],
+  [
+    'sum by (project_name) (rundeck_project_nodes_total)',
+    'sum by (project) (sum without (os_family) (automation_project_nodes))',
+  ],
+  [
+    'rate(rundeck_api_requests_requestTimer_total[5m])',
+    'rate(automation_app_duration_seconds_count{name=~"(rundeck.)?api.requests.requestTimer"}[5m])',
+  ],
+  [
+    'rundeck_dataSource_connection_pingTime > 100',
+    'automation_app_value{name=~"(rundeck.)?dataSource.connection.pingTime"} > 100',
+  ],
+];
+
+const left: readonly (readonly [query: string, because: string])[] = [
+  ['sum(rundeck_project_execution_status{status="failed"})', 'only a sum of status="running"'],
+  ['max(rundeck_project_execution_status{status="running"})', 'only a sum of status="running"'],
+  ['increase(rundeck_project_executions_total[1d])', 'a gauge of one day'],
+  ['rundeck_system_stats_threads_active{instance_address="rd:4440"}', 'server is the configured name'],
+  ['count by (execution_id) (rundeck_system_info)', 'no series has the label execution_id'],
+  ['delta(rundeck_system_stats_uptime_since[5m])', 'a range or an offset cannot follow'],
+  ['rundeck_system_stats_uptime_since offset 5m', 'a range or an offset cannot follow'],
+  ['rundeck_system_info * on (instance_address) group_left () up', 'with metrics of others'],
+  ['label_replace(rundeck_system_info, "a", "$1", "instance_address", "(.*)")', 'label_replace writes labels'],
+  ['rundeck_api_requests_requestTimer_p95', 'a statistic of a timer'],
+  ['sum(rundeck_system_info', 'not a query that can be read'],
+];
+
+const panels = { rows: [toPanel('Threads', 'rundeck_system_stats_threads_active{instance_address="$s"}')] };
+
+function toPanel(title: string, ...expressions: readonly string[]) {
+  return { title, targets: expressions.map((expr) => ({ expr, legendFormat: '{{instance_address}} {{ user }}' })) };
+}
+
+describe('commands/migrate-queries', () => {
+  it.each(queries)('translates %s', (query, translated) => {
+    expect(translateQuery(query)).toEqual({ query: translated });
+  });
+
+  it.each(left)('leaves %s', (query, because) => {
+    expect(translateQuery(query)).toEqual({ because: expect.stringContaining(because) as string });
+  });
+
+  it('names only families that exist, and documents every metric', () => {
+    const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+    const [guide, reference] = [read('migration.md'), read('metrics.md')];
+    for (const [name, counterpart] of counterparts) {
+      expect(guide).toContain(`${name.replace(/^rundeck_system_stats_memory(?=_(?:total|free))/, '…')}\``);
+      const shown = 'metric' in counterpart ? `| \`${counterpart.metric}\` |` : '';
+      expect(reference).toContain(shown);
+    }
+    for (const [, translated] of queries) expect(readPromql(translated.replace('[$__range]', '[5m]')).valid).toBe(true);
+  });
+
+  it('rewrites a panel as a whole or not at all, and nothing else of the file', () => {
+    const half = toPanel('Half', 'rundeck_system_info', 'rundeck_project_start_timestamp');
+    const text = JSON.stringify({ ...panels, half, other: toPanel('Other', 'up') }, undefined, 4);
+    const rewritten = rewriteQueries(text);
+    expect(rewritten.left).toEqual([
+      { line: expect.any(Number) as number, what: 'panel "Threads"', because: 'no series has the label user here' },
+      {
+        line: expect.any(Number) as number,
+        what: 'panel "Half"',
+        because: expect.stringContaining('a series for each execution') as string,
+      },
+    ]);
+    expect(rewritten.text).toBe(text);
+    const without = text.replaceAll(' {{ user }}', '').replaceAll('rundeck_project_start_timestamp', 'up');
+    expect(rewriteQueries(without).text).toBe(
+      without
+        .replace('rundeck_system_stats_threads_active{instance_address=', 'automation_server_threads_active{server=')
+        .replace('rundeck_system_info', 'automation_server_info')
+        .replaceAll(/"\{\{instance_address\}\}"(?=[^]*"other")/g, '"{{server}}"'),
+    );
+  });
+
+  it('keeps the name of a variable of a dashboard', () => {
+    const variable = { type: 'query', name: 'instance_address', definition: 'label_values(instance_address)' };
+    const query = { query: 'label_values(rundeck_system_info{a="b"}, instance_address)' };
+    expect(JSON.parse(rewriteQueries(JSON.stringify({ list: [{ ...variable, query }] })).text)).toEqual({
+      list: [
+        {
+          ...variable,
+          definition: 'label_values(automation_server_info, server)',
+          query: { query: 'label_values(automation_server_info{a="b"}, server)' },
+        },
+      ],
+    });
+  });
+
+  it('keeps the style of rules, and prints what it left with the lines', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'migrate-queries-')), 'rules.yaml');
+    writeFileSync(
+      path,
+      `groups:
+  - name: servers # ours
+    rules:
+      - alert: Passive
+        expr: rundeck_execution_mode_passive == 1
+        annotations: { summary: "{{ $labels.instance_address }} is passive" }
+      - alert: Threads
+        expr: |
+          rundeck_system_stats_threads_active
+            > 10
+      - record: executions
+        expr: rundeck_project_executions
+`,
+    );
+    expect(await runHere(['migrate-queries', path])).toMatchObject({
+      code: 1,
+      stdout: `groups:
+  - name: servers # ours
+    rules:
+      - alert: Passive
+        expr: 'automation_execution_mode{mode="passive"} == 1'
+        annotations: { summary: "{{ $labels.server }} is passive" }
+      - alert: Threads
+        expr: |
+          automation_server_threads_active
+            > 10
+      - record: executions
+        expr: rundeck_project_executions
+`,
+      stderr: expect.stringMatching(/:11: record "executions" is left as it is: .*\n2 rewritten, 1 left\n$/) as string,
+    });
+    expect(await runHere(['migrate-queries', `${path}.txt`])).toMatchObject({ code: 2 });
+    expect(await runHere(['migrate-queries'])).toMatchObject({ code: 2 });
+  });
+});
