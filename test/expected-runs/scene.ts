@@ -134,9 +134,9 @@ export function createScene({
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
     },
-    /** Polls that are ten minutes apart: for days on which nothing is to be found out. */
+    /** Polls that are half an hour apart: for days on which nothing is to be found out. */
     quickly: async (hours: number): Promise<void> => {
-      for (let left = hours * 6; left > 0; left -= 1) await minute(600_000);
+      for (let left = hours * 2; left > 0; left -= 1) await minute(1_800_000);
     },
     /** As many polls, this far apart: for months. */
     polls: async (count: number, apartMs: number): Promise<void> => {
