@@ -11,23 +11,23 @@ import { scheduleAlerts } from './definitions/schedule.ts';
 import { serverAlerts } from './definitions/server.ts';
 import { serviceAlerts } from './definitions/service.ts';
 import { createExpressions } from './expressions.ts';
+import { buildMigrationRules } from './migration.ts';
 import { pyrraObjectives, slothObjectives } from './objective-specs.ts';
 import { defaultThresholds, type Thresholds } from './thresholds.ts';
 
 /** The Prometheus rule file as YAML; what is not given stays as in `thresholds.ts`. */
-export function buildRules(changes: Partial<Thresholds> = {}): string {
-  const limits = { ...defaultThresholds, ...changes };
+export function buildRules(changes: Partial<Thresholds> = {}, off: readonly string[] = []): string {
+  const limits = { ...defaultThresholds, off, ...changes };
   const groups = [
     {
       name: 'automation-objectives',
       interval: limits.evaluationInterval,
       rules: toObjectiveRecordings([...executionObjectives, punctuality], limits),
     },
-    ...alertGroups(limits).map(({ name, alerts, interval = limits.evaluationInterval }) => ({
-      name,
-      interval,
-      rules: alerts.map((alert) => toRule(alert, limits)),
-    })),
+    ...alertGroups(limits).flatMap(({ name, alerts, interval = limits.evaluationInterval }) => {
+      const rules = alerts.filter(({ alert }) => !limits.off.includes(alert)).map((alert) => toRule(alert, limits));
+      return rules.length === 0 ? [] : [{ name, interval, rules }];
+    }),
     { name: 'automation-silent-alerts', interval: limits.evaluationInterval, rules: silentAlertRecordings(limits) },
   ];
   return `${header}${stringify({ groups }, { lineWidth: 0 })}`;
@@ -37,6 +37,7 @@ export function buildRules(changes: Partial<Thresholds> = {}): string {
 export function alertFiles(): Readonly<Record<string, string>> {
   return {
     'rules.yaml': buildRules(),
+    'migration-rules.yaml': `${header}${buildMigrationRules()}`,
     'objectives/sloth.yaml': `${header}${stringify(slothObjectives(defaultThresholds), { lineWidth: 0 })}`,
     'objectives/pyrra.yaml': pyrraObjectives(defaultThresholds)
       .map((objective) => `${header}${stringify(objective, { lineWidth: 0 })}`)
@@ -96,7 +97,7 @@ function toRule(
  */
 function silentAlertRecordings(limits: Thresholds): Recording[] {
   const { newest } = createExpressions(limits);
-  const alerts = allAlerts(limits);
+  const alerts = allAlerts(limits).filter(({ alert }) => !limits.off.includes(alert));
   return collectors.map((collector) => ({
     record: 'automation:silent_alerts:info',
     expr: `1 + (${newest(`automation_exporter_collector_enabled{collector="${collector}"}`)} == 0)`,

@@ -124,6 +124,9 @@ export interface Thresholds {
   /** A time without any progress, at a stretch, that no work of the exporter's own takes. */
   readonly heldUpSeconds: number;
   readonly heldUpFor: string;
+
+  /** Alerts that are left out. */
+  readonly off: readonly string[];
 }
 
 export const defaultThresholds: Thresholds = {
@@ -222,4 +225,6 @@ export const defaultThresholds: Thresholds = {
   heldUpWindow: '5m',
   heldUpSeconds: 1,
   heldUpFor: '10m',
+
+  off: [],
 };

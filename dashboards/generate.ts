@@ -23,7 +23,11 @@ export type DashboardName = (typeof dashboardNames)[number];
 
 /** The dashboard as Grafana imports it. */
 export function dashboardJson(name: DashboardName): string {
-  return `${JSON.stringify(makers[name](), null, 2)}\n`;
+  // Every query of a server is also one of a cluster: a label that Prometheus adds where it watches several.
+  return `${JSON.stringify(makers[name](), null, 2)}\n`.replaceAll(
+    String.raw`server=~\"$server\"`,
+    String.raw`cluster=~\"$cluster\",server=~\"$server\"`,
+  );
 }
 
 /** The form that grafana.com and its import dialog take: they ask for the data source and put it in. */
@@ -31,7 +35,7 @@ export function exportJson(name: DashboardName): string {
   const input = 'DS_PROMETHEUS';
   const plugin = { type: 'datasource', name: 'Prometheus', pluginId: 'prometheus', pluginName: 'Prometheus' };
   const __requires = [
-    { type: 'grafana', id: 'grafana', name: 'Grafana', version: '12.0.0' },
+    { type: 'grafana', id: 'grafana', name: 'Grafana', version: '10.0.0' },
     { type: 'datasource', id: 'prometheus', name: 'Prometheus', version: '1.0.0' },
   ];
   // The cast is true: the maker writes an object.

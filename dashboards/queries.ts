@@ -40,6 +40,7 @@ const variableValues: Readonly<Record<string, string>> = {
   $__rate_interval: '1m',
   $__interval: '15s',
   $__range: '1h',
+  $cluster: '.*',
   $server: '.*',
   $project: '.*',
   $group: '.*',

@@ -20,10 +20,12 @@ const lastFailedId = 'automation_job_last_failed_execution_id';
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
   // A node that fails everywhere is one cause, which has an alert of its own; it waits for longer than this one.
-  const unlessNode = `unless on (job, server, project) (\n${brokenNode(limits)}\n)`;
+  const unlessNode = limits.off.includes(nodeAlert)
+    ? ''
+    : `unless on (job, server, project) (\n${brokenNode(limits)}\n)\n`;
   return {
     alert: 'AutomationJobFailingRepeatedly',
-    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}\n${toUnlessNodeTold(limits)}\n${unlessBehind}`,
+    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}${toUnlessNodeTold(limits)}\n${unlessBehind}`,
     for: limits.jobFailingFor,
     severity: 'warning',
     summary: `Job ${jobText} keeps failing`,

@@ -8,7 +8,7 @@ import {
 import { defaultThresholds } from '../../alerts/thresholds.ts';
 import { misses, modeChanges, reloads, restarts } from './annotations.ts';
 import { layOut, type QuestionRow } from './grid.ts';
-import { dataSourceVariable } from './variables.ts';
+import { clusterVariable, dataSourceVariable } from './variables.ts';
 
 interface Frame {
   readonly uid: string;
@@ -32,6 +32,7 @@ export function frame({ uid, title, description, variables, rows }: Frame): obje
     .refresh('30s')
     .timezone('browser')
     .withVariable(dataSourceVariable())
+    .withVariable(clusterVariable())
     .annotation(modeChanges())
     .annotation(restarts())
     .annotation(reloads())
@@ -41,10 +42,13 @@ export function frame({ uid, title, description, variables, rows }: Frame): obje
     .link(linkTo('Alert rules', '/alerts/rules.yaml', 'bolt'))
     .link(linkTo('Runbooks', '/runbooks/', 'doc'));
   for (const variable of variables) dashboard.withVariable(variable);
-  return { ...dashboard.build(), panels: layOut(rows) };
+  return { ...dashboard.build(), schemaVersion, panels: layOut(rows) };
 }
 
 const tag = 'automation';
+
+/** Old enough for Grafana 10; newer ones migrate it when they load it. */
+const schemaVersion = 38;
 
 /** Every dashboard with the same tag, with what the reader has picked here. */
 function linkToOthers(): DashboardLinkBuilder {

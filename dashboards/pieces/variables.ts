@@ -13,8 +13,14 @@ export function dataSourceVariable(): DatasourceVariableBuilder {
     .type('prometheus');
 }
 
+export function clusterVariable(): QueryVariableBuilder {
+  return choiceVariable('cluster', 'automation_up')
+    .label('Cluster')
+    .description('The clusters, where Prometheus adds such a label to what it scrapes; otherwise only All.');
+}
+
 export function serverVariable(): QueryVariableBuilder {
-  return choiceVariable('server', 'automation_up')
+  return choiceVariable('server', 'automation_up{cluster=~"$cluster"}')
     .label('Server')
     .description('The watched servers, by the names that the configuration gives them.');
 }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { toJsonSchema } from '../../src/config/show/json-schema.ts';
+import { renderThresholds } from './thresholds.ts';
 import { chartValues } from './values.ts';
 
 /** The generated files of the chart, by their path in it; its rules and dashboards are links to the committed ones. */
@@ -13,6 +13,7 @@ export function chartFiles(): Readonly<Record<string, string>> {
     'values.yaml': renderValues(),
     'values.schema.json': `${JSON.stringify(toValuesSchema(), undefined, 2)}\n`,
     'README.md': renderReadme(),
+    'files/thresholds.yaml': renderThresholds(),
   };
 }
 
@@ -32,28 +33,7 @@ annotations:
   artifacthub.io/license: ${manifest.license}
   artifacthub.io/operator: "false"
   artifacthub.io/prerelease: "false"
-  artifacthub.io/changes: |
-${readChanges()
-  .map((change) => `    - ${JSON.stringify(change)}`)
-  .join('\n')}
 `;
-}
-
-const kinds: Readonly<Record<string, string>> = {
-  FEATURE: 'added',
-  ENHANCEMENT: 'changed',
-  CHANGE: 'changed',
-  BUGFIX: 'fixed',
-  SECURITY: 'security',
-};
-
-/** The entries of the newest version in the changelog, as Artifact Hub reads them. */
-function readChanges(): readonly { readonly kind: string; readonly description: string }[] {
-  const [, newest = ''] = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8').split(/^## /m);
-  const entries = newest.replaceAll(/\n {2,}/g, ' ').matchAll(/^- \[([A-Z]+)\] (.+)$/gm);
-  return [...entries].map(([, kind = '', text = '']) => {
-    return { kind: kinds[kind] ?? 'changed', description: text.replaceAll('`', '') };
-  });
 }
 
 type Tree = { [key: string]: Tree | (typeof chartValues)[number] };
@@ -124,9 +104,15 @@ function forGo<Value>(value: Value): Value {
   const entries = Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
     if (key === 'pattern' && typeof inner === 'string' && /\(\?|\\u/.test(inner)) return [];
     if (key === '$ref' && typeof inner === 'string') return [[key, inner.replace('#/$defs/', '#/definitions/')]];
-    return [[key, forGo(inner)]];
+    return [[key, key === 'properties' ? withFalse(forGo(inner)) : forGo(inner)]];
   });
   return Object.fromEntries(entries) as Value;
+}
+
+/** Helm reads YAML 1.1, where the key `off` is false. */
+function withFalse(properties: unknown): unknown {
+  if (typeof properties !== 'object' || properties === null || !('off' in properties)) return properties;
+  return { ...properties, false: properties.off };
 }
 
 function renderReadme(): string {
@@ -177,7 +163,9 @@ Links of rules and dashboards lead to \`config.web.external_url\`; an Ingress or
 selects monitors and rules by label: with kube-prometheus-stack, set \`serviceMonitor.labels\` and \`prometheusRule.labels\` to
 \`{ release: NAME-OF-THE-STACK }\`.
 
-The chart's \`files/\` are symbolic links into \`alerts/\` and \`dashboards/\`: Helm prints each link that it follows, and \`helm package\` puts the
+\`config.alerts\` holds for the PrometheusRule too: thresholds are put into its rules, and alerts in \`off\` are left out.
+
+The rules and dashboards in the chart's \`files/\` are symbolic links into \`alerts/\` and \`dashboards/\`: Helm prints each link that it follows, and \`helm package\` puts the
 files in their place. A copy of this folder alone, without them, is refused where rules or dashboards are enabled.
 
 \`helm test\` runs \`check\`: it fails if something that is enabled is denied, broken or unreachable, and its log says how to fix it.

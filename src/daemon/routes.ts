@@ -157,8 +157,11 @@ function listRoutes(served: Served) {
       content,
       ...urls,
       grafanaUrl: () => current().web.grafanaUrl,
+      siteRules: async () => (await import('../../alerts/site.ts')).buildSiteRules(current().alerts),
     }),
-    runbookRoutes(content),
+    runbookRoutes(content, async (alert) =>
+      (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
+    ),
     metricReferenceRoute(async () => (await import('./reference.ts')).renderMetricReference()),
     // Last, because it answers everything else.
     notFoundRoute(),

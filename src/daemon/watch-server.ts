@@ -11,6 +11,7 @@ import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
+import { toLimits } from '../status/limits.ts';
 import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
@@ -79,7 +80,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const { name, members } = server;
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const sourceNotes = createSourceNotes(clock);
-  const signs = createServerSigns(clock);
+  const signs = createServerSigns(clock, toLimits(config.alerts).server);
   const targets = connectTargets(server, {
     ...options,
     ear: (member) => {
@@ -197,12 +198,14 @@ function findTroubles(
   const running = status === undefined ? [] : listRunning(status, executionSettings);
   const overdueCount = running.filter(({ isOverdue }) => isOverdue).length;
   const { isCriticalJob, marginMs } = toExpectedRunsSettings(server, config);
+  const limits = toLimits(config.alerts);
   return [
     ...(status === undefined
       ? []
       : findExecutionTroubles(
           { ...status, overdueCount, lagSeconds: executions?.lagSeconds() ?? 0 },
           executionSettings,
+          limits.execution,
         )),
     ...(expected === undefined
       ? []
@@ -214,6 +217,7 @@ function findTroubles(
           isCritical: isCriticalJob,
           marginMs,
           nowMs: expected.serverNowMs(),
+          objective: limits.schedule.objective,
         })),
   ];
 }

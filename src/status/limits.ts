@@ -1,3 +1,5 @@
+import type { Config } from '../config/config.ts';
+
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -50,3 +52,32 @@ export const serverLimits = {
   /** How long a finished passive mode is shown. */
   recentlyMs: 10 * minute,
 } as const;
+
+/** The limits in force for one configuration. */
+export type Limits = {
+  readonly execution: Numbers<typeof executionLimits>;
+  readonly schedule: Numbers<typeof scheduleLimits>;
+  readonly server: Numbers<typeof serverLimits>;
+};
+
+type Numbers<T> = { readonly [K in keyof T]: T[K] extends number ? number : T[K] };
+
+export const usualLimits: Limits = { execution: executionLimits, schedule: scheduleLimits, server: serverLimits };
+
+/** Puts a site's own thresholds in place of the usual limits. */
+export function toLimits({ thresholds }: Config['alerts']): Limits {
+  const { consecutiveFailures, durationFactor, nodeFailures, nodeFailureRatio, executionsObjective } = thresholds;
+  const { punctualityObjective, memoryUsedRatio, schedulerUsedRatio } = thresholds;
+  return {
+    execution: {
+      ...executionLimits,
+      consecutiveFailures,
+      durationFactor,
+      nodeFailures,
+      nodeFailureRatio,
+      objective: executionsObjective,
+    },
+    schedule: { ...scheduleLimits, objective: punctualityObjective },
+    server: { ...serverLimits, memoryUsedRatio, schedulerUsedRatio },
+  };
+}

@@ -74,6 +74,20 @@ export type Trouble = {
 };
 
 /** Reports whether no problem needs a person soon. */
-export function isWell(problems: readonly { readonly kind: ProblemKind }[]): boolean {
-  return problems.every(({ kind }) => ofKind(kind).isNote === true);
+export function isWell(problems: readonly Judged[]): boolean {
+  return problems.every(({ kind, isOff }) => isOff === true || ofKind(kind).isNote === true);
+}
+
+/** A kind of problem; `isOff` if the configuration leaves its alerts out of the rules. */
+export type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
+
+/** Marks problems whose alerts are all off, and puts them last. */
+export function markOff<P extends Judged>(problems: readonly P[], off: readonly string[] = []): readonly P[] {
+  if (off.length === 0) return problems;
+  const isOff = ({ kind }: P): boolean => {
+    const { alerts } = ofKind(kind);
+    return alerts.length > 0 && alerts.every((alert) => off.includes(alert));
+  };
+  const marked = problems.filter(isOff).map((problem) => ({ ...problem, isOff: true as const }));
+  return [...problems.filter((problem) => !isOff(problem)), ...marked];
 }

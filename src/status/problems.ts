@@ -1,13 +1,14 @@
 import { toAge, toDuration, toTime } from '../domain/ages.ts';
 import { toCount, toList } from '../domain/format.ts';
 import { serverLimits } from './limits.ts';
-import { isWell, kindsOfProblems, type ProblemKind } from './problem-kinds.ts';
+import { isWell, kindsOfProblems, markOff, type ProblemKind } from './problem-kinds.ts';
 import { listUnreadable } from './running.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watcher.ts';
 
 export type Problem = {
   readonly kind: ProblemKind;
+  readonly isOff?: true;
   /** Undefined for problems of the exporter's own traces. */
   readonly server?: string;
   readonly member?: string;
@@ -19,7 +20,8 @@ export type Problem = {
 };
 
 /** Returns all problems, the worst first, then in the order of the page. */
-export function findProblems({ servers, traces, atMs, failedReload, differing, database }: Status): readonly Problem[] {
+export function findProblems(status: Status): readonly Problem[] {
+  const { servers, traces, atMs, failedReload, differing, database, alertsOff } = status;
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
@@ -37,7 +39,8 @@ export function findProblems({ servers, traces, atMs, failedReload, differing, d
     ...findInTraces(traces, atMs),
   ];
   const brief = problems.map((problem) => toBrief(problem));
-  return Object.keys(kindsOfProblems).flatMap((kind) => brief.filter((problem) => problem.kind === kind));
+  const sorted = Object.keys(kindsOfProblems).flatMap((kind) => brief.filter((problem) => problem.kind === kind));
+  return markOff(sorted, alertsOff);
 }
 
 /** Returns the problem as one or two sentences. */

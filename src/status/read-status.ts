@@ -28,7 +28,7 @@ type Address = { readonly name: string; readonly url: string };
 export type StatusParts = {
   readonly version: string;
   readonly servers: readonly (Address & { readonly members?: readonly Address[] })[];
-  readonly config: Pick<Config, 'collectors'>;
+  readonly config: Pick<Config, 'collectors'> & Partial<Pick<Config, 'alerts'>>;
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
   readonly watched: (server: string) => Watched | undefined;
@@ -80,6 +80,7 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
     traces,
     failedReload: parts.failedReload?.(),
     differing: parts.differing?.() ?? [],
+    alertsOff: parts.config.alerts?.off ?? [],
     database: parts.database?.(),
   };
 }

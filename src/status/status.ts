@@ -203,6 +203,8 @@ export type Status = {
   readonly loadedAtMs: number;
   /** The addresses of replicas with another configuration. */
   readonly differing?: readonly string[];
+  /** The alerts that the configuration leaves out of the rules. */
+  readonly alertsOff?: readonly string[];
   /** The last reload, if it failed. */
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   /** The shared database, while it does not answer. */

@@ -171,6 +171,9 @@ export const rooms: readonly Room[] = [
   },
 
   // What an Authorization header and a certificate say, and what bcrypt computes; no secret leaves it.
+  // The rules, made anew with the thresholds of a configuration; it lies beside `src/`, as the dashboards do that share its words.
+  { room: 'alerts' },
+
   { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',
@@ -205,6 +208,7 @@ export const rooms: readonly Room[] = [
   {
     room: 'daemon',
     knows: [
+      'alerts',
       'api',
       'collectors',
       'config',

@@ -17,7 +17,7 @@ export const allFamilies = [
 ];
 
 /** What every series may carry besides the labels of its family. */
-const commonLabels = ['server', 'member', 'job', 'instance'];
+const commonLabels = ['server', 'member', 'job', 'instance', 'cluster'];
 
 /** Series that others give: Prometheus itself, and the runtime of the exporter. */
 const foreign: Readonly<Record<string, readonly string[]>> = {

@@ -28,8 +28,8 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   });
 
   it('has the schema, the first variables and the annotations of all dashboards', () => {
-    expect(schemaVersion).toBe(42);
-    expect(templating.list.map((variable) => variable.name).slice(0, 2)).toEqual(['datasource', 'server']);
+    expect(schemaVersion).toBe(38);
+    expect(templating.list.map((variable) => variable.name).slice(0, 3)).toEqual(['datasource', 'cluster', 'server']);
     expect(annotations.list.map((annotation) => annotation.name)).toEqual([
       'Mode changes',
       'Restarts',
@@ -67,7 +67,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
       readonly templating: { readonly list: readonly { readonly name: string }[] };
     };
     expect(inputs.map(({ name: input, pluginId }) => [input, pluginId])).toEqual([['DS_PROMETHEUS', 'prometheus']]);
-    expect(variables.list.map((variable) => variable.name)[0]).toBe('server');
+    expect(variables.list.map((variable) => variable.name)[0]).toBe('cluster');
   });
 
   it.each(charts)('gives the panel "$title" a description, a unit and a query', (panel) => {

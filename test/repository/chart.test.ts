@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { buildSiteRules } from '../../alerts/site.ts';
 import { type KubernetesObject, renderChart, renderManifests } from '../../scripts/chart/manifests.ts';
 import { load } from '../config/fixtures.ts';
 import { describeWithTools } from '../support/tools.ts';
@@ -220,6 +221,27 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
         expect(JSON.parse(text)).toEqual(JSON.parse(original.replaceAll('http://localhost:9720', own)));
       }
     }
+  });
+
+  it('has the rules that the exporter serves with the same thresholds', async () => {
+    const alerts = `{
+    thresholds: { consecutive_failures: 7, node_failures: 20, node_failure_ratio: 0.6, duration_factor: 2.5, memory_used_ratio: 0.97,
+      scheduler_used_ratio: 1, executions_objective: 0.999, punctuality_objective: 0.9, service_down_for: 10m },
+    off: [AutomationServerRestarted, AutomationNodeFailingEverywhere] }`;
+    const values = `${server}  alerts: ${alerts}\nprometheusRule: { enabled: true, grafanaUrl: http://localhost:3000 }\n`;
+    const { groups } = find(renderChart(helm, values), 'PrometheusRule').spec as {
+      readonly groups: readonly unknown[];
+    };
+    const yaml = `${configured.replace('secrets: [automation]\nconfig:', '').replaceAll('\n  ', '\n')}alerts: ${alerts}`;
+    const { config } = await load({ yaml, files: { '/run/secrets/automation/token': 'a-token' } });
+    const served = buildSiteRules(config.alerts).replaceAll(
+      'http://localhost:9720',
+      'http://prod-automation-exporter.monitoring.svc:9720',
+    );
+    const named = (parse(served) as { readonly groups: readonly { readonly name: string }[] }).groups;
+    // The chart keeps the names of alerts that are off in a list of what cannot fire.
+    const isCompared = ({ name }: { readonly name: string }): boolean => name !== 'automation-silent-alerts';
+    expect((groups as typeof named).filter(isCompared)).toEqual(named.filter(isCompared));
   });
 
   it('leads browsers to the exporter, and links of rules and dashboards to the same address', () => {

@@ -16,6 +16,7 @@ import {
   userName,
 } from '../values/texts.ts';
 import { boolean, choice } from '../values/value-type.ts';
+import { alertOptions } from './alert-options.ts';
 import { type Option, type OptionTree, option, optional } from './option.ts';
 
 const overdueFactor = number(1, 1000);
@@ -162,6 +163,7 @@ export const generalOptions = {
       'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
     ),
   },
+  alerts: alertOptions,
   traces: traceOptions,
   metrics: {
     hold_new_series: option(duration('0s', '1h'), '60s').help(

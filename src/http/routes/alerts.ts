@@ -6,7 +6,9 @@ import { isSafeHost, toAskedUrl } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
 
 export type AlertRoutes = {
-  readonly content: Pick<Content, 'rules' | 'inhibitions'>;
+  readonly content: Pick<Content, 'rules' | 'inhibitions' | 'migrationRules'>;
+  /** Returns the rules with the thresholds of the configuration; the shipped ones by default. */
+  readonly siteRules?: () => Promise<string>;
   /** The configured address of this exporter; without it, that of the request is used. */
   readonly externalUrl: () => string | undefined;
   /** The exporter's own guess of its address, for requests without one. */
@@ -15,9 +17,10 @@ export type AlertRoutes = {
 };
 
 /** Serves the alert rules, with links to this exporter, and the inhibition rules for Alertmanager. */
-export function alertRoutes({ content, externalUrl, ownUrl, grafanaUrl }: AlertRoutes): Router {
+export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUrl }: AlertRoutes): Router {
   const router = createRoutes();
-  router.get('/alerts/rules.yaml', (request, response) => {
+  router.get('/alerts/rules.yaml', async (request, response) => {
+    const rules = (await siteRules?.()) ?? content.rules;
     const configured = externalUrl();
     const asked = configured ?? toAskedUrl(request, ownUrl());
     const url = (asked ?? ownUrl()).replace(/\/$/, '');
@@ -27,10 +30,13 @@ export function alertRoutes({ content, externalUrl, ownUrl, grafanaUrl }: AlertR
         : 'web.external_url';
     const grafana = grafanaUrl() ?? 'nowhere: web.grafana_url is not set, so that alerts have no dashboard_url';
     const header = `${configured === undefined ? warn(url) : ''}# Links lead to ${url} (${source}).\n# Links to dashboards lead to ${grafana}.\n`;
-    response.type('text/yaml').send(header + toServedRules(content.rules, url, grafanaUrl()));
+    response.type('text/yaml').send(header + toServedRules(rules, url, grafanaUrl()));
   });
   router.get('/alerts/alertmanager-inhibitions.yaml', (_request, response) => {
     response.type('text/yaml').send(content.inhibitions);
+  });
+  router.get('/alerts/migration-rules.yaml', (_request, response) => {
+    response.type('text/yaml').send(content.migrationRules);
   });
   return router;
 }

@@ -6,7 +6,10 @@ import type { Content } from '../server/content.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** Serves a page for each alert, so that runbook links work without internet access. */
-export function runbookRoutes({ runbooks, rules }: Pick<Content, 'runbooks' | 'rules'>): Router {
+export function runbookRoutes(
+  { runbooks, rules }: Pick<Content, 'runbooks' | 'rules'>,
+  siteChanges: (alert: string) => Promise<readonly string[]> = async () => [],
+): Router {
   const router = createRoutes();
   router.get(['/runbooks', '/runbooks/'], (request, response) => {
     const root = toRoot(request);
@@ -24,10 +27,19 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
     }
     // Imported on the first request, so that no start waits for it.
     const { marked } = await import('marked');
-    const body = html`${trust(await marked.parse(markdown))}${renderPlace(name, toRoot(request))}`;
+    const changes = renderChanges(await siteChanges(name));
+    const body = html`${trust(await marked.parse(markdown))}${changes}${renderPlace(name, toRoot(request))}`;
     response.send(renderPage({ title: name, body, path: request.path }));
   });
   return router;
+}
+
+/** Names what the configuration changes about an alert: the text above has the usual limits. */
+function renderChanges(changes: readonly string[]): Html | undefined {
+  if (changes.length === 0) return undefined;
+  return html`<p class="note">The configuration of this exporter changes it:</p>
+<ul>${changes.map((change) => html`<li><code>${change}</code></li>`)}</ul>
+`;
 }
 
 /** Links to the page that shows the present cause of an alert, for all servers. */

@@ -7,6 +7,8 @@ export type Content = {
   readonly runbooks: ReadonlyMap<string, string>;
   readonly rules: string;
   readonly inhibitions: string;
+  /** Recording rules with the names of another exporter. */
+  readonly migrationRules: string;
 };
 
 /** The address of the exporter in the shipped rules and dashboards. */
@@ -31,6 +33,7 @@ export function readContent(): Content {
     dashboards: readFolder(new URL('dashboards/', root), '.json'),
     runbooks: readFolder(new URL('alerts/runbooks/', root), '.md'),
     rules: readFileSync(new URL('alerts/rules.yaml', root), 'utf8'),
+    migrationRules: readFileSync(new URL('alerts/migration-rules.yaml', root), 'utf8'),
     inhibitions: readFileSync(new URL('alerts/alertmanager-inhibitions.yaml', root), 'utf8'),
   };
 }

@@ -5,7 +5,7 @@ import type { JobFacts } from '../../executions/counting/totals.ts';
 import type { ExecutionsStatus } from '../../executions/executions.ts';
 import type { RecentRun } from '../../executions/ledger/recent-runs.ts';
 import type { ExecutionSettings } from '../../executions/settings.ts';
-import { executionLimits } from '../limits.ts';
+import { type Limits, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
 
@@ -15,8 +15,15 @@ type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs' | 'imports'> & {
   readonly lagSeconds: number;
 };
 
+type ExecutionLimits = Limits['execution'];
+type Judging = ExecutionLimits & { readonly nowMs: number };
+
 /** Returns problems with the executions of a server; the kept runs may be too few for the longest windows. */
-export function findExecutionTroubles(facts: Facts, settings: Settings): readonly Trouble[] {
+export function findExecutionTroubles(
+  facts: Facts,
+  settings: Settings,
+  limits = usualLimits.execution,
+): readonly Trouble[] {
   const { overdueCount, lagSeconds, nowMs, imports } = facts;
   const overdue: Trouble[] =
     overdueCount === 0
@@ -27,7 +34,7 @@ export function findExecutionTroubles(facts: Facts, settings: Settings): readonl
             text: `${toCount(overdueCount, 'execution')} ${overdueCount === 1 ? 'takes' : 'take'} much longer than usual`,
           },
         ];
-  if (lagSeconds > executionLimits.lagSeconds) {
+  if (lagSeconds > limits.lagSeconds) {
     const detail = `The last one read ended ${toDuration(lagSeconds * 1000)} ago`;
     return [...overdue, { kind: 'behind', text: 'executions are read late', detail }];
   }
@@ -39,17 +46,16 @@ export function findExecutionTroubles(facts: Facts, settings: Settings): readonl
   );
   return [
     ...overdue,
-    ...findImports(imports),
-    ...findBurning(recent, nowMs),
-    ...findNodes(recent, jobs, nowMs),
-    ...findJobs(jobs, settings, nowMs),
-    ...findSlow(recent, jobs, nowMs),
+    ...findImports(imports, limits),
+    ...findBurning(recent, nowMs, limits),
+    ...findNodes(recent, jobs, { nowMs, ...limits }),
+    ...findJobs(jobs, settings, { nowMs, ...limits }),
+    ...findSlow(recent, jobs, { nowMs, ...limits }),
   ];
 }
 
 /** An imported archive comes at once; if imports continue while nothing is counted, they may be no imports. */
-function findImports(imports: Facts['imports']): readonly Trouble[] {
-  const { importsWindowMs } = executionLimits;
+function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
   if (lastAgoMs > importsWindowMs || firstAgoMs - lastAgoMs < importsWindowMs / 2) return [];
@@ -64,12 +70,12 @@ function toPath({ project, group, name }: Job): string {
 }
 
 /** The error budget of the server, or of some projects, burns; one that burns fast also burns slowly. */
-function findBurning(recent: readonly RecentRun[], nowMs: number): readonly Trouble[] {
+function findBurning(recent: readonly RecentRun[], nowMs: number, limits: ExecutionLimits): readonly Trouble[] {
   const judged = recent.filter((run) => run.ending === 'succeeded' || isFailure(run));
   const scopes = [['', judged] as const, ...Map.groupBy(judged, ({ project }) => project)];
   for (const kind of ['burning', 'burning_slowly'] as const) {
     const found = scopes.flatMap(([project, runs]) => {
-      const burn = executionLimits.burns[kind].find((one) => isBurning(runs, one, nowMs));
+      const burn = limits.burns[kind].find((one) => isBurning(runs, { ...one, nowMs }, limits));
       return burn === undefined ? [] : [{ project, share: toShare(runs, nowMs - burn.shortMs).share }];
     });
     const [first] = found;
@@ -82,10 +88,14 @@ function findBurning(recent: readonly RecentRun[], nowMs: number): readonly Trou
 
 type Burn = { readonly shortMs: number; readonly longMs: number; readonly factor: number };
 
-function isBurning(runs: readonly RecentRun[], { shortMs, longMs, factor }: Burn, nowMs: number): boolean {
-  const limit = factor * (1 - executionLimits.objective);
+function isBurning(
+  runs: readonly RecentRun[],
+  { shortMs, longMs, factor, nowMs }: Burn & { readonly nowMs: number },
+  { objective, burnFailures }: ExecutionLimits,
+): boolean {
+  const limit = factor * (1 - objective);
   const long = toShare(runs, nowMs - longMs);
-  return long.bad >= executionLimits.burnFailures && long.share > limit && toShare(runs, nowMs - shortMs).share > limit;
+  return long.bad >= burnFailures && long.share > limit && toShare(runs, nowMs - shortMs).share > limit;
 }
 
 function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: number; readonly share: number } {
@@ -95,8 +105,11 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
 }
 
 /** Several jobs that fail on one node and hardly on others point to the node. */
-function findNodes(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs: number): readonly Trouble[] {
-  const { nodeWindowMs, nodeFailures, nodeFailureRatio, nodeFailingJobs } = executionLimits;
+function findNodes(
+  recent: readonly RecentRun[],
+  jobs: readonly JobFacts[],
+  { nowMs, nodeWindowMs, nodeFailures, nodeFailureRatio, nodeFailingJobs }: Judging,
+): readonly Trouble[] {
   const failed = recent.filter(
     ({ endedAtMs, failedNodes = [] }) => endedAtMs >= nowMs - nodeWindowMs && failedNodes.length > 0,
   );
@@ -118,8 +131,12 @@ function findNodes(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowM
   });
 }
 
-function findJobs(jobs: readonly JobFacts[], { successAgeMsOf }: Settings, nowMs: number): readonly Trouble[] {
-  const failing = jobs.filter((job) => job.consecutiveFailures >= executionLimits.consecutiveFailures);
+function findJobs(
+  jobs: readonly JobFacts[],
+  { successAgeMsOf }: Settings,
+  { nowMs, consecutiveFailures }: Judging,
+): readonly Trouble[] {
+  const failing = jobs.filter((job) => job.consecutiveFailures >= consecutiveFailures);
   const stale = jobs.filter((job) => {
     const limitMs = successAgeMsOf(toPath(job));
     return limitMs !== undefined && (job.lastSuccessMs === undefined || nowMs - job.lastSuccessMs > limitMs);
@@ -131,8 +148,11 @@ function findJobs(jobs: readonly JobFacts[], { successAgeMsOf }: Settings, nowMs
 }
 
 /** Even the fastest of the newest runs was slow. */
-function findSlow(recent: readonly RecentRun[], jobs: readonly JobFacts[], nowMs: number): readonly Trouble[] {
-  const { durationWindowMs, durationRuns, durationFactor, durationSeconds } = executionLimits;
+function findSlow(
+  recent: readonly RecentRun[],
+  jobs: readonly JobFacts[],
+  { nowMs, durationWindowMs, durationRuns, durationFactor, durationSeconds }: Judging,
+): readonly Trouble[] {
   const byPath = Map.groupBy(
     recent.filter(({ name, startedAtMs, endedAtMs }) => {
       return name !== '' && endedAtMs >= nowMs - durationWindowMs && endedAtMs >= startedAtMs;

@@ -20,6 +20,8 @@ export type ScheduleFacts = {
   /** How late a run may start and still satisfy its time; then the time is decided. */
   readonly marginMs: number;
   readonly nowMs: number;
+  /** The share of scheduled runs that must start in time. */
+  readonly objective?: number;
 };
 
 /** Returns problems with the scheduled runs of a server. */
@@ -92,9 +94,9 @@ function toMissed(kind: Trouble['kind'], misses: readonly Miss[], of: string): r
 }
 
 /** Over hours, too many expected times have no run in time. */
-function findUnpunctual({ hours, nowMs }: ScheduleFacts): readonly Trouble[] {
+function findUnpunctual({ hours, nowMs, objective = scheduleLimits.objective }: ScheduleFacts): readonly Trouble[] {
   const burn = scheduleLimits.burns.find(({ shortMs, longMs, factor }) => {
-    const limit = factor * (1 - scheduleLimits.objective);
+    const limit = factor * (1 - objective);
     const long = toShare(hours, nowMs - longMs);
     return long.bad >= scheduleLimits.burnTimes && long.share > limit && toShare(hours, nowMs - shortMs).share > limit;
   });

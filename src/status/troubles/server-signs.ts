@@ -2,7 +2,7 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { type SystemInfo, systemInfo } from '../../api/endpoints/system.ts';
 import { toDuration, toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { serverLimits } from '../limits.ts';
+import { type Limits, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
 export type ServerSigns = {
@@ -23,15 +23,13 @@ type Sample = {
 };
 
 /** Keeps what servers report about themselves for half an hour: one moment shows little of threads and heap. */
-export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSigns {
+export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, limits = usualLimits.server): ServerSigns {
   const byMember = new Map<string | undefined, readonly Sample[]>();
   return {
     note: (member, endpoint, answer) => {
       if (!isInfo(endpoint, answer)) return;
       const sample = toSample(answer, clock);
-      const kept = (byMember.get(member) ?? []).filter(
-        ({ ticks }) => sample.ticks - ticks < serverLimits.memoryWindowMs,
-      );
+      const kept = (byMember.get(member) ?? []).filter(({ ticks }) => sample.ticks - ticks < limits.memoryWindowMs);
       // Of answers in quick succession, only the last is kept.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
@@ -39,7 +37,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>): ServerSi
     },
     troubles: () =>
       [...byMember].flatMap(([member, samples]) =>
-        [...findTroubles(samples, clock.now())].map((trouble) => ({ ...trouble, member })),
+        [...findTroubles(samples, clock.now(), limits)].map((trouble) => ({ ...trouble, member })),
       ),
   };
 }
@@ -67,30 +65,30 @@ function toSample({ timestampMs, stats }: SystemInfo, { now, ticks }: Pick<Clock
   };
 }
 
-function* findTroubles(samples: readonly Sample[], nowMs: number): Generator<Trouble> {
+function* findTroubles(samples: readonly Sample[], nowMs: number, limits: Limits['server']): Generator<Trouble> {
   const [first] = samples;
   const last = samples.at(-1);
   if (first === undefined || last === undefined) return;
   const { skewMs = 0, threads = 0, startedAtMs } = last;
-  if (Math.abs(skewMs) > serverLimits.clockSkewSeconds * 1000) {
+  if (Math.abs(skewMs) > limits.clockSkewSeconds * 1000) {
     const way = skewMs > 0 ? 'ahead' : 'behind';
     const detail = `It is ${toDuration(Math.abs(skewMs))} ${way}: schedules and the times of executions are off by as much`;
     yield { kind: 'clock', text: "its clock differs from the exporter's", detail };
   }
-  const lately = samples.filter(({ ticks }) => last.ticks - ticks <= serverLimits.schedulerWindowMs);
+  const lately = samples.filter(({ ticks }) => last.ticks - ticks <= limits.schedulerWindowMs);
   const busy = lately.reduce((sum, { running = 0 }) => sum + running, 0) / lately.length;
   const spanMs = last.ticks - (lately[0]?.ticks ?? last.ticks);
-  if (threads > 0 && spanMs >= minSpanMs && busy >= serverLimits.schedulerUsedRatio * threads) {
+  if (threads > 0 && spanMs >= minSpanMs && busy >= limits.schedulerUsedRatio * threads) {
     const detail = `${busy.toFixed(1)} of ${threads} on average: new executions start late or not at all`;
     yield { kind: 'saturated', text: 'all scheduler threads are busy', detail };
   }
   const least = Math.min(...samples.map(({ heapRatio = 0 }) => heapRatio));
-  if (last.ticks - first.ticks >= minHeapSpanMs && least > serverLimits.memoryUsedRatio) {
+  if (last.ticks - first.ticks >= minHeapSpanMs && least > limits.memoryUsedRatio) {
     const detail = `For ${toDuration(last.ticks - first.ticks)} never less than ${Math.round(least * 100)} % was in use`;
     yield { kind: 'memory', text: 'is running out of heap', detail };
   }
   const earliestMs = Math.min(...samples.map((sample) => sample.startedAtMs ?? Infinity));
-  if (startedAtMs !== undefined && startedAtMs - earliestMs > serverLimits.restartSeconds * 1000) {
+  if (startedAtMs !== undefined && startedAtMs - earliestMs > limits.restartSeconds * 1000) {
     const detail = `At ${toTime(startedAtMs, nowMs)}: executions of that time were interrupted`;
     yield { kind: 'restarted', text: 'restarted', detail };
   }

@@ -60,6 +60,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and .Values.webConfig.existingSecret .Values.webConfig.tls -}}HTTPS{{- else -}}HTTP{{- end -}}
 {{- end -}}
 
+{{/* The configuration. Helm reads YAML 1.1, where the key `off` is false. */}}
+{{- define "automation-exporter.config" -}}
+{{ regexReplaceAll "(?m)^( *)\"false\":" (toYaml .Values.config) "${1}\"off\":" }}
+{{- end -}}
+
 {{/* The address of the exporter inside the cluster. */}}
 {{- define "automation-exporter.own" -}}
 {{ printf "%s://%s.%s.svc:%v%s" (include "automation-exporter.scheme" . | lower) (include "automation-exporter.fullname" .) .Release.Namespace .Values.service.port (include "automation-exporter.prefix" .) }}
@@ -75,4 +80,41 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $url := required "config.web.external_url: set it to the address at which browsers open the pages; Ingress and HTTPRoute take host and path from it" (dig "web" "external_url" "" .Values.config) | urlParse -}}
 {{- $path := get $url "path" | trimSuffix "/" -}}
 {{ dict "host" (get $url "host" | regexFind "^[^:]+") "path" (default "/" $path) | toJson }}
+{{- end -}}
+
+{{/* The groups of rules with the thresholds of the configuration, without the alerts that it turns off. */}}
+{{- define "automation-exporter.groups" -}}
+{{- $root := .root -}}
+{{- $off := dig "alerts" "off" (dig "alerts" "false" list .root.Values.config) .root.Values.config -}}
+{{- $thresholds := .root.Files.Get "files/thresholds.yaml" | fromYaml -}}
+{{- $values := merge (dict) (dig "alerts" "thresholds" dict .root.Values.config) $thresholds.defaults -}}
+{{- $groups := list -}}
+{{- range (fromYaml .rules).groups -}}
+{{- $rules := list -}}
+{{- range $rule := .rules -}}
+{{- if not (and $rule.alert (has $rule.alert $off)) -}}
+{{- $name := default (printf "%s/%s" $rule.record (dig "labels" "sloth_slo" "" $rule)) $rule.alert -}}
+{{- $alone := printf "%s without AutomationNodeFailingEverywhere" $name -}}
+{{- if and (has "AutomationNodeFailingEverywhere" $off) (hasKey $thresholds.fields $alone) -}}
+{{- $name = $alone -}}
+{{- end -}}
+{{- range $field, $text := get $thresholds.fields $name | default dict -}}
+{{- range $key, $value := $values -}}
+{{- $text = $text | replace (printf "@%s@" $key) (toString $value) -}}
+{{- if contains (printf "@%s_percent@" $key) $text -}}
+{{- $text = $text | replace (printf "@%s_percent@" $key) (mulf $value 100 | toString) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq $field "sloth_objective" -}}{{- $_ := set $rule.labels $field $text -}}
+{{- else if hasKey $rule $field -}}{{- $_ := set $rule $field $text -}}
+{{- else -}}{{- $_ := set $rule.annotations $field $text -}}
+{{- end -}}
+{{- end -}}
+{{- if and $rule.annotations (not $root.Values.prometheusRule.grafanaUrl) -}}{{- $_ := unset $rule.annotations "dashboard_url" -}}{{- end -}}
+{{- $rules = append $rules $rule -}}
+{{- end -}}
+{{- end -}}
+{{- if $rules -}}{{- $groups = append $groups (merge (dict "rules" $rules) (omit . "rules")) -}}{{- end -}}
+{{- end -}}
+{{- $groups | toYaml -}}
 {{- end -}}

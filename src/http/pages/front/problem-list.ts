@@ -94,8 +94,9 @@ function renderOthers(
 ): Html | undefined {
   if (problems.length === 0) return undefined;
   const toItem = (problem: Problem): Html => {
-    const { kind, title, detail } = problem;
-    return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`} ${renderRunbook(kind, about)}</li>\n`;
+    const { kind, title, detail, isOff } = problem;
+    const off = isOff === true ? ' Its alert is off.' : '';
+    return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`}${off} ${renderRunbook(kind, about)}</li>\n`;
   };
   const shown = choose(problems, new Set(named));
   const rest = problems.filter((problem) => !shown.has(problem));

@@ -1,0 +1,63 @@
+import { parse, stringify } from 'yaml';
+import { buildRules } from '../../alerts/generate.ts';
+import { optionNames } from '../../alerts/site.ts';
+import { defaultThresholds, type Thresholds } from '../../alerts/thresholds.ts';
+
+type Rule = {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly labels: Fields;
+  readonly annotations?: Fields;
+};
+type Fields = Readonly<Record<string, string>>;
+
+/** For the template of the rules: each text that has thresholds, with their names in `@`, and the default of each. */
+export function renderThresholds(): string {
+  const defaults = Object.fromEntries(
+    // The cast is true: those keys are in both.
+    Object.entries(optionNames).map(([key, name]) => [name, defaultThresholds[key as keyof Thresholds]]),
+  );
+  const fields = { ...toFields([]), ...withoutNode() };
+  return `# Generated from alerts/.\n${stringify({ defaults, fields }, { lineWidth: 0 })}`;
+}
+
+const nodeAlert = 'AutomationNodeFailingEverywhere';
+
+/** What else changes in rules if an alert is off. */
+function withoutNode(): Readonly<Record<string, Fields>> {
+  const { AutomationJobFailingRepeatedly: fields = {} } = toFields([nodeAlert]);
+  return { [`AutomationJobFailingRepeatedly without ${nodeAlert}`]: fields };
+}
+
+function toFields(off: readonly string[]): Readonly<Record<string, Fields>> {
+  const marks = Object.fromEntries(Object.entries(optionNames).map(([key, name]) => [key, `@${name}@`]));
+  const usual = readRules(buildRules({}, off));
+  // Rules only write these thresholds, and calculate one label, which is written below.
+  const marked = readRules(buildRules(marks, off));
+  return Object.fromEntries(
+    [...usual].flatMap(([name, before]) => {
+      const changed = Object.entries(marked.get(name) ?? {}).filter(([field, text]) => before[field] !== text);
+      const texts = changed.map(([field, text]) => [field, text === 'NaN' ? toPercent(name) : text]);
+      return texts.length === 0 ? [] : [[name, Object.fromEntries(texts) as Fields]];
+    }),
+  );
+}
+
+function toPercent(name: string): string {
+  return name.includes('schedules') ? '@punctuality_objective_percent@' : '@executions_objective_percent@';
+}
+
+/** The texts of every rule, by its alert, or by its record and objective. */
+function readRules(yaml: string): ReadonlyMap<string, Fields> {
+  // The cast is true: `buildRules` wrote it.
+  const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+  return new Map(
+    groups.flatMap(({ rules }) =>
+      rules.map(({ alert, record = '', labels, annotations, ...others }): readonly [string, Fields] => {
+        const { sloth_slo: objective = '', sloth_objective } = labels;
+        const percent = sloth_objective === undefined ? {} : { sloth_objective };
+        return [alert ?? `${record}/${objective}`, { ...others, ...percent, ...annotations }];
+      }),
+    ),
+  );
+}

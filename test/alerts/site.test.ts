@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { allAlerts, buildRules } from '../../alerts/generate.ts';
+import { buildSiteRules, listSiteChanges } from '../../alerts/site.ts';
+import { alertNames } from '../../src/config/declare/alert-options.ts';
+import { toLimits, usualLimits } from '../../src/status/limits.ts';
+import { complain, load } from '../config/fixtures.ts';
+import { runCommand } from '../support/process.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+const server = 'servers: [{ name: prod, url: https://x.example.org, token_file: /run/token }]\n';
+
+async function toSite(alerts: string) {
+  return (await load({ yaml: `${server}alerts: ${alerts}\n` })).config.alerts;
+}
+
+type Rule = { readonly alert?: string; readonly expr: string; readonly for?: string };
+
+function toRules(yaml: string): readonly Rule[] {
+  // The cast names only what is looked at.
+  const { groups } = parse(yaml) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+  return groups.flatMap(({ rules }) => rules);
+}
+
+const changed = `{
+  thresholds: { consecutive_failures: 7, node_failures: 20, node_failure_ratio: 0.6, duration_factor: 4, memory_used_ratio: 0.97,
+    scheduler_used_ratio: 0.8, executions_objective: 0.999, punctuality_objective: 0.9, service_down_for: 10m },
+  off: [AutomationServerRestarted, AutomationNodeFailingEverywhere],
+}`;
+
+describe('alerts/site', () => {
+  it('knows every alert, and by default changes nothing', async () => {
+    expect([...alertNames].toSorted()).toEqual(
+      allAlerts()
+        .map(({ alert }) => alert)
+        .toSorted(),
+    );
+    const usual = await toSite('{}');
+    expect(buildSiteRules(usual)).toBe(buildRules());
+    expect(toLimits(usual)).toEqual(usualLimits);
+    expect(alertNames.flatMap((alert) => listSiteChanges(alert, usual))).toEqual([]);
+  });
+
+  it('puts every threshold into the rules and the limits of pages, and leaves out what is off', async () => {
+    const site = await toSite(changed);
+    const rules = toRules(buildSiteRules(site));
+    const exprOf = (name: string): string => rules.find(({ alert }) => alert === name)?.expr ?? 'none';
+    expect(exprOf('AutomationJobFailingRepeatedly')).toContain('>= 7\n');
+    expect(exprOf('AutomationJobDurationRegression')).toContain('> 4 * max');
+    expect(exprOf('AutomationServerMemoryLow')).toMatch(/> 0\.97$/);
+    expect(exprOf('AutomationSchedulerSaturated')).toContain('>= 0.8 * (');
+    expect(exprOf('AutomationErrorBudgetBurnFast')).toContain('14.4 * (1 - 0.999)');
+    expect(exprOf('AutomationPunctualityBurnFast')).toContain('(1 - 0.9)');
+    expect(rules.find(({ alert }) => alert === 'AutomationServiceDown')?.for).toBe('10m');
+    expect(rules.length).toBe(toRules(buildRules()).length - 2);
+    // No alert names the node any more, so its jobs are reported.
+    expect(exprOf('AutomationJobFailingRepeatedly')).not.toContain('automation_node_failures_total');
+    expect(JSON.stringify(rules.filter(({ alert }) => alert === undefined))).not.toContain('AutomationServerRestarted');
+
+    const { execution, schedule, server: ofServer } = toLimits(site);
+    expect(execution).toMatchObject({ consecutiveFailures: 7, nodeFailures: 20, nodeFailureRatio: 0.6 });
+    expect(execution).toMatchObject({ durationFactor: 4, objective: 0.999 });
+    expect(schedule.objective).toBe(0.9);
+    expect(ofServer).toMatchObject({ memoryUsedRatio: 0.97, schedulerUsedRatio: 0.8 });
+  });
+
+  it('names for a runbook what the configuration changes about its alert', async () => {
+    const site = await toSite(changed);
+    expect(listSiteChanges('AutomationJobFailingRepeatedly', site)).toEqual([
+      'alerts.thresholds.node_failures: 20 (usually 5)',
+      'alerts.thresholds.node_failure_ratio: 0.6 (usually 0.8)',
+      'alerts.thresholds.consecutive_failures: 7 (usually 3)',
+    ]);
+    expect(listSiteChanges('AutomationServerRestarted', site)).toEqual(['alerts.off: it is left out of the rules']);
+    expect(listSiteChanges('AutomationServiceDown', site)).toEqual([
+      'alerts.thresholds.service_down_for: 10m (usually 2m)',
+    ]);
+    expect(listSiteChanges('AutomationHealthcheckFailing', site)).toEqual([]);
+  });
+
+  it('refuses an alert that does not exist', async () => {
+    expect(await complain({ yaml: `${server}alerts: { off: [AutomationServerRestartet] }\n` })).toEqual([
+      expect.stringMatching(/AutomationServerRestarted/),
+    ]);
+  });
+});
+
+describeWithTools('alerts/site, held against Prometheus', ['promtool'], ({ promtool }) => {
+  it('gives rules that Prometheus accepts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-site-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'rules.yaml'), buildSiteRules(await toSite(changed)));
+    expect(await runCommand(promtool, ['check', 'rules', join(folder, 'rules.yaml')])).toContain('SUCCESS');
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+
+it('serves rules with the thresholds of a site, names them in runbooks, and shows problems of alerts that are off as notes', async () => {
+  const simulator = await startSimulator({ scenario: 'empty' });
+  onTestFinished(() => simulator.stop());
+  simulator.control.createProject('pay');
+  simulator.control.setExecutionMode('passive');
+  const off = 'off: [AutomationExecutionModePassive, AutomationExecutionModePassiveBriefly]';
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]
+alerts: { thresholds: { service_down_for: 10m }, ${off} }
+`,
+    token: simulator.token,
+  });
+  onTestFinished(() => daemon.stop());
+  const read = async (path: string): Promise<string> => (await fetch(daemon.url + path)).text();
+
+  const rules = await read('/alerts/rules.yaml');
+  expect(rules).toMatch(/alert: AutomationServiceDown\n[^]*?for: 10m\n/);
+  expect(rules).not.toContain('alert: AutomationExecutionModePassive\n');
+  expect(await read('/runbooks/AutomationServiceDown')).toContain(
+    '<code>alerts.thresholds.service_down_for: 10m (usually 2m)</code>',
+  );
+  expect(await read('/runbooks/AutomationExecutionModePassive')).toContain('alerts.off: it is left out of the rules');
+
+  type Answer = { readonly well: boolean; readonly problems: readonly { readonly kind: string }[] };
+  const status = await eventually(async () => {
+    // The cast names only what is looked at.
+    const found = JSON.parse(await read('/api/status')) as Answer;
+    expect(found).toMatchObject({ well: true, problems: [{ kind: 'passive' }] });
+    return found;
+  });
+  expect(status.problems).toHaveLength(1);
+  expect(await read('/')).toContain('Its alert is off.');
+});
