@@ -7,6 +7,7 @@ import { overview } from './overview.ts';
 import { sameDataSource } from './pieces/links.ts';
 import { schedule } from './schedule.ts';
 import { server } from './server.ts';
+import { tracesJson } from './traces.ts';
 
 /** The dashboards by name; `{name}.json` beside this file is what Grafana imports. */
 export const dashboardNames = [
@@ -60,7 +61,8 @@ interface Exported {
 
 /** Every committed file of dashboards, by its name in this folder. */
 export function dashboardFiles(): Readonly<Record<string, string>> {
-  return Object.fromEntries(dashboardNames.map((name) => [`${name}.json`, dashboardJson(name)]));
+  const files = dashboardNames.map((name) => [`${name}.json`, dashboardJson(name)] as const);
+  return { ...Object.fromEntries(files), 'traces.json': tracesJson() };
 }
 
 const makers = { overview, executions, schedule, job, server, 'log-storage': logStorage, exporter } satisfies Record<
