@@ -9,7 +9,8 @@ describe('dashboards/executions', () => {
     expect(dashboard.uid).toBe('automation-executions');
     expect(dashboard.templating.list.map(({ name, definition = '' }) => `${name} ${definition}`.trim())).toEqual([
       'datasource',
-      'server label_values(automation_up, server)',
+      'cluster label_values(automation_up, cluster)',
+      'server label_values(automation_up{cluster=~"$cluster"}, server)',
       'project label_values(automation_executions_running{server=~"$server"}, project)',
       'group label_values(automation_executions_total{server=~"$server",project=~"$project"}, job_group)',
       'job label_values(automation_executions_total{server=~"$server",project=~"$project",job_group=~"$group"}, job_name)',

@@ -138,7 +138,7 @@ describe('deploy/grafana', () => {
     const folder = `${providers[0]?.options.path}/`;
     const mounted = services.grafana.volumes.filter((volume) => volume.includes(folder));
     expect(mounted.toSorted()).toEqual(
-      dashboardNames.map((name) => `../../dashboards/${name}.json:${folder}${name}.json:ro`).toSorted(),
+      [...dashboardNames, 'traces'].map((name) => `../../dashboards/${name}.json:${folder}${name}.json:ro`).toSorted(),
     );
   });
 

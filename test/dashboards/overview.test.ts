@@ -9,7 +9,8 @@ describe('dashboards/overview', () => {
     expect(dashboard.uid).toBe('automation-overview');
     expect(dashboard.templating.list.map(({ name, definition = '' }) => `${name} ${definition}`.trim())).toEqual([
       'datasource',
-      'server label_values(automation_up, server)',
+      'cluster label_values(automation_up, cluster)',
+      'server label_values(automation_up{cluster=~"$cluster"}, server)',
     ]);
     expect(dashboard.links.map(({ type, url, tags }) => `${type} ${url || tags.join()}`)).toEqual([
       'dashboards automation',
