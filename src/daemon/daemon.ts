@@ -233,7 +233,13 @@ function createDaemonExposition(
   toOwned: () => ReadonlySet<string> | undefined,
 ): Exposition {
   const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
-  const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
+  const exposition = createExposition({
+    snapshots,
+    registry: self.registry,
+    labelsOf,
+    ticks: clock.ticks,
+    startedAtMs: clock.now(),
+  });
   if (openShared === undefined) return exposition;
   return {
     scrape: async (wanted) => {

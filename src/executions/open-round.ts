@@ -4,7 +4,7 @@ import type { Failures } from './ledger/failures.ts';
 import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
 import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
 import { createFollowSkew, createRewind } from './ledger/rewind.ts';
-import { createForgetMissing, rebucket, release } from './ledger/upkeep.ts';
+import { beginNatives, createForgetMissing, rebucket, release } from './ledger/upkeep.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createCatchUp } from './reading/catch-up.ts';
@@ -65,7 +65,7 @@ export async function openRound(
   // Before counting: the runs of a job that must give its slot back count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
-  await cache.update(async () => changed);
+  await cache.update(async () => beginNatives(changed, cache.facts(), clock.now()));
   if ((changed?.cells ?? []).length > 0)
     options.tell?.('duration histograms were reset because their bucket bounds changed');
   return {

@@ -1,4 +1,5 @@
 import type { Job } from '../api/endpoints/jobs.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Ledger, LedgerDocument } from '../state/ledger.ts';
 import { addToHours, type HourOfTimes, hourMs } from './deciding/hours.ts';
@@ -58,6 +59,7 @@ type Options = {
   readonly port: Pick<ExecutionsPort, 'commit'>;
   readonly notes: SourceNotes;
   readonly settings: Pick<ExpectedRunsSettings, 'buckets' | 'maxJobs'>;
+  readonly clock: Pick<Clock, 'now'>;
 };
 
 /** Keeps the scheduled jobs of a server; a change is visible only after its commit. */
@@ -83,7 +85,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   async function commit(make: () => Made): Promise<void> {
     const made: { -readonly [Part in keyof Made]: Made[Part] } = { jobs: [], tallies: [] };
     await port.commit(() => {
-      Object.assign(made, make());
+      Object.assign(made, beginNow(make(), tallies, options));
       const sources = notes.takeChanged().map((key) => toSourceDocument(key, notes.all().get(key) ?? []));
       return [...toDocuments(made, all), ...sources];
     });
@@ -195,6 +197,13 @@ function noteAnswered(before: WatchedJob, { answers, unread, limit }: Answered, 
 /** After a clock was set back, there may be future hours. */
 function toPast(hours: readonly HourOfTimes[], nowMs: number): readonly HourOfTimes[] {
   return hours.filter(({ startMs }) => startMs <= nowMs + hourMs);
+}
+
+/** Adds the time to new tallies. */
+function beginNow(made: Made, known: Tallies, { clock }: Options): Made {
+  const startSeconds = Math.floor(clock.now() / 1000);
+  const tallies = made.tallies.map((tally) => (known.has(toTallyKey(tally)) ? tally : { ...tally, startSeconds }));
+  return { ...made, tallies };
 }
 
 /** Plans the documents of decided jobs and their tallies. */

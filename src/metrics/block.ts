@@ -26,6 +26,16 @@ export function toBlockNow(text: string): Block {
   return describeBlock(bytes, deflateRawSync(bytes, options));
 }
 
+/** Wraps a few bytes without compressing them: a stored block (RFC 1951, 3.2.4). */
+export function toStoredBlock(bytes: Buffer): Block {
+  const stored = Buffer.allocUnsafe(5 + bytes.length);
+  stored[0] = 0;
+  stored.writeUInt16LE(bytes.length, 1);
+  stored.writeUInt16LE(0xffff - bytes.length, 3);
+  bytes.copy(stored, 5);
+  return describeBlock(bytes, stored);
+}
+
 export function joinBlocks(blocks: Iterable<Block>): Block {
   const text: Buffer[] = [];
   const deflated: Buffer[] = [];

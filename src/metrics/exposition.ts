@@ -1,19 +1,23 @@
 import type { Registry } from 'prom-client';
-import { type Block, joinBlocks, toBlock, toBlockNow, toGzip } from './block.ts';
+import type { NativeHistogram } from '../domain/histograms/native-histogram.ts';
+import { type Block, emptyBlock, joinBlocks, toBlock, toBlockNow, toGzip } from './block.ts';
 import type { Family, LabelPair, MetricType, Row } from './family.ts';
 import type { Format } from './format.ts';
 import { renderEnd, renderHeader, renderSamples } from './render.ts';
+import { joinMessages, renderSegments, translateSegments } from './segment.ts';
 import type { Selection, Snapshots } from './snapshot.ts';
 
 /** The collector name that selects the exporter's own instruments in a scrape. */
 export const ownCollector = 'exporter';
 
 export type ExpositionOptions = {
-  readonly snapshots: Pick<Snapshots, 'show'>;
+  readonly snapshots: Pick<Snapshots, 'show' | 'translate'>;
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
   /** A monotonic clock. */
   readonly ticks: () => number;
+  /** When the process started, and so its own counters. */
+  readonly startedAtMs?: number;
 };
 
 export type Wanted = Selection & {
@@ -29,15 +33,24 @@ export type Exposition = {
 };
 
 /** Builds the body of a scrape from the exporter's own instruments and the snapshots; nothing is rendered twice. */
-export function createExposition({ snapshots, registry, labelsOf, ticks }: ExpositionOptions): Exposition {
-  const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
+export function createExposition({ snapshots, registry, labelsOf, ticks, startedAtMs }: ExpositionOptions): Exposition {
+  const end = {
+    text: toBlockNow(renderEnd('text')),
+    openmetrics: toBlockNow(renderEnd('openmetrics')),
+    protobuf: emptyBlock,
+  };
+  const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
   /** Scrapes in both formats share one reading, which is at most a second old. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
-      last = { families: readOwnFamilies(registry, labelsOf), blocks: new Map(), untilTicks: nowTicks + ownAgeMs };
+      last = {
+        families: readOwnFamilies(registry, labelsOf, startSeconds),
+        blocks: new Map(),
+        untilTicks: nowTicks + ownAgeMs,
+      };
     }
     return last;
   }
@@ -58,6 +71,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks }: Expos
         ...(shown === undefined ? {} : { servers: shown }),
         ...(collectors === undefined ? {} : { collectors }),
       };
+      if (format === 'protobuf') await snapshots.translate(selection);
       const body = joinBlocks([...own, snapshots.show(format, selection), end[format]]);
       return gzip ? toGzip(body) : body.text;
     },
@@ -80,11 +94,24 @@ type Reading = {
   untilTicks: number;
 };
 
-function renderOwn(families: readonly OwnFamily[], format: Format, { servers, owned }: Whose): Promise<Block> {
-  let text = '';
-  for (const { family, rows } of families) {
+async function renderOwn(families: readonly OwnFamily[], format: Format, { servers, owned }: Whose): Promise<Block> {
+  const shown = families.map(({ family, rows }) => {
     const some = owned !== undefined && !family.name.startsWith(ofLeases) ? intersect(owned, servers) : servers;
-    const samples = renderSamples(some === undefined ? rows : rows.filter((row) => isOf(some, serverOf(row))));
+    return { family, rows: some === undefined ? rows : rows.filter((row) => isOf(some, serverOf(row))) };
+  });
+  if (format === 'protobuf') {
+    const now = { nextTurn: () => Promise.resolve() };
+    const segments = await renderSegments(
+      shown.flatMap(({ rows }) => rows),
+      [],
+      now,
+    );
+    await translateSegments(segments, now);
+    return joinMessages(segments);
+  }
+  let text = '';
+  for (const { family, rows } of shown) {
+    const samples = renderSamples(rows);
     if (samples !== '') text += renderHeader(family, format) + samples;
   }
   return toBlock(text);
@@ -106,11 +133,15 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
 /** prom-client's text writer is not used: it escapes less, lacks the info type, and its two formats conflict. */
-export async function readOwnFamilies(registry: Registry, labelsOf: LabelsOf): Promise<OwnFamily[]> {
+export async function readOwnFamilies(
+  registry: Registry,
+  labelsOf: LabelsOf,
+  startSeconds?: number,
+): Promise<OwnFamily[]> {
   const metrics = await registry.getMetricsAsJSON();
   const families = metrics.map((metric) => {
     const family: Family = { name: metric.name, help: metric.help, type: toType(metric), labels: [], merge: 'sum' };
-    const rows = metric.values.map((value) => toRow(family, value, labelsOf));
+    const rows = metric.values.map((value) => toRow(family, value, { labelsOf, startSeconds }));
     return { family, rows };
   });
   return families.filter(({ rows }) => rows.length > 0).sort(byName);
@@ -121,9 +152,14 @@ function serverOf({ added = [] }: Row): string | undefined {
 }
 
 type RegistryMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
-type RegistryValue = RegistryMetric['values'][number] & { metricName?: string };
+type RegistryValue = RegistryMetric['values'][number] & { metricName?: string; native?: NativeHistogram };
+type OfOwn = { labelsOf: LabelsOf; startSeconds: number | undefined };
 
-function toRow(family: Family, { labels, value, metricName }: RegistryValue, labelsOf: LabelsOf): Row {
+function toRow(
+  family: Family,
+  { labels, value, metricName, native }: RegistryValue,
+  { labelsOf, startSeconds }: OfOwn,
+): Row {
   const added: LabelPair[] = [];
   let configured: readonly LabelPair[] = [];
   let extra: Row['extra'];
@@ -143,6 +179,8 @@ function toRow(family: Family, { labels, value, metricName }: RegistryValue, lab
     value,
     ...(suffix === undefined ? {} : { suffix }),
     ...(extra === undefined ? {} : { extra }),
+    ...(family.type === 'counter' || suffix === '_count' ? { startSeconds } : {}),
+    ...(native === undefined ? {} : { native: { native } }),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { NativePart } from '../domain/histograms/native-histogram.ts';
+
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
@@ -32,6 +34,10 @@ export type Row = {
   readonly added?: readonly LabelPair[];
   /** Shown only if the format allows it. */
   readonly exemplar?: Exemplar;
+  /** The time at which the series began; shown only if the format allows it. */
+  readonly startSeconds?: number | undefined;
+  /** On the count of a histogram. */
+  readonly native?: NativePart | undefined;
 };
 
 /** The trace of one counted execution. */
@@ -70,6 +76,8 @@ export type Histogram = {
   readonly count: number;
   /** In the order of the counts. */
   readonly exemplars?: readonly (Exemplar | undefined)[];
+  readonly startSeconds?: number | undefined;
+  readonly native?: NativePart | undefined;
 };
 
 export type Summary = {
@@ -163,7 +171,7 @@ export function histogram<const Label extends string>(
   const family: Family = { name, help, type: 'histogram', labels, merge: 'sum' };
   return {
     ...family,
-    rows: ({ bounds, counts, sum, count, exemplars = [] }, values) => {
+    rows: ({ bounds, counts, sum, count, exemplars = [], startSeconds, native }, values) => {
       const row = { family, labels: labels.map((label) => values[label] ?? '') };
       let below = 0;
       const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, index): Row => {
@@ -172,9 +180,18 @@ export function histogram<const Label extends string>(
         const bucket: Row = { ...row, value: below, suffix: '_bucket', extra: ['le', bound] };
         return exemplar === undefined ? bucket : { ...bucket, exemplar };
       });
-      return [...buckets, { ...row, value: sum, suffix: '_sum' }, { ...row, value: count, suffix: '_count' }];
+      return [
+        ...buckets,
+        { ...row, value: sum, suffix: '_sum' },
+        { ...row, value: count, suffix: '_count', startSeconds, native },
+      ];
     },
   };
+}
+
+/** Adds the time at which the series of these rows began. */
+export function since(startSeconds: number | undefined, rows: Row[]): Row[] {
+  return startSeconds === undefined ? rows : rows.map((row) => ({ ...row, startSeconds }));
 }
 
 /** One of the states is 1, the others 0. A gauge in both formats: OpenMetrics' stateset needs a label named like the family. */

@@ -1,19 +1,23 @@
-/** The two text formats that Prometheus servers ask for. */
-export const formats = ['text', 'openmetrics'] as const;
+/** The formats that Prometheus servers ask for; of those that it prefers alike, the first. */
+export const formats = ['text', 'openmetrics', 'protobuf'] as const;
 export type Format = (typeof formats)[number];
+export type TextFormat = Exclude<Format, 'protobuf'>;
 
 export const contentTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  protobuf: 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
 };
 
-/** Returns the preferred format of an `Accept` header; text if it accepts neither, or both alike. */
+/** Returns the preferred format of an `Accept` header; text if it accepts none, or all alike. */
 export function chooseFormat(accept: string | undefined): Format {
   const ranges = (accept ?? '').split(',').map(toRange);
-  return qualityOf('openmetrics', ranges) > qualityOf('text', ranges) ? 'openmetrics' : 'text';
+  let chosen: Format = 'text';
+  for (const format of formats) if (qualityOf(format, ranges) > qualityOf(chosen, ranges)) chosen = format;
+  return chosen;
 }
 
-type Range = { media: string; version: string | undefined; quality: number };
+type Range = { media: string; version: string | undefined; message: string | undefined; quality: number };
 
 /** Returns the quality of a format: the most specific range counts (RFC 9110, 12.5.1). */
 function qualityOf(format: Format, ranges: readonly Range[]): number {
@@ -29,7 +33,9 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
 }
 
 /** Returns how specifically a range matches a format; 0 if it does not. */
-function fitOf(format: Format, { media, version }: Range): number {
+function fitOf(format: Format, { media, version, message }: Range): number {
+  // Only those who name it in full can read it.
+  if (format === 'protobuf') return media === 'application/vnd.google.protobuf' && message === families ? 4 : 0;
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;
   if (media === `${type}/*`) return 2;
@@ -38,9 +44,12 @@ function fitOf(format: Format, { media, version }: Range): number {
   return versions.includes(version) ? 4 : 0;
 }
 
+/** The message and its encoding, in lower case. */
+const families = 'io.prometheus.client.metricfamily delimited';
+
 type Spelling = { type: string; subtype: string; versions: readonly string[] };
 
-const spellings: Readonly<Record<Format, Spelling>> = {
+const spellings: Readonly<Record<TextFormat, Spelling>> = {
   text: { type: 'text', subtype: 'plain', versions: ['0.0.4'] },
   // 0.0.1 was the draft of 1.0.0; readers of one can read the other.
   openmetrics: { type: 'application', subtype: 'openmetrics-text', versions: ['1.0.0', '0.0.1'] },
@@ -48,7 +57,8 @@ const spellings: Readonly<Record<Format, Spelling>> = {
 
 function toRange(part: string): Range {
   const [media = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
-  return { media, version: valueOf('version', parameters), quality: toQuality(valueOf('q', parameters)) };
+  const [version, proto, encoding, q] = ['version', 'proto', 'encoding', 'q'].map((name) => valueOf(name, parameters));
+  return { media, version, message: proto && encoding && `${proto} ${encoding}`, quality: toQuality(q) };
 }
 
 function valueOf(name: string, parameters: readonly string[]): string | undefined {

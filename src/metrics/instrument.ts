@@ -8,6 +8,42 @@ import {
   type LabelValues,
   type Registry,
 } from 'prom-client';
+import { emptyNative, type NativeHistogram, observeNative } from '../domain/histograms/native-histogram.ts';
+
+/** Makes a histogram also count natively: reading it gives both counts of the same moment. */
+export function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
+  const natives = new Map<string, NativeHistogram>();
+  const get = made.get.bind(made);
+  // The casts are true: prom-client takes labels and a value, a value alone, or labels to remove.
+  const observe = made.observe.bind(made) as (...given: readonly unknown[]) => void;
+  const remove = made.remove.bind(made) as unknown as (labels: object) => void;
+  const find = (key: string): NativeHistogram => natives.get(key) ?? emptyNative;
+  return Object.assign(made, {
+    observe: (...given: readonly unknown[]): void => {
+      observe(...given);
+      const key = given.length === 1 ? toKey({}) : toKey(given[0] as object);
+      natives.set(key, observeNative(find(key), Number(given.at(-1))));
+    },
+    get: async () => {
+      const before = new Map(natives);
+      const read = await get();
+      for (const value of read.values) {
+        const isCount = value.metricName === `${read.name}_count`;
+        if (isCount) Object.assign(value, { native: before.get(toKey(value.labels)) ?? emptyNative });
+      }
+      return read;
+    },
+    remove: (labels: object): void => {
+      natives.delete(toKey(labels));
+      remove(labels);
+    },
+  });
+}
+
+function toKey(labels: object): string {
+  const given = Object.entries(labels).filter(([, value]) => value !== undefined);
+  return JSON.stringify(given.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
 
 type Starting = {
   /** True if it has no value until the first one is set: without traces, their instruments are absent. */
@@ -41,7 +77,7 @@ export function histogram<const Label extends string = never>({
   ...about
 }: HistogramConfiguration<Label> & Starting) {
   return (registry: Registry): Histogram<Label> => {
-    const made = new Histogram({ ...about, registers: [registry] });
+    const made = countNatively(new Histogram({ ...about, registers: [registry] }));
     // The cast is true: without labels, the only child has none.
     if (startsAbsent) made.remove({} as LabelValues<Label>);
     return made;

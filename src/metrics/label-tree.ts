@@ -1,3 +1,4 @@
+import { addParts } from '../domain/histograms/native-histogram.ts';
 import type { Family, MergeRule, Row } from './family.ts';
 
 /**
@@ -89,5 +90,15 @@ export function mergeRows(rows: readonly Row[]): Merged {
 function mergeTwo(rule: MergeRule, before: Row, later: Row): Row {
   if (rule === 'newest') return later;
   const value = rule === 'sum' ? before.value + later.value : Math.min(before.value, later.value);
-  return { ...before, value };
+  return { ...before, value, ...mergeBeside(before, later) };
+}
+
+/** A sum began with the first of its parts. */
+function mergeBeside(one: Row, other: Row): Pick<Row, 'startSeconds' | 'native'> {
+  if (one.startSeconds === undefined && one.native === undefined) return {};
+  const isKnown = one.startSeconds !== undefined && other.startSeconds !== undefined;
+  return {
+    startSeconds: isKnown ? Math.min(one.startSeconds, other.startSeconds) : undefined,
+    native: one.native && other.native && addParts(one.native, other.native),
+  };
 }

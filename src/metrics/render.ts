@@ -1,5 +1,5 @@
 import type { Exemplar, Family, LabelPair, Row } from './family.ts';
-import type { Format } from './format.ts';
+import type { TextFormat } from './format.ts';
 
 /** Renders the sample lines of one family without exemplars, so that both formats share them; base labels come first. */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
@@ -69,7 +69,7 @@ export function addExemplar(line: string, { traceId, spanId, value, atMs }: Exem
 }
 
 /** The HELP and TYPE lines of a family; in OpenMetrics also the UNIT line. */
-export function renderHeader({ name, help, type }: Family, format: Format): string {
+export function renderHeader({ name, help, type }: Family, format: TextFormat): string {
   if (format === 'text') {
     return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type === 'info' ? 'gauge' : type}\n`;
   }
@@ -79,7 +79,7 @@ export function renderHeader({ name, help, type }: Family, format: Format): stri
   return `# HELP ${base} ${escapeLabel(help)}\n# TYPE ${base} ${type}\n${unitLine}`;
 }
 
-export function renderEnd(format: Format): string {
+export function renderEnd(format: TextFormat): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
 

@@ -1,10 +1,17 @@
-import { type Block, joinBlocks, toBlock as toBlockBesideLoop } from './block.ts';
+import { type Block, joinBlocks, toBlock as toBlockBesideLoop, toStoredBlock } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
-import type { Format } from './format.ts';
+import type { TextFormat } from './format.ts';
+import { type BesideText, createBesideText, createTranslation, toFamilyStart } from './protobuf.ts';
 import { addExemplar, createRowRenderer } from './render.ts';
 
-/** The samples of one family in one snapshot; the formats share their blocks up to the first exemplar. */
-export type Segment = { readonly family: Family; readonly samples: Readonly<Record<Format, Block>> };
+/** The samples of one family in one snapshot; the text formats share their blocks up to the first exemplar. */
+export type Segment = {
+  readonly family: Family;
+  readonly samples: Readonly<Record<TextFormat, Block>>;
+  readonly beside: BesideText;
+  /** The same as protocol buffers, by suffix, once somebody asked for it. */
+  messages?: ReadonlyMap<string, Block>;
+};
 
 /** Resolves when the caller may block the event loop for about a millisecond. */
 export type NextTurn = () => Promise<void>;
@@ -31,7 +38,7 @@ export async function renderSegments(
     const { family } = row;
     let entry = growing.get(family);
     if (entry === undefined) {
-      entry = { render: createRowRenderer(family, baseLabels), text: createStream() };
+      entry = { render: createRowRenderer(family, baseLabels), text: createStream(), beside: createBesideText() };
       growing.set(family, entry);
     }
     const { render, text } = entry;
@@ -39,6 +46,7 @@ export async function renderSegments(
     if (row.exemplar !== undefined) entry.openmetrics ??= fork(text);
     const { openmetrics } = entry;
     text.pending += line;
+    if (line !== '') entry.beside.note(row);
     if (openmetrics !== undefined) openmetrics.pending += line && row.exemplar ? addExemplar(line, row.exemplar) : line;
     sinceTurn += openmetrics === undefined ? line.length : 2 * line.length;
     if (text.pending.length >= pieceLength) for (const stream of streamsOf(entry)) encode(stream);
@@ -51,20 +59,50 @@ export async function renderSegments(
     sinceTurn = 0;
   }
   const segments: Segment[] = [];
-  const before = new Map(earlier.map(({ family, samples }) => [family.name, samples]));
+  const before = new Map(earlier.map((segment) => [segment.family.name, segment]));
   for (const [family, entry] of growing) {
+    const earlierOne = before.get(family.name);
+    let isSame = earlierOne !== undefined;
     for (const stream of streamsOf(entry)) {
       encode(stream);
-      const same = before.get(family.name)?.[stream === entry.text ? 'text' : 'openmetrics'];
+      const same = earlierOne?.samples[stream === entry.text ? 'text' : 'openmetrics'];
       if (same !== undefined && holds(same, stream)) takeOver(stream, same);
-      else await deflate(stream, toBlock);
+      else {
+        isSame = false;
+        await deflate(stream, toBlock);
+      }
     }
     if (entry.text.blocks.length === 0) continue;
     const text = joinBlocks(entry.text.blocks);
     const openmetrics = entry.openmetrics === undefined ? text : joinBlocks(entry.openmetrics.blocks);
-    segments.push({ family, samples: { text, openmetrics } });
+    const { starts, natives } = entry.beside;
+    const segment: Segment = { family, samples: { text, openmetrics }, beside: { starts, natives } };
+    // Natives change only with the text.
+    if (isSame && earlierOne?.messages !== undefined && starts.join() === earlierOne.beside.starts.join())
+      segment.messages = earlierOne.messages;
+    segments.push(segment);
   }
   return segments;
+}
+
+/** Translates segments for protocol buffers, in slices. */
+export async function translateSegments(
+  segments: readonly Segment[],
+  { nextTurn, toBlock = toBlockBesideLoop }: Pick<RenderOptions, 'nextTurn' | 'toBlock'>,
+): Promise<void> {
+  for (const segment of segments) {
+    if (segment.messages !== undefined) continue;
+    const translation = createTranslation(segment.family, segment.beside);
+    for (const text of segment.samples.openmetrics.text) {
+      for (let at = 0; at < text.length; ) {
+        await nextTurn();
+        at = translation.read(text, at, sliceLength);
+      }
+    }
+    const blocks = new Map<string, Block>();
+    for (const [suffix, bytes] of translation.end()) blocks.set(suffix, await toBlock(bytes));
+    segment.messages = blocks;
+  }
 }
 
 function groupByFamily(segments: readonly Segment[]): Group[] {
@@ -82,7 +120,7 @@ type Group = [Segment, ...Segment[]];
 /** Lists blocks: families sorted by name, each with its header. */
 export function listBlocks(
   segments: readonly Segment[],
-  format: Format,
+  format: TextFormat,
   toHeader: (family: Family) => Block,
 ): readonly Block[] {
   return groupByFamily(segments)
@@ -90,9 +128,28 @@ export function listBlocks(
     .flatMap((same) => [toHeader(same[0].family), ...same.map(({ samples }) => samples[format])]);
 }
 
+/** Joins translated segments: each family is one message, of all its segments. */
+export function joinMessages(segments: readonly Segment[]): Block {
+  const families = new Map<string, { family: Family; suffix: string; blocks: Block[] }>();
+  for (const { family, messages } of segments) {
+    for (const [suffix, block] of messages ?? []) {
+      const same = families.get(family.name + suffix);
+      if (same === undefined) families.set(family.name + suffix, { family, suffix, blocks: [block] });
+      else same.blocks.push(block);
+    }
+  }
+  return joinBlocks(
+    [...families.values()].flatMap(({ family, suffix, blocks }) => {
+      const length = blocks.reduce((sum, block) => sum + block.length, 0);
+      return [toStoredBlock(toFamilyStart(family, suffix, length)), ...blocks];
+    }),
+  );
+}
+
 type Growing = {
   render: (row: Row) => string;
   text: Stream;
+  beside: ReturnType<typeof createBesideText>;
   /** Absent while it is equal to the text. */
   openmetrics?: Stream;
 };

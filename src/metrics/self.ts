@@ -1,5 +1,5 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import { counter, gauge, histogram } from './instrument.ts';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { counter, countNatively, gauge, histogram } from './instrument.ts';
 
 /** The exporter's metrics about itself and about each watched server as a whole. */
 export type Self = { readonly registry: Registry } & Instruments;
@@ -32,6 +32,8 @@ function measureProcess(registry: Registry): void {
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   // Names that contain their type, which promtool rejects; the lag has more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
+  const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
+  if (garbage instanceof Histogram) countNatively(garbage);
 }
 
 const maxTimeoutMs = 2 ** 31 - 1;

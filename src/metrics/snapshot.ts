@@ -2,9 +2,9 @@ import type { Clock } from '../domain/clock.ts';
 import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
 import { createTurns } from './forget.ts';
-import type { Format } from './format.ts';
+import type { Format, TextFormat } from './format.ts';
 import { renderHeader } from './render.ts';
-import { listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
+import { joinMessages, listBlocks, renderSegments, type Segment, type ToBlock, translateSegments } from './segment.ts';
 
 export type Snapshot = {
   /** Identifies what was polled: a new snapshot replaces the previous one of the same source. */
@@ -28,6 +28,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   const headers = new Map<string, Header>();
   const nextTurn = createTurns(clock.nextTurn);
   let everything: Shown | undefined;
+  let translatedUntilTicks = Number.NEGATIVE_INFINITY;
 
   function dropOld(nowTicks: number): void {
     for (const [source, { validUntilTicks }] of latest) {
@@ -43,6 +44,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const validUntilTicks = ticks() + validForMs;
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
+      if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
       // A newer snapshot or a withdrawal came meanwhile.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
@@ -55,6 +57,15 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
     withdraw: (source: string) => {
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
+    },
+    /** Prepares protocol buffers: for a scrape of them, and for later ones whenever rows are published. */
+    translate: async (selection: Selection = {}) => {
+      translatedUntilTicks = ticks() + translatedForMs;
+      const wanted = [...latest.values()].filter(isOf(selection));
+      await translateSegments(
+        wanted.flatMap(({ segments }) => segments),
+        { nextTurn, toBlock },
+      );
     },
     /** Renders all valid snapshots: families sorted by name, each with its header. */
     show: (format: Format, selection?: Selection) => {
@@ -74,11 +85,14 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   };
 }
 
+/** How long rows are also published as protocol buffers after somebody asked for them. */
+const translatedForMs = 600_000;
+
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
 type Rendered = Pick<Snapshot, 'server' | 'collector'> & { segments: readonly Segment[]; validUntilTicks: number };
 
-type Header = Readonly<Record<Format, Block>>;
+type Header = Readonly<Record<TextFormat, Block>>;
 
 /** Joined once for all scrapes until a snapshot is added, removed or expires. */
 type Shown = { untilTicks: number; blocks: Partial<Record<Format, Block>> };
@@ -89,6 +103,7 @@ function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boole
 
 function joinFamilies(snapshots: readonly Rendered[], headers: ReadonlyMap<string, Header>, format: Format): Block {
   const segments = snapshots.flatMap((snapshot) => snapshot.segments);
+  if (format === 'protobuf') return joinMessages(segments);
   return joinBlocks(listBlocks(segments, format, ({ name }) => headers.get(name)?.[format] ?? emptyBlock));
 }
 

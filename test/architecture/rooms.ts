@@ -29,9 +29,9 @@ export const rooms: readonly Room[] = [
   { room: 'log', knows: ['domain'], packages: ['pino'] },
 
   { room: 'metrics/family', pure: true },
-  { room: 'metrics', types: ['prom-client'] },
+  { room: 'metrics', knows: ['domain'], types: ['prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], types: ['prom-client'] },
-  { room: 'metrics/instrument', packages: ['prom-client'] },
+  { room: 'metrics/instrument', knows: ['domain'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics/instrument'], packages: ['prom-client'] },
   { room: 'metrics/forget', types: ['prom-client'] },
 
@@ -130,12 +130,16 @@ export const rooms: readonly Room[] = [
     types: ['executions'],
   },
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
-  { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
+  {
+    room: 'executions/series',
+    knows: ['domain/histograms', 'executions/counting', 'metrics/family'],
+    types: ['executions'],
+  },
   { room: 'executions', knows: ['domain', 'metrics/new-series'] },
 
   { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
-  { room: 'expected-runs/showing', knows: ['expected-runs/deciding', 'metrics/family'] },
+  { room: 'expected-runs/showing', knows: ['domain/histograms', 'expected-runs/deciding', 'metrics/family'] },
   { room: 'expected-runs', knows: ['domain', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'diagnosis/changes/deciding', pure: true },

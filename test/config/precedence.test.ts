@@ -44,6 +44,18 @@ describe('config/precedence', () => {
     expect(origins.get('log.level')).toBe(origin);
   });
 
+  it.each([
+    { words: 'cicd_latest_experimental', cicd: true, origin: 'OTEL_SEMCONV_STABILITY_OPT_IN' },
+    { words: 'http/dup, cicd_latest_experimental ,unheard', cicd: true, origin: 'OTEL_SEMCONV_STABILITY_OPT_IN' },
+    { words: 'cicd', cicd: false, origin: 'config.yaml:1:18 metrics.cicd' },
+    { words: 'cicd_latest_experimental', own: 'false', cicd: false, origin: 'AUTOMATION_EXPORTER_METRICS_CICD' },
+  ])('has OpenTelemetry names: $cicd with "$words"', async ({ words, own, cicd, origin }) => {
+    const env = { OTEL_SEMCONV_STABILITY_OPT_IN: words, AUTOMATION_EXPORTER_METRICS_CICD: own };
+    const { config, origins } = await load({ yaml: 'metrics: { cicd: false }', env });
+    expect(config.metrics.cicd).toBe(cicd);
+    expect(origins.get('metrics.cicd')).toBe(origin);
+  });
+
   it('complains about a bad value that a stronger one hides', async () => {
     expect(await complain({ yaml: 'log: { level: loud }', argv: ['--log.level=info'] })).toEqual([
       'config.yaml:1:15 log.level: takes one of debug, info, warn, error, found the text "loud"',

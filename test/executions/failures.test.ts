@@ -14,7 +14,7 @@ async function setScene() {
     cache.totals.slots.settle(cache.totals.slots.claim());
     const totals = () =>
       [...cache.totals.cells.values()].map(({ kind, labels, count }) => `${kind} ${labels.join('/')} ${count}`);
-    return { failures, totals, count: () => failures.count(cache) };
+    return { failures, totals, count: () => failures.count(cache, 0) };
   };
   const commit = async ({ documents, done }: Noted) => {
     await ledger.commit('prod', { documents });

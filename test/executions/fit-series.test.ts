@@ -182,6 +182,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
       },
       states: cache.states,
       exemplars: { of: () => [] },
+      nativeSeconds: undefined,
       settings: { buckets: rules.buckets, cicd: rules.cicd, isWantedJob: () => true, successAgeMsOf: () => undefined },
     });
   let known: Bounded | undefined;

@@ -21,7 +21,7 @@ describe('executions/ledger-cache', () => {
     const cache = await openLedgerCache(ledger, 'prod');
     const job = { id: 'a-1', name: 'succeeded', group: 'user', averageDurationMs: undefined };
     await cache.update(async () =>
-      toChange(measure(cache.totals, 'pay', [someRun({ job })], { buckets: [], seenAtMs: 1_000_000 })),
+      toChange(measure(cache.totals, 'pay', [someRun({ job })], { buckets: [], seenAtMs: 1_000_000, startMs: 0 })),
     );
     await cache.update(async () => ({ forgetJobs: [toJobKey('pay', 'user', 'succeeded')] }));
     const { totals } = await openLedgerCache(ledger, 'prod');

@@ -225,7 +225,7 @@ describe('executions/measure', () => {
   });
 });
 
-const rules: MeasureRules = { buckets: [1, 10], seenAtMs: 1_000_000_000 };
+const rules: MeasureRules = { buckets: [1, 10], seenAtMs: 1_000_000_000, startMs: 0 };
 const ample: Room = { jobs: 100, durations: 100, nodes: 100 };
 
 function someTotals(room = ample): Totals {

@@ -213,6 +213,7 @@ function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
     },
     states: new Map([['pay', state]]),
     exemplars: { of: () => [] },
+    nativeSeconds: undefined,
     settings: {
       buckets: [1, 10],
       cicd,

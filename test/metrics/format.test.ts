@@ -37,6 +37,21 @@ describe('metrics/format', () => {
       'text/plain;version=0.0.4;q=0.6,application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=1.0.0;q=0.9',
       'text',
     ],
+    [
+      'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      'protobuf',
+    ],
+    [
+      'application/openmetrics-text;version=1.0.0;q=0.9,Application/Vnd.Google.Protobuf; encoding="delimited"; proto="io.prometheus.client.MetricFamily";q=0.5',
+      'openmetrics',
+    ],
+    [
+      'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.5,text/plain;q=0.5',
+      'text',
+    ],
+    ['application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text', 'text'],
+    ['application/vnd.google.protobuf;proto=other;encoding=delimited', 'text'],
+    ['application/vnd.google.protobuf,application/*;q=0.1', 'openmetrics'],
   ] as const)('for %j answers %s', (accept, format) => {
     expect(chooseFormat(accept)).toBe(format);
   });

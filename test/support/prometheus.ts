@@ -27,13 +27,15 @@ export type PrometheusOptions = {
   readonly rules?: string;
   /** `host:port` of an Alertmanager. */
   readonly alertmanager?: string;
+  /** Names of features, in addition to the storage of exemplars. */
+  readonly features?: readonly string[];
 };
 
 /** A real Prometheus that scrapes and evaluates every second, or as often as it is told to. */
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
-  const { rules, alertmanager, job, target, paths = ['/metrics'], every = '1s', scrape } = options;
+  const { rules, alertmanager, job, target, paths = ['/metrics'], every = '1s', scrape, features = [] } = options;
   const targets = paths.map(
     (path) => `{ targets: ['${target}'], labels: { __metrics_path__: ${path}, path: ${path} } }`,
   );
@@ -51,7 +53,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
     `--storage.tsdb.path=${join(dir, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`,
     '--rules.alert.resend-delay=1s',
-    '--enable-feature=exemplar-storage',
+    `--enable-feature=${['exemplar-storage', ...features].join(',')}`,
   ]);
   await child.waitFor(/Server is ready to receive web requests/);
   const url = `http://127.0.0.1:${port}`;

@@ -170,7 +170,7 @@ export const generalOptions = {
       'How long a new execution counter stays at 0 before its first increase, so that rate() sees it; must exceed the scrape interval.',
     ),
     cicd: option(boolean, false).help(
-      'Also expose executions of jobs under the OpenTelemetry names cicd_pipeline_run_*; each job then uses more of collectors.executions.max_series.',
+      'Also expose executions of jobs under the OpenTelemetry names cicd_pipeline_run_*; each job then uses more of collectors.executions.max_series. OTEL_SEMCONV_STABILITY_OPT_IN with cicd_latest_experimental switches it on too.',
     ),
   },
   log: {

@@ -46,6 +46,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
   };
   add('flag', `--${flag}`, flags.get(flag));
   add('environment', variable, environment.get(variable));
+  if (path === 'metrics.cicd') add('environment', optIn, environment.get(optIn));
   const written = file.values.get(path);
   if (written !== undefined) given.push({ raw: written.value, origin: 'file', place: written.place });
 
@@ -99,8 +100,13 @@ export function readEnvironment(
     else if (!isServiceLink(name))
       complaints.add(place, 'is not a known variable', didYouMean(name, known) ?? 'see --help');
   }
+  const words = environment[optIn]?.split(',').map((word) => word.trim());
+  if (words?.includes('cicd_latest_experimental')) found.set(optIn, 'true');
   return found;
 }
+
+/** OpenTelemetry's list of names to use before they are stable; most of its words are for others. */
+const optIn = 'OTEL_SEMCONV_STABILITY_OPT_IN';
 
 /** The variables of the single-server form, with those that hold a secret. */
 export function listServerVariables(): readonly string[] {

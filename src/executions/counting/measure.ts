@@ -1,4 +1,5 @@
 import type { FailureClass } from '../../domain/failure-class.ts';
+import { observe } from '../../domain/histograms/stored-histogram.ts';
 import type { JobNames } from '../../domain/job-path.ts';
 import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
@@ -10,6 +11,8 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
+  /** The exporter's time, at which new cells begin. */
+  readonly startMs: number;
   /** True if new series were shown before, as after a restore: then they are not shown as 0 first. */
   readonly isShown?: boolean;
 };
@@ -63,7 +66,8 @@ function createChange(totals: Totals, rules: MeasureRules) {
     }
     const isOwn = name !== otherJobs && (isNoJob(name) || claims.has('durations', toJobKey(project, group, name)));
     const owner = isOwn ? [project, group, name, ending] : [project, '', otherJobs, ending];
-    observeDuration(touch('durations', owner), (run.endedAtMs - run.startedAtMs) / 1000, rules.buckets);
+    const cell = touch('durations', owner);
+    Object.assign(cell, observe(cell, (run.endedAtMs - run.startedAtMs) / 1000, rules.buckets));
   }
 
   function addNodes(run: Finished, { project, group, name }: JobNames): void {
@@ -114,8 +118,9 @@ function createChange(totals: Totals, rules: MeasureRules) {
 export function measureFailures(
   totals: Totals,
   failures: readonly (JobNames & { readonly failureClass: FailureClass; readonly isOfGap?: boolean | undefined })[],
+  startMs: number,
 ): readonly Cell[] {
-  const { touch, cells } = createCellChanges(totals, {});
+  const { touch, cells } = createCellChanges(totals, { startMs });
   for (const { project, group, name, failureClass, isOfGap } of failures) {
     const hasSlot = isNoJob(name) || totals.slots.has('jobs', toJobKey(project, group, name));
     const labels = [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass];
@@ -124,9 +129,10 @@ export function measureFailures(
   return [...cells.values()];
 }
 
-type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
+type MutableCell = { -readonly [Key in keyof Cell]: Cell[Key] };
 
-function createCellChanges(totals: Totals, { isShown = false }: Pick<MeasureRules, 'isShown'>) {
+function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<MeasureRules, 'isShown' | 'startMs'>) {
+  const startSeconds = Math.floor(startMs / 1000);
   const cells = new Map<string, MutableCell>();
   const begun = new Set<string>();
 
@@ -135,9 +141,7 @@ function createCellChanges(totals: Totals, { isShown = false }: Pick<MeasureRule
     const key = toCellKey(kind, labels);
     const touched = cells.get(key);
     if (touched !== undefined) return touched;
-    const before = totals.cells.get(key);
-    const { buckets: countsBefore, ...rest } = before ?? { kind, labels, count: 0, isReleased: isNewShown };
-    const cell: MutableCell = { ...rest, ...(countsBefore === undefined ? {} : { buckets: [...countsBefore] }) };
+    const cell = { ...(totals.cells.get(key) ?? { kind, labels, count: 0, isReleased: isNewShown, startSeconds }) };
     cells.set(key, cell);
     return cell;
   }
@@ -161,15 +165,4 @@ function createCellChanges(totals: Totals, { isShown = false }: Pick<MeasureRule
 function findUnmeasured({ lacksStart, startedAtMs, endedAtMs }: Finished): UnmeasuredReason | undefined {
   if (lacksStart === true) return 'no_start';
   return endedAtMs < startedAtMs ? 'negative' : undefined;
-}
-
-/** Adds a duration to a histogram; its last bucket has no upper bound. */
-function observeDuration(cell: MutableCell, seconds: number, bounds: readonly number[]): void {
-  const counts = cell.buckets ?? Array.from({ length: bounds.length + 1 }, () => 0);
-  const found = bounds.findIndex((bound) => seconds <= bound);
-  const index = found === -1 ? bounds.length : found;
-  counts[index] = (counts[index] ?? 0) + 1;
-  cell.buckets = counts;
-  cell.count += 1;
-  cell.sumSeconds = (cell.sumSeconds ?? 0) + seconds;
 }

@@ -1,3 +1,4 @@
+import type { StoredHistogram } from '../../domain/histograms/stored-histogram.ts';
 import type { Ending } from './naming.ts';
 
 /** The kinds of cells: finished runs by job and by trigger, their durations, the classes of failures, their nodes, and the nodes that failed. */
@@ -9,14 +10,12 @@ export function isOfJob(kind: CellKind): boolean {
   return kind === 'runs' || kind === 'durations' || kind === 'failures' || kind === 'nodes';
 }
 
-/** One label set of a counter or histogram, with its value. */
-export type Cell = {
+/** One label set of a counter, or of a histogram of durations, with its value. */
+export type Cell = StoredHistogram & {
   readonly kind: CellKind;
   readonly labels: readonly string[];
-  readonly count: number;
-  /** For durations: their sum, and the count of each bucket; the last one has no upper bound. */
-  readonly sumSeconds?: number;
-  readonly buckets?: readonly number[];
+  /** When it began; absent in states of earlier releases. */
+  readonly startSeconds?: number;
   /** True once its value has been shown. Until then it is shown as 0, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };

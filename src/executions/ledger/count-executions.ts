@@ -89,6 +89,7 @@ export function createCountExecutions(
     const measured = measure(cache.totals, project, found.counted, {
       ...rules,
       seenAtMs,
+      startMs: clock.now(),
       isShown: isInRestoreGap(state, facts),
     });
     const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);

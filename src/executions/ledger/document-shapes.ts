@@ -76,6 +76,8 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         count: isNumber,
         sumSeconds: isOptional(isNumber),
         buckets: isOptional(isListOf(isNumber)),
+        native: isOptional(isRecordOf({ schema: isNumber, zeros: isNumber, buckets: isListOf(isNumber) })),
+        before: isOptional(isRecordOf({ counts: isListOf(isNumber), sum: isNumber, count: isNumber })),
         isReleased: isBoolean,
       }),
     ],

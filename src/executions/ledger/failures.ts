@@ -88,14 +88,14 @@ export function createFailures() {
     behind: (): ReadonlySet<string> =>
       new Set([...waiting.values()].flatMap(({ project, isOfGap }) => (isOfGap === true ? [project] : []))),
     /** Counts those whose class is known, and forgets them in the same transaction. */
-    count: async (cache: Counting): Promise<void> => {
+    count: async (cache: Counting, startMs: number): Promise<void> => {
       const classified = [...waiting].flatMap(([key, { failureClass, ...failure }]) =>
         failureClass === undefined ? [] : [{ key, ...failure, failureClass }],
       );
       for (let begin = 0; begin < classified.length; begin += maxAtOnce) {
         const batch = classified.slice(begin, begin + maxAtOnce);
         await cache.update(async () => ({
-          cells: measureFailures(cache.totals, batch),
+          cells: measureFailures(cache.totals, batch, startMs),
           alongside: batch.map(({ key }) => ({ kind, key, body: undefined })),
         }));
         for (const { key } of batch) waiting.delete(key);

@@ -31,6 +31,8 @@ export type LedgerFacts = {
   readonly reachedMs?: number | undefined;
   /** The bucket bounds with which durations were counted. */
   readonly buckets?: readonly number[] | undefined;
+  /** Since when durations are also counted natively. */
+  readonly nativeSeconds?: number | undefined;
 };
 
 export type LedgerChange = {

@@ -82,9 +82,24 @@ export function rebucket(
     if (cell.buckets === undefined) continue;
     // States from before bounds were kept have only the number of buckets.
     if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
-    changed.push({ ...cell, buckets: [...bounds.map(() => 0), cell.count] });
+    const { before: early } = cell;
+    changed.push({
+      ...cell,
+      buckets: [...bounds.map(() => 0), cell.count],
+      ...(early === undefined ? {} : { before: { ...early, counts: [...bounds.map(() => 0), early.count] } }),
+    });
   }
   return { facts: { ...facts, buckets: bounds }, cells: changed };
+}
+
+/** Stores since when durations are also counted natively. */
+export function beginNatives(
+  change: LedgerChange | undefined,
+  facts: LedgerFacts,
+  nowMs: number,
+): LedgerChange | undefined {
+  if (facts.nativeSeconds !== undefined) return change;
+  return { ...change, facts: { ...facts, ...change?.facts, nativeSeconds: Math.floor(nowMs / 1000) } };
 }
 
 /** Stores that the values of cells are shown from now on. */

@@ -1,4 +1,6 @@
-import type { Row } from '../../metrics/family.ts';
+import { addParts, type NativePart } from '../../domain/histograms/native-histogram.ts';
+import { toNativePart } from '../../domain/histograms/stored-histogram.ts';
+import { type Row, since } from '../../metrics/family.ts';
 import { type Ending, type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';
 import { executionFamilies as families } from './families.ts';
@@ -23,10 +25,27 @@ export const cicdSeries = {
   histograms: new Set(Object.values(outcomes).map(({ result }) => result)).size,
 } as const;
 
-type Sum = { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
+type Sum = Began & { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
+
+/** The native form of durations, and the start of both. */
+type Began = { native: NativePart; startSeconds: number | undefined };
+
+/** Returns the native form of durations. If some were counted before it, both forms begin with it. */
+export function toNativeBegin(cell: Cell, nativeSeconds: number | undefined): Began {
+  const native = toNativePart(cell.kind === 'durations' && cell.isReleased ? cell : { count: 0 });
+  return { native, startSeconds: native.before === undefined ? cell.startSeconds : nativeSeconds };
+}
+
+function addBegan(one: Began, other: Began): Began {
+  const starts = [one.startSeconds, other.startSeconds].filter((start) => start !== undefined);
+  return {
+    native: addParts(one.native, other.native),
+    startSeconds: starts.length < 2 ? undefined : Math.min(...starts),
+  };
+}
 
 /** Builds series of counted executions under OpenTelemetry's names. A command without a job is not a pipeline. */
-export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[]): Row[] {
+export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nativeSeconds?: number): Row[] {
   const durations = new Map<string, Sum>();
   const errors = new Map<string, Sum>();
   for (const cell of cells) {
@@ -39,7 +58,10 @@ export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[]): Ro
     const pipeline = toJobPath(project, { group, name });
     const sums = kind === 'runs' ? errors : durations;
     const key = JSON.stringify([pipeline, kind === 'runs' ? outcome.error : outcome.result]);
-    const sum = sums.get(key) ?? { name: pipeline, outcome, count: 0, sum: 0, counts: bounds.map(() => 0) };
+    const before = sums.get(key);
+    const began = toNativeBegin(cell, nativeSeconds);
+    const sum = before ?? { name: pipeline, outcome, count: 0, sum: 0, counts: bounds.map(() => 0), ...began };
+    if (before !== undefined) Object.assign(before, addBegan(before, began));
     sums.set(key, sum);
     if (!isReleased) continue;
     sum.count += count;
@@ -58,8 +80,8 @@ export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[]): Ro
         },
       ),
     ),
-    ...[...errors.values()].flatMap(({ name, outcome, count }) =>
-      families.pipelineErrors.rows(count, { cicd_pipeline_name: name, error_type: outcome.error }),
+    ...[...errors.values()].flatMap(({ name, outcome, count, startSeconds }) =>
+      since(startSeconds, families.pipelineErrors.rows(count, { cicd_pipeline_name: name, error_type: outcome.error })),
     ),
   ];
 }

@@ -59,7 +59,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const awakeTicks = clock.awakeTicks();
     // If commits fail, series that need no commit are still published.
     const unkept = await found.failures
-      .count(cache)
+      .count(cache, clock.now())
       .then(() => found.release(hold.due(awakeTicks)))
       .then(room.fit)
       .then(() => undefined, toError);
@@ -75,7 +75,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
       ...(running === undefined
         ? []
         : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),
-      ...toTotalRows({ totals, states, behind, settings, exemplars }),
+      ...toTotalRows({ totals, states, behind, settings, exemplars, nativeSeconds: cache.facts().nativeSeconds }),
       ...toHiddenRows(visibility.all()),
     ];
     observe.lag(toLagSeconds(cache, activities, nowMs));

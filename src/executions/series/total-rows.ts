@@ -1,11 +1,11 @@
-import type { Row } from '../../metrics/family.ts';
+import { type Row, since } from '../../metrics/family.ts';
 import { otherJobs, toJobPath } from '../counting/naming.ts';
 import { isNoJob, type SeriesSlots, type Totals, toNodeKey } from '../counting/series-slots.ts';
 import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { Sight } from '../reading/visibility.ts';
 import type { ExecutionSettings } from '../settings.ts';
-import { toCicdRows } from './cicd.ts';
+import { toCicdRows, toNativeBegin } from './cicd.ts';
 import type { Exemplars } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
 
@@ -16,15 +16,18 @@ type RowsInput = {
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
+  /** Since when durations are also counted natively. */
+  readonly nativeSeconds: number | undefined;
 };
 
 /** Builds series of the totals. Deleted projects have none; a series not shown before is shown as 0 first. */
 export function toTotalRows(input: RowsInput): Row[] {
-  const { totals, states, settings, exemplars } = input;
+  const { totals, states, settings, exemplars, nativeSeconds } = input;
   const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, input));
   const rows: Row[] = [];
-  for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
-  if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets)) rows.push(row);
+  const rules = { bounds: settings.buckets, exemplars, nativeSeconds };
+  for (const cell of cells) rows.push(...toCellRows(cell, rules));
+  if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets, nativeSeconds)) rows.push(row);
   for (const job of totals.jobs.values())
     if (isOfShown(states.get(job.project)) && job.leftOut !== 'all' && isThere(job, settings))
       rows.push(...toJobRows(job, settings));
@@ -36,7 +39,7 @@ export function* listHeld(input: HeldInput): Generator<string> {
   const { totals, settings, omits } = input;
   for (const [key, cell] of totals.cells) {
     if (cell.isReleased || !isShownCell(cell, input)) continue;
-    const rows = [...toCellRows(cell, [], noExemplars), ...(settings.cicd ? toCicdRows([cell], []) : [])];
+    const rows = [...toCellRows(cell, withoutBuckets), ...(settings.cicd ? toCicdRows([cell], []) : [])];
     if (!rows.some(omits)) yield key;
   }
 }
@@ -46,7 +49,8 @@ type HeldInput = ShownInput & {
   readonly omits: (row: Row) => boolean;
 };
 
-const noExemplars: RowsInput['exemplars'] = { of: () => [] };
+type CellRules = Pick<RowsInput, 'exemplars' | 'nativeSeconds'> & { readonly bounds: readonly number[] };
+const withoutBuckets: CellRules = { bounds: [], exemplars: { of: () => [] }, nativeSeconds: undefined };
 
 /** Reports whether a total is shown: it has a slot, and its project is neither deleted nor excluded. */
 function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolean {
@@ -77,27 +81,28 @@ function isOfShown(state: ProjectState | undefined): boolean {
   return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
 }
 
-function toCellRows(cell: Cell, bounds: readonly number[], exemplars: RowsInput['exemplars']): Row[] {
-  const { kind, labels, count, sumSeconds = 0, buckets = [], isReleased } = cell;
+function toCellRows(cell: Cell, { bounds, exemplars, nativeSeconds }: CellRules): Row[] {
+  const { kind, labels, count, sumSeconds = 0, buckets = [], isReleased, startSeconds } = cell;
   const [project = '', second = '', third = '', fourth = ''] = labels;
   const value = isReleased ? count : 0;
   const job = { project, job_group: second, job_name: third };
   switch (kind) {
     case 'runs':
-      return families.total.rows(value, { ...job, status: fourth });
+      return since(startSeconds, families.total.rows(value, { ...job, status: fourth }));
     case 'project-runs':
-      return families.projectTotal.rows(value, { project, trigger: second, status: third });
+      return since(startSeconds, families.projectTotal.rows(value, { project, trigger: second, status: third }));
     case 'failures':
-      return families.failures.rows(value, { ...job, class: fourth });
+      return since(startSeconds, families.failures.rows(value, { ...job, class: fourth }));
     case 'nodes':
-      return families.nodes.rows(value, { ...job, result: fourth });
+      return since(startSeconds, families.nodes.rows(value, { ...job, result: fourth }));
     case 'node-failures':
-      return families.nodeFailures.rows(value, { project, node: second });
+      return since(startSeconds, families.nodeFailures.rows(value, { project, node: second }));
     case 'durations': {
       const shown = isReleased
         ? { counts: buckets, sum: sumSeconds, count, exemplars: exemplars.of(cell) }
         : { counts: [], sum: 0, count: 0 };
-      return families.duration.rows({ bounds, ...shown }, { ...job, status: fourth });
+      const began = toNativeBegin(cell, nativeSeconds);
+      return families.duration.rows({ bounds, ...shown, ...began }, { ...job, status: fourth });
     }
     default:
       return kind satisfies never;

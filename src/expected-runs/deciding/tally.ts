@@ -1,13 +1,12 @@
+import { observe, type StoredHistogram } from '../../domain/histograms/stored-histogram.ts';
 import type { Judged, WatchedJob } from './watched-job.ts';
 
 /** Counted verdicts: one label set of a counter or histogram. */
-export type Tally = {
+export type Tally = StoredHistogram & {
   readonly kind: 'missed' | 'delay' | 'undecided';
   readonly labels: readonly string[];
-  readonly count: number;
-  /** For delays: their sum, and the count of each bucket; the last one has no upper bound. */
-  readonly sumSeconds?: number;
-  readonly buckets?: readonly number[];
+  /** When it began; absent in states of earlier releases. */
+  readonly startSeconds?: number;
   /** True once its value has been shown. Until then it is shown as 0, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
@@ -41,7 +40,8 @@ export function addVerdicts(tallies: Tallies, judged: readonly Judged[], bounds:
       if (verdict.is === 'missed') change('missed', [project, group, name, verdict.reason], addOne);
       if (verdict.is === 'undecided')
         change('undecided', [project], (tally) => ({ ...tally, count: tally.count + (verdict.count ?? 1) }));
-      if (verdict.is === 'ran') change('delay', [project], (tally) => addDelay(tally, verdict.delayMs / 1000, bounds));
+      if (verdict.is === 'ran')
+        change('delay', [project], (tally) => ({ ...tally, ...observe(tally, verdict.delayMs / 1000, bounds) }));
     }
   }
   return [...changed.values()];
@@ -49,15 +49,4 @@ export function addVerdicts(tallies: Tallies, judged: readonly Judged[], bounds:
 
 function addOne(tally: Tally): Tally {
   return { ...tally, count: tally.count + 1 };
-}
-
-/** If the bounds changed, buckets start again at 0; count and sum continue. */
-function addDelay(tally: Tally, seconds: number, bounds: readonly number[]): Tally {
-  const { count, sumSeconds = 0, buckets = [] } = tally;
-  const counts =
-    buckets.length === bounds.length + 1 ? [...buckets] : Array.from({ length: bounds.length + 1 }, () => 0);
-  const found = bounds.findIndex((bound) => seconds <= bound);
-  const index = found === -1 ? bounds.length : found;
-  counts[index] = (counts[index] ?? 0) + 1;
-  return { ...tally, count: count + 1, sumSeconds: sumSeconds + seconds, buckets: counts };
 }

@@ -1,4 +1,5 @@
-import type { Row } from '../../metrics/family.ts';
+import { toNativePart } from '../../domain/histograms/stored-histogram.ts';
+import { type Row, since } from '../../metrics/family.ts';
 import type { Contention } from '../deciding/hours-ahead.ts';
 import { type Tally, toTallyKey } from '../deciding/tally.ts';
 import { nextTime, type WatchedJob } from '../deciding/watched-job.ts';
@@ -62,17 +63,17 @@ function toKey(labels: readonly string[]): string {
   return JSON.stringify(labels);
 }
 
-function toTallyRows(
-  { kind, labels, count, sumSeconds = 0, buckets: counts = [], isReleased }: Tally,
-  bounds: readonly number[],
-): Row[] {
+function toTallyRows(tally: Tally, bounds: readonly number[]): Row[] {
+  const { kind, labels, count, sumSeconds = 0, buckets: counts = [], isReleased, startSeconds } = tally;
   const [project = '', group = '', name = '', reason = ''] = labels;
   if (kind === 'missed') {
-    return families.missed.rows(isReleased ? count : 0, { project, job_group: group, job_name: name, reason });
+    const job = { project, job_group: group, job_name: name };
+    return since(startSeconds, families.missed.rows(isReleased ? count : 0, { ...job, reason }));
   }
-  if (kind === 'undecided') return families.undecided.rows(isReleased ? count : 0, { project });
+  if (kind === 'undecided') return since(startSeconds, families.undecided.rows(isReleased ? count : 0, { project }));
+  const native = toNativePart(isReleased ? tally : { count: 0 });
   const shown = isReleased ? { counts, sum: sumSeconds, count } : { counts: [], sum: 0, count: 0 };
-  return families.delay.rows({ bounds, ...shown }, { project });
+  return families.delay.rows({ bounds, ...shown, native, startSeconds }, { project });
 }
 
 function toSeconds(ms: number | undefined): number | undefined {

@@ -1,0 +1,52 @@
+import {
+  type ClassicCounts,
+  countNative,
+  emptyNative,
+  type NativeHistogram,
+  type NativePart,
+  observeNative,
+} from './native-histogram.ts';
+
+/** A histogram as the state keeps it: in classic buckets, and natively. */
+export type StoredHistogram = {
+  readonly count: number;
+  readonly sumSeconds?: number;
+  /** The count of each bucket; the last one has no upper bound. */
+  readonly buckets?: readonly number[];
+  /** Absent until the first value since a release that counts natively. */
+  readonly native?: NativeHistogram;
+  /** What was counted before that. */
+  readonly before?: ClassicCounts;
+};
+
+export function observe(stored: StoredHistogram, seconds: number, bounds: readonly number[]): StoredHistogram {
+  const { native, before } = toNativePart(stored);
+  const { count, sumSeconds = 0 } = stored;
+  const buckets = [...fitBuckets(stored.buckets, count, bounds)];
+  const found = bounds.findIndex((bound) => seconds <= bound);
+  const index = found === -1 ? bounds.length : found;
+  buckets[index] = (buckets[index] ?? 0) + 1;
+  return {
+    count: count + 1,
+    sumSeconds: sumSeconds + seconds,
+    buckets,
+    native: observeNative(native, seconds),
+    ...(before === undefined ? {} : { before: { ...before, counts: fitBuckets(before.counts, before.count, bounds) } }),
+  };
+}
+
+/** Returns what a native histogram has of a stored one. A release without it may have counted before, or meanwhile. */
+export function toNativePart({ count, sumSeconds = 0, buckets = [], native, before }: StoredHistogram): NativePart {
+  const has = native ?? emptyNative;
+  if (countNative(has) + (before?.count ?? 0) === count) return { native: has, before };
+  return { native: emptyNative, before: { counts: buckets, sum: sumSeconds, count } };
+}
+
+/** Returns buckets for these bounds: with others, it is unknown where the values belong. */
+export function fitBuckets(
+  buckets: readonly number[] | undefined,
+  count: number,
+  bounds: readonly number[],
+): readonly number[] {
+  return buckets?.length === bounds.length + 1 ? buckets : [...bounds.map(() => 0), count];
+}

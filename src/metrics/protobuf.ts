@@ -1,0 +1,295 @@
+import { type NativePart, zeroThreshold } from '../domain/histograms/native-histogram.ts';
+import type { Family, MetricType, Row } from './family.ts';
+import { createWire, type Wire } from './wire.ts';
+
+/** What the lines of a family do not contain. */
+export type BesideText = {
+  /** Pairs of a line and the time, in seconds, at which its series and the following ones began. */
+  readonly starts: readonly number[];
+  /** One for each histogram. */
+  readonly natives: readonly (NativePart | undefined)[];
+};
+
+/** Collects what the text does not show of rows. */
+export function createBesideText() {
+  const starts: number[] = [];
+  const natives: (NativePart | undefined)[] = [];
+  let lines = 0;
+  let last: number | undefined;
+  return {
+    starts,
+    natives,
+    note: ({ family, suffix, startSeconds, native }: Row): void => {
+      if (family.type === 'histogram' && suffix === '_count') natives.push(native);
+      if (startSeconds !== last) starts.push(lines, startSeconds ?? Number.NaN);
+      last = startSeconds;
+      lines += 1;
+    },
+  };
+}
+
+/** Messages by the suffix of their family's name: summaries without a sum exist, but not in this format. */
+export type Messages = ReadonlyMap<string, Buffer>;
+
+/**
+ * Translates rendered lines of a family, in OpenMetrics, to `Metric` messages. Text is what is kept of rows: if nobody
+ * asks for this format, it takes no memory.
+ */
+export function createTranslation(family: Family, beside: BesideText) {
+  const out = new Map<string, Wire>();
+  const write = family.type === 'histogram' ? createHistograms(beside) : createValues(family);
+  const line = createLine();
+  let lines = 0;
+  let nextStart = 0;
+  let startSeconds = Number.NaN;
+
+  function begin(): void {
+    while ((beside.starts[nextStart] ?? Number.POSITIVE_INFINITY) <= lines) {
+      startSeconds = beside.starts[nextStart + 1] ?? Number.NaN;
+      nextStart += 2;
+    }
+    lines += 1;
+  }
+
+  return {
+    /** Translates whole lines until about `limit` bytes are read; returns where the next one begins. */
+    read: (text: Buffer, from: number, limit: number): number => {
+      let at = from;
+      const until = Math.min(text.length, from + limit);
+      while (at < until) {
+        begin();
+        at = line.read(text, at, family.name.length);
+        const suffix = family.type === 'summary' ? line.suffix() : '';
+        let wire = out.get(suffix);
+        if (wire === undefined) {
+          wire = createWire();
+          out.set(suffix, wire);
+        }
+        write(line, startSeconds, wire);
+      }
+      return at;
+    },
+    end: (): Messages => new Map([...out].map(([suffix, wire]) => [suffix, wire.take()])),
+  };
+}
+
+/** Writes the begin of a `MetricFamily` message in front of this number of bytes of `Metric` messages. */
+export function toFamilyStart({ name, help, type }: Family, suffix: string, length: number): Buffer {
+  const head = createWire(256);
+  head.text(1, name + suffix);
+  head.text(2, help);
+  head.integer(3, numberOf(type, suffix));
+  const wire = createWire(256);
+  wire.varint(head.length() + length);
+  head.moveTo(wire.append);
+  return wire.take();
+}
+
+function numberOf(type: MetricType, suffix: string): number {
+  if (type === 'histogram') return 4;
+  return type === 'counter' || suffix !== '' ? 0 : 1;
+}
+
+type Write = (line: Line, startSeconds: number, wire: Wire) => void;
+
+/** A metric is field 4 of its family; its value is field 3 for counters and field 2 for gauges. */
+function createValues({ type }: Family): Write {
+  const metric = createWire();
+  const value = createWire();
+  return (line, startSeconds, wire) => {
+    const isCounter = type === 'counter' || line.suffix() !== '';
+    line.labels.moveTo(metric.append);
+    value.double(1, line.value());
+    if (isCounter) writeStart(value, 3, startSeconds);
+    metric.message(isCounter ? 3 : 2, value);
+    wire.message(4, metric);
+  };
+}
+
+/** The lines of a histogram follow each other: buckets, sum, count. */
+function createHistograms({ natives }: BesideText): Write {
+  const metric = createWire();
+  const histogram = createWire();
+  const bucket = createWire();
+  let series = 0;
+  let index = 0;
+  let below = 0;
+  return (line, startSeconds, wire) => {
+    const part = natives[series];
+    const before = part?.before;
+    if (line.suffix() === '_bucket') {
+      below += before?.counts[index] ?? 0;
+      index += 1;
+      bucket.integer(1, Math.max(0, line.value() - below));
+      bucket.double(2, line.bound());
+      if (line.hasExemplar()) bucket.message(3, line.exemplar());
+      histogram.message(3, bucket);
+      line.labels.clear();
+      return;
+    }
+    if (line.suffix() === '_sum') {
+      histogram.double(2, line.value() - (before?.sum ?? 0));
+      line.labels.clear();
+      return;
+    }
+    histogram.integer(1, Math.max(0, line.value() - (before?.count ?? 0)));
+    if (part !== undefined) writeNative(histogram, part);
+    writeStart(histogram, 15, startSeconds);
+    line.labels.moveTo(metric.append);
+    metric.message(7, histogram);
+    wire.message(4, metric);
+    series += 1;
+    index = 0;
+    below = 0;
+  };
+}
+
+function writeStart(wire: Wire, field: number, startSeconds: number): void {
+  if (Number.isNaN(startSeconds)) return;
+  wire.message(field, toTime(startSeconds));
+}
+
+function toTime(seconds: number): Wire {
+  const time = createWire(16);
+  time.integer(1, Math.floor(seconds));
+  time.integer(2, Math.round((seconds % 1) * 1000) * 1_000_000);
+  return time;
+}
+
+function writeNative(wire: Wire, { native }: NativePart): void {
+  const { schema, zeros, buckets } = native;
+  wire.signed(5, schema);
+  wire.double(6, zeroThreshold);
+  wire.integer(7, zeros);
+  // Spans of neighbours: each begins this far after the end of the previous one.
+  const span = createWire(16);
+  let end = 0;
+  for (let at = 0; at < buckets.length; ) {
+    const first = buckets[at] ?? 0;
+    let length = 0;
+    while (buckets[at] === first + length) {
+      length += 1;
+      at += 2;
+    }
+    span.signed(1, first - end);
+    span.integer(2, length);
+    wire.message(12, span);
+    end = first + length;
+  }
+  let previous = 0;
+  for (let at = 1; at < buckets.length; at += 2) {
+    const count = buckets[at] ?? 0;
+    wire.signed(13, count - previous);
+    previous = count;
+  }
+}
+
+type Line = ReturnType<typeof createLine>;
+
+/** Reads rendered lines; after `labels` is taken, it is empty. */
+function createLine() {
+  const labels = createWire();
+  const pair = createWire(256);
+  const exemplar = createWire(256);
+  let text: Buffer = Buffer.alloc(0);
+  let suffix = '';
+  let value = 0;
+  let bound = 0;
+  let hasExemplar = false;
+
+  /** Reads `name="value",…}` into pairs of field 1; returns what follows the brace. */
+  function readLabels(from: number, into: Wire, isBucket: boolean): number {
+    let at = from;
+    while (text[at] !== brace) {
+      const nameAt = at;
+      while (text[at] !== equals) at++;
+      const nameEnd = at;
+      at += 2;
+      const valueAt = at;
+      let isEscaped = false;
+      while (text[at] !== quote) {
+        if (text[at] === backslash) {
+          isEscaped = true;
+          at++;
+        }
+        at++;
+      }
+      if (isBucket && nameEnd - nameAt === 2 && text[nameAt] === 0x6c && text[nameAt + 1] === 0x65)
+        bound = toNumber(text, valueAt, at);
+      else writeLabel(into, { nameAt, nameEnd, valueAt, valueEnd: at }, isEscaped);
+      at += text[at + 1] === comma ? 2 : 1;
+    }
+    return at + 1;
+  }
+
+  function writeLabel(into: Wire, place: Place, isEscaped: boolean): void {
+    const { nameAt, nameEnd, valueAt, valueEnd } = place;
+    pair.bytes(1, text, nameAt, nameEnd);
+    if (isEscaped) pair.text(2, unescape(text.toString('utf8', valueAt, valueEnd)));
+    else pair.bytes(2, text, valueAt, valueEnd);
+    into.message(1, pair);
+  }
+
+  /** Reads ` # {labels} value time`; returns the end of the line. */
+  function readExemplar(from: number): number {
+    const valueAt = readLabels(from + 4, exemplar, false) + 1;
+    const space = text.indexOf(0x20, valueAt);
+    const end = text.indexOf(newline, space);
+    exemplar.double(2, toNumber(text, valueAt, space));
+    const seconds = toNumber(text, space + 1, end);
+    exemplar.message(3, toTime(seconds));
+    return end;
+  }
+
+  return {
+    labels,
+    suffix: () => suffix,
+    value: () => value,
+    bound: () => bound,
+    hasExemplar: () => hasExemplar,
+    exemplar: () => exemplar,
+    /** Reads the line at this place; returns the next place. */
+    read: (source: Buffer, from: number, nameLength: number): number => {
+      text = source;
+      let at = from + nameLength;
+      const suffixAt = at;
+      while (text[at] !== 0x7b && text[at] !== 0x20) at++;
+      suffix = suffixes[at - suffixAt] ?? '';
+      if (text[at] === 0x7b) at = readLabels(at + 1, labels, suffix === '_bucket');
+      const valueAt = at + 1;
+      at = valueAt;
+      while (text[at] !== 0x20 && text[at] !== newline) at++;
+      value = toNumber(text, valueAt, at);
+      hasExemplar = text[at] === 0x20;
+      if (hasExemplar) at = readExemplar(at);
+      return at + 1;
+    },
+  };
+}
+
+type Place = { nameAt: number; nameEnd: number; valueAt: number; valueEnd: number };
+
+/** By their length. */
+const suffixes: Readonly<Record<number, string>> = { 4: '_sum', 6: '_count', 7: '_bucket' };
+
+const [quote, comma, newline, equals, backslash, brace] = [0x22, 0x2c, 0x0a, 0x3d, 0x5c, 0x7d];
+
+/** Most values are short whole numbers: those need no text. */
+function toNumber(text: Buffer, from: number, to: number): number {
+  let number = 0;
+  if (to - from < 16) {
+    let at = from;
+    for (; at < to; at++) {
+      const digit = (text[at] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      number = 10 * number + digit;
+    }
+    if (at === to) return number;
+  }
+  const written = text.toString('latin1', from, to);
+  return written.endsWith('Inf') ? Number(`${written}inity`) : Number(written);
+}
+
+function unescape(value: string): string {
+  return value.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+}

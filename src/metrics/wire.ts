@@ -1,0 +1,85 @@
+export type Wire = ReturnType<typeof createWire>;
+
+type Append = (source: Buffer, from: number, until: number) => void;
+
+/** Writes the wire format of protocol buffers into memory that grows. */
+export function createWire(capacity = 1024) {
+  let bytes = Buffer.allocUnsafeSlow(capacity);
+  let length = 0;
+
+  function reserve(count: number): void {
+    if (length + count <= bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(length + count, 2 * bytes.length));
+    bytes.copy(larger, 0, 0, length);
+    bytes = larger;
+  }
+
+  /** An integer that is not negative. Beyond 32 bits, shifts do not work. */
+  function varint(value: number): void {
+    reserve(10);
+    let rest = value;
+    while (rest > 0x7f) {
+      bytes[length++] = (rest % 128) + 128;
+      rest = rest > 0x7fffffff ? Math.floor(rest / 128) : rest >>> 7;
+    }
+    bytes[length++] = rest;
+  }
+
+  function append(source: Buffer, from: number, to: number): void {
+    reserve(to - from);
+    // A call costs more than a few bytes.
+    if (to - from > 64) source.copy(bytes, length, from, to);
+    else for (let at = from; at < to; at++) bytes[length + at - from] = source[at] ?? 0;
+    length += to - from;
+  }
+
+  return {
+    varint,
+    append,
+    length: () => length,
+    clear: () => {
+      length = 0;
+    },
+    /** Returns a copy. */
+    take: () => {
+      const taken = Buffer.allocUnsafeSlow(length);
+      bytes.copy(taken, 0, 0, length);
+      length = 0;
+      return taken;
+    },
+    integer: (field: number, value: number) => {
+      varint(field << 3);
+      varint(value);
+    },
+    /** An integer with a sign, in the encoding "zigzag". */
+    signed: (field: number, value: number) => {
+      varint(field << 3);
+      varint(value < 0 ? -2 * value - 1 : 2 * value);
+    },
+    double: (field: number, value: number) => {
+      varint((field << 3) | 1);
+      reserve(8);
+      length = bytes.writeDoubleLE(value, length);
+    },
+    text: (field: number, value: string) => {
+      const encoded = Buffer.from(value, 'utf8');
+      varint((field << 3) | 2);
+      varint(encoded.length);
+      append(encoded, 0, encoded.length);
+    },
+    bytes: (field: number, source: Buffer, from = 0, to = source.length) => {
+      varint((field << 3) | 2);
+      varint(to - from);
+      append(source, from, to);
+    },
+    message: (field: number, other: { length: () => number; moveTo: (to: Append) => void }) => {
+      varint((field << 3) | 2);
+      varint(other.length());
+      other.moveTo(append);
+    },
+    moveTo: (to: Append) => {
+      to(bytes, 0, length);
+      length = 0;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createRandom } from '../../simulator/random.ts';
+import { observe, type StoredHistogram } from '../../src/domain/histograms/stored-histogram.ts';
+import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
+import { type Cell, toCellKey } from '../../src/executions/counting/totals.ts';
+import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { toTotalRows } from '../../src/executions/series/total-rows.ts';
+import { metricsRoute } from '../../src/http/routes/metrics.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
+import { createExposition } from '../../src/metrics/exposition.ts';
+import { chooseFormat, contentTypes } from '../../src/metrics/format.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { toSeries } from './scraped.ts';
+
+const bounds = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600];
+
+/** Durations in whole milliseconds, most of them around a minute. */
+const random = createRandom(7);
+const durations = Array.from({ length: 3000 }, () => {
+  const normal = Array.from({ length: 12 }, random).reduce((sum, one) => sum + one, -6);
+  return Math.round(60_000 * Math.exp(0.6 * normal)) / 1000;
+});
+
+/** A release without native histograms counted the first thousand. */
+const { native: _native, ...older } = observeAll(durations.slice(0, 1000));
+const counted: Readonly<Record<string, StoredHistogram>> = {
+  all: observeAll(durations),
+  grown: observeAll(durations.slice(1000), older),
+  older,
+  // Of more values than buckets, from a millisecond to years.
+  wide: observeAll([0, ...Array.from({ length: 400 }, (_, index) => Math.round(1.06 ** index) / 1000)]),
+};
+
+function observeAll(seconds: readonly number[], before: StoredHistogram = { count: 0 }): StoredHistogram {
+  let stored = before;
+  for (const one of seconds) stored = observe(stored, one, bounds);
+  return stored;
+}
+
+describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus }) => {
+  let http: HttpServer;
+  let server: Prometheus;
+  let text = '';
+  const errors: unknown[] = [];
+
+  beforeAll(async () => {
+    const cells = Object.entries(counted).map(([name, stored]) => toCell(name, stored));
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
+    const rows = toTotalRows({
+      totals: {
+        cells: new Map([...cells, toRuns()].map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
+        jobs: new Map(),
+        slots: createSeriesSlots([...cells, toRuns()]),
+      },
+      states: new Map([['pay', toNewProject('pay', 0)]]),
+      exemplars: { of: () => [] },
+      nativeSeconds: 1_700_000_000,
+      settings: { buckets: bounds, cicd: true, isWantedJob: () => true, successAgeMsOf: () => undefined },
+    });
+    await snapshots.publish({
+      source: 'one',
+      server: 'prod',
+      collector: 'executions',
+      baseLabels: [['server', 'prod']],
+      rows,
+      validForMs: 1,
+    });
+    text = Buffer.concat(snapshots.show('text').text).toString('utf8');
+    const { registry, apiDuration } = createSelf({ version: 'test', nodeVersion: 'test' });
+    apiDuration.observe({ server: 'prod', api_endpoint: 'system/info' }, 0.3);
+    const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => performance.now() });
+    const routes = [
+      metricsRoute({
+        path: '/metrics',
+        names: () => ({ servers: [], collectors: [] }),
+        maxRequests: 10,
+        scrape: async ({ accept, ...wish }) => {
+          const format = chooseFormat(accept);
+          return { contentType: contentTypes[format], chunks: await exposition.scrape({ ...wish, format }) };
+        },
+        onBusy: () => {},
+      }),
+    ];
+    http = createHttpServer({ host: '127.0.0.1', port: 0, routes, onError: (error) => errors.push(error) });
+    const port = await http.listen();
+    server = await startPrometheus({
+      prometheus,
+      target: `127.0.0.1:${port}`,
+      job: 'demo',
+      features: ['native-histograms'],
+    });
+    await eventually(async () => {
+      if ((await valueOf('up')) !== 1) throw new Error('not scraped yet');
+    });
+  }, 30_000);
+
+  afterAll(async () => {
+    await server?.stop();
+    await http?.close();
+  });
+
+  async function valueOf(expr: string): Promise<number> {
+    const rows = await server.query(expr);
+    // The cast is true: that is what an instant query answers.
+    return Number((rows[0] as { readonly value: readonly [number, string] } | undefined)?.value[1]);
+  }
+
+  it('are scraped, and have every value of the text', async () => {
+    const wrong: string[] = [];
+    for (const [series, value] of toSeries(text)) {
+      if (series.includes('_bucket{') || series.includes('older') || series.includes('grown')) continue;
+      const expr = series.replace(/^(\w+)_(sum|count)(\{.*\})$/, 'histogram_$2($1$3)');
+      if ((await valueOf(expr)) !== value) wrong.push(`${series} ${value}: ${await valueOf(expr)}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(errors).toEqual([]);
+    expect(await valueOf('histogram_count(automation_exporter_api_request_duration_seconds)')).toBe(1);
+  });
+
+  it('start anew where an older release has counted', async () => {
+    expect(await valueOf(`histogram_count(${seriesOf('older')})`)).toBe(0);
+    expect(await valueOf(`histogram_count(${seriesOf('grown')})`)).toBe(2000);
+    const sum = observeAll(durations.slice(1000)).sumSeconds ?? 0;
+    expect(await valueOf(`histogram_sum(${seriesOf('grown')})`)).toBeCloseTo(sum, 3);
+  });
+
+  it.each([0.1, 0.5, 0.9, 0.99])('have the quantile %d within 5 %%', async (quantile) => {
+    const sorted = [...durations].sort((one, other) => one - other);
+    const truth = sorted[Math.ceil(quantile * sorted.length) - 1] ?? Number.NaN;
+    const found = await valueOf(`histogram_quantile(${quantile}, ${seriesOf('all')})`);
+    expect(Math.abs(found / truth - 1)).toBeLessThan(0.05);
+  });
+});
+
+function seriesOf(name: string): string {
+  return `automation_execution_duration_seconds{job_name="${name}"}`;
+}
+
+/** As the state keeps it, which a restart reads. */
+function toCell(name: string, stored: StoredHistogram): Cell {
+  const labels = ['pay', '', name, 'succeeded'];
+  return JSON.parse(
+    JSON.stringify({ kind: 'durations', labels, isReleased: true, startSeconds: 1, ...stored }),
+  ) as Cell;
+}
+
+function toRuns(): Cell {
+  return { kind: 'runs', labels: ['pay', '', 'all', 'succeeded'], isReleased: true, startSeconds: 1, count: 3000 };
+}
