@@ -87,6 +87,14 @@ export const commandWords: readonly CommandRow[] = [
     load: async () => (await import('./why.ts')).why,
   },
   {
+    name: 'tonight',
+    help: 'Print the coming runs that known trouble awaits, from the running daemon: 0 none, 1 some, 2 unknown.',
+    usage: '[SERVER]',
+    examples: ['tonight', 'tonight prod --hours=6 --json'],
+    positionals: 1,
+    load: async () => (await import('./tonight.ts')).tonight,
+  },
+  {
     name: 'quarantine',
     help: 'List, retry or drop quarantined traces through the running daemon.',
     usage: 'list|retry|drop [SERVER/ID...]',
@@ -118,7 +126,7 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print the help, or that of the command in front of it.' },
   { name: 'help-all', help: 'Print every option.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'why', 'quarantine'] },
+  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'why', 'tonight', 'quarantine'] },
   {
     name: 'live',
     help: 'Also send a test trace, write to the state directory, compare clocks, and show when tokens expire.',
@@ -165,12 +173,13 @@ export const commandFlags: readonly CommandFlag[] = [
     help: 'Trace context of the caller, for traces.upstream.mode parent.',
     commands: ['traceparent'],
   },
+  { name: 'hours', placeholder: 'N', help: 'Hours to look ahead, from 1 to 24; 12 by default.', commands: ['tonight'] },
   { name: 'overwrite', help: 'Replace what the target has of the same servers.', commands: ['migrate'] },
   { name: 'all', help: 'Apply to all quarantined traces.', commands: ['quarantine'] },
   {
     name: 'url',
     placeholder: 'URL',
     help: 'URL of the daemon, if different from the configuration.',
-    commands: ['why', 'quarantine'],
+    commands: ['why', 'tonight', 'quarantine'],
   },
 ];

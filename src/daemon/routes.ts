@@ -5,17 +5,13 @@ import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
 import { finishInPieces, type Pause, sortInPieces } from '../domain/pause.ts';
 import { endings } from '../executions/counting/naming.ts';
-import type { ScheduledJob } from '../expected-runs/showing/scheduled-job.ts';
 import { listAllChanges } from '../http/pages/changes/change-filter.ts';
 import { changesPageRoute } from '../http/pages/changes/changes-page.ts';
 import { configPageRoute, notFoundRoute } from '../http/pages/config-page.ts';
 import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front/front-page.ts';
-import { jobListRoute, listJobs } from '../http/pages/jobs/job-list.ts';
-import { jobPageRoute } from '../http/pages/jobs/job-page.ts';
 import { ownerRoute } from '../http/pages/owner-page.ts';
-import { schedulePageRoute } from '../http/pages/schedule/schedule-page.ts';
 import { type FindSilence, joinSilence } from '../http/pages/silence.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes, dashboardRoutes } from '../http/routes/alerts.ts';
@@ -41,6 +37,7 @@ import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { Elsewhere, EndedExecution, EndedStatus, LeaseStatus, Status, Watcher } from '../status/status.ts';
 import { toConfigText } from './config-text.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
+import { toJobPages } from './pages/job-pages.ts';
 import { hintAtName } from './similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
@@ -144,7 +141,7 @@ function listRoutes(served: Served) {
     quarantineRoutes({ quarantined, lifecycle, elsewhere }),
     toExecutionPage(served, { hasPage, endedOf }),
     toExecutionList(served, { endedOf, turns }),
-    ...toJobPages(served, turns),
+    ...toJobPages({ current, watching, silence: toFindSilence(served), turns }),
     ...toChangePages(served, turns),
     apiStatusRoute(status, turns),
     whyRoute(
@@ -201,29 +198,6 @@ function listElsewhere({ current, watcherOf }: Served): readonly Elsewhere[] {
 
 function toFindSilence({ watching, watcherOf }: Served): FindSilence {
   return joinSilence(watcherOf, (name) => watching().watched.get(name)?.silence());
-}
-
-function toJobPages(served: Served, { begin, share, shareByName }: PageTurns) {
-  const { current, watching } = served;
-  const silence = toFindSilence(served);
-  function* listAll(): Generator<ScheduledJob> {
-    for (const { name } of current().servers) yield* watching().watched.get(name)?.scheduled() ?? [];
-  }
-  return [
-    jobListRoute({
-      servers: () => current().servers.map(({ name }) => name),
-      jobs: share((pause) => listJobs(listAll(), pause)),
-      ended: (server) => watching().watched.get(server)?.ended() ?? [],
-      silence,
-      begin,
-    }),
-    schedulePageRoute({
-      servers: () => current().servers.map(({ name }) => name),
-      find: shareByName(async (server, pause) => watching().watched.get(server)?.schedule(pause)),
-      silence,
-    }),
-    jobPageRoute({ find: (server, path) => watching().watched.get(server)?.job(path), silence }),
-  ];
 }
 
 function toChangePages(served: Served, { share, begin }: PageTurns) {

@@ -59,6 +59,8 @@ export type WatchedServer = {
   readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped' | 'serverNowMs'> | undefined;
+  /** The runs of the next hours that known trouble awaits; undefined if the collector is off. */
+  readonly risks: (hours: number, pause: Pause) => ReturnType<ExpectedRuns['risks']> | undefined;
   /** A running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
@@ -141,6 +143,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     scheduled: () => expected?.scheduled() ?? [],
     schedule: (pause) => expected?.schedule(pause),
     changes,
+    risks: (hours, pause) => expected?.risks(hours, pause),
     job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),

@@ -35,6 +35,8 @@ export type Execution = {
   /** Nodes without a failed step. */
   readonly succeededNodes: number;
   readonly failedNodes: readonly string[];
+  /** The names of the nodes without a failed step; absent in lists of other sources, and if there are many. */
+  readonly succeededOn?: readonly string[];
   /** Absent for the first attempt. */
   readonly attempt?: number;
   /** Absent if nothing retries it. */

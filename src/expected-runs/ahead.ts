@@ -1,10 +1,19 @@
 import type { Pause } from '../domain/pause.ts';
-import { type JobStart, type PlannedAhead, planHoursAhead, type RunUnderWay } from './deciding/hours-ahead.ts';
+import {
+  type Crowd,
+  type JobStart,
+  type PlannedAhead,
+  planHoursAhead,
+  type RunUnderWay,
+} from './deciding/hours-ahead.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { timesWithin } from './deciding/timetable.ts';
 import { isOff } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
+import { findRisks, type RisksAhead } from './risks/find-risks.ts';
+import { toSeenRuns } from './seen-runs.ts';
+import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
 
 type AheadOptions = {
@@ -22,6 +31,36 @@ export function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Pr
     threads: notes.threads(),
     pause,
   });
+}
+
+type RisksOptions = AheadOptions & {
+  readonly jobs: Pick<ExpectedJobs, 'nodes'>;
+  readonly port: Pick<ExecutionsPort, 'factsOf'>;
+  readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
+};
+
+/** Finds the runs of the next hours that known trouble awaits; crowds are from the last plan. */
+export function lookForRisks(
+  { jobs, port, notes, settings }: RisksOptions,
+  { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
+  pause: Pause,
+): Promise<RisksAhead> {
+  const nowMs = notes.serverNowMs();
+  return findRisks(
+    {
+      jobs: jobs.all.values(),
+      nowMs,
+      untilMs: nowMs + hours * 3_600_000,
+      sources: notes.all(),
+      factsOf: port.factsOf,
+      durationMs: port.durationMs,
+      nodes: jobs.nodes,
+      running: toSeenRuns(port.running()),
+      crowds,
+      isCritical: settings.isCriticalJob,
+    },
+    pause,
+  );
 }
 
 /** Returns the expected starts; a run of unknown duration counts for one moment. */

@@ -4,6 +4,7 @@ import type { Sources } from './deciding/sources.ts';
 import { type Tally, toTallyKey } from './deciding/tally.ts';
 import type { Timeline } from './deciding/timeline.ts';
 import type { WatchedJob } from './deciding/watched-job.ts';
+import type { FailingNode } from './risks/nodes.ts';
 
 /** The stored state of expected runs. */
 export type Kept = {
@@ -11,6 +12,7 @@ export type Kept = {
   readonly tallies: ReadonlyMap<string, Tally>;
   readonly sources: Sources;
   readonly hours: readonly HourOfTimes[];
+  readonly nodes: ReadonlyMap<string, FailingNode>;
   /** The latest end counted while runs were recorded here; undefined before the first. */
   readonly notedThroughMs: number | undefined;
 };
@@ -19,6 +21,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   const jobs = new Map<string, WatchedJob>();
   const tallies = new Map<string, Tally>();
   const sources = new Map<string, Timeline>();
+  const nodes = new Map<string, FailingNode>();
   let hours: readonly HourOfTimes[] = [];
   let notedThroughMs: number | undefined;
   for (const { kind, key, body = 'null' } of documents) {
@@ -26,10 +29,11 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (kind === 'expected-job') jobs.set(key, unpackJob(JSON.parse(body) as PackedJob));
     if (kind === 'expected-tally') tallies.set(key, JSON.parse(body) as Tally);
     if (kind === 'expected-source') sources.set(key, JSON.parse(body) as Timeline);
+    if (kind === 'expected-node') nodes.set(key, JSON.parse(body) as FailingNode);
     if (kind === 'expected-hours') hours = JSON.parse(body) as HourOfTimes[];
     if (kind === 'expected-noted') notedThroughMs = JSON.parse(body) as number;
   }
-  return { jobs, tallies, sources, hours, notedThroughMs };
+  return { jobs, tallies, sources, nodes, hours, notedThroughMs };
 }
 
 export function toJobDocument(job: WatchedJob): LedgerDocument {
@@ -53,6 +57,10 @@ export function toForgottenTally(key: string): LedgerDocument {
 
 export function toSourceDocument(key: string, timeline: Timeline): LedgerDocument {
   return { kind: 'expected-source', key, body: JSON.stringify(timeline) };
+}
+
+export function toNodeDocument(node: string, failing: FailingNode | undefined): LedgerDocument {
+  return { kind: 'expected-node', key: node, body: failing && JSON.stringify(failing) };
 }
 
 export function toHoursDocument(hours: readonly HourOfTimes[]): LedgerDocument {
@@ -106,6 +114,7 @@ export const keptKinds = [
   'expected-job',
   'expected-tally',
   'expected-source',
+  'expected-node',
   'expected-hours',
   'expected-noted',
 ] as const;

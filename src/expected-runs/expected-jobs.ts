@@ -1,10 +1,10 @@
 import type { Job } from '../api/endpoints/jobs.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
-import type { Ledger, LedgerDocument } from '../state/ledger.ts';
+import type { Ledger } from '../state/ledger.ts';
 import { addToHours, type HourOfTimes, hourMs } from './deciding/hours.ts';
 import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
-import { noteAnswer, noteRuns } from './deciding/notes.ts';
+import { noteAnswer } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
 import { isSwitched, type Judged, type Unread, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
@@ -15,18 +15,21 @@ import {
   toForgottenTally,
   toHoursDocument,
   toJobDocument,
-  toNotedDocument,
+  toNodeDocument,
   toSourceDocument,
   toTallyDocument,
 } from './documents.ts';
 import type { ExecutionsPort } from './executions-port.ts';
-import { toSeenRuns } from './seen-runs.ts';
+import type { FailingNode, FailingNodes } from './risks/nodes.ts';
+import { createRunNotes } from './run-notes.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
 
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
+  /** The nodes with failures since their last success, of all jobs. */
+  readonly nodes: FailingNodes;
   /** The decisions of the last hours. */
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state; can be called again if that failed. */
@@ -67,7 +70,10 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const { port, notes, settings } = options;
   const all = new Map<string, WatchedJob>();
   const tallies = new Map<string, Tally>();
+  const nodes = new Map<string, FailingNode>();
   const noted = { throughMs: 0 };
+  /** Stored nodes that may work again: their runs were counted while nothing was recorded here. */
+  let staleNodes: readonly string[] = [];
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
   /** Jobs that start again, to be written by the next transaction. */
@@ -76,6 +82,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   async function load(): Promise<void> {
     const kept = await readAll(options);
     for (const [key, tally] of kept.tallies) tallies.set(key, tally);
+    if (kept.isUnnoted) staleNodes = [...kept.nodes.keys()];
+    else for (const [node, failing] of kept.nodes) nodes.set(node, failing);
     hours = kept.hours;
     noted.throughMs = kept.notedThroughMs ?? 0;
     for (const { job } of kept.judged) all.set(job.id, job);
@@ -87,8 +95,10 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     await port.commit(() => {
       Object.assign(made, beginNow(make(), tallies, options));
       const sources = notes.takeChanged().map((key) => toSourceDocument(key, notes.all().get(key) ?? []));
-      return [...toDocuments(made, all), ...sources];
+      const gone = staleNodes.filter((node) => !nodes.has(node)).map((node) => toNodeDocument(node, undefined));
+      return [...toDocuments(made, all), ...sources, ...gone];
     });
+    staleNodes = [];
     hours = made.hours ?? hours;
     for (const job of made.jobs) all.set(job.id, job);
     for (const tally of made.tallies) tallies.set(toTallyKey(tally), tally);
@@ -103,6 +113,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   return {
     all,
     tallies,
+    nodes,
     hours: () => hours,
     open: () => {
       opened ??= load().catch((error: unknown) => {
@@ -111,7 +122,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       });
       return opened;
     },
-    commitHook: createRunNotes(all, noted, () => begun.length > 0),
+    commitHook: createRunNotes({ all, nodes, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (project, listed, atMs) => {
       let judged: readonly Judged[] = [];
@@ -140,38 +151,6 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       await port.commit(() => [...ids.map(toForgottenJob), ...keys.map(toForgottenTally)]);
       for (const id of ids) all.delete(id);
       for (const key of keys) tallies.delete(key);
-    },
-  };
-}
-
-/** Records the runs that a transaction counts, for the jobs that may wait for them. */
-function createRunNotes(
-  all: Map<string, WatchedJob>,
-  noted: { throughMs: number },
-  isBeginning: () => boolean,
-): CommitHook {
-  // Until restarted jobs are written, they must start again after a crash too.
-  const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
-  const pending = new WeakMap<readonly unknown[], readonly WatchedJob[]>();
-  return {
-    keep: (_project, runs) => {
-      const changed: WatchedJob[] = [];
-      for (const [id, ended] of toSeenRuns(runs)) {
-        const job = all.get(id);
-        const later = job && noteRuns(job, ended);
-        if (later !== undefined && later !== job) changed.push(later);
-      }
-      pending.set(runs, changed);
-      noted.throughMs = Math.max(noted.throughMs, ...runs.map(({ endedAtMs }) => endedAtMs));
-      return [...changed.map(toJobDocument), ...toNoted()];
-    },
-    readThrough: (endedAtMs) => {
-      if (endedAtMs <= noted.throughMs) return [];
-      noted.throughMs = endedAtMs;
-      return toNoted();
-    },
-    kept: (_project, runs) => {
-      for (const job of pending.get(runs) ?? []) all.set(job.id, job);
     },
   };
 }

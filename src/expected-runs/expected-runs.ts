@@ -8,13 +8,14 @@ import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import { createNewSeriesHold } from '../metrics/new-series.ts';
 import type { Ledger } from '../state/ledger.ts';
-import { lookAhead } from './ahead.ts';
+import { lookAhead, lookForRisks } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
 import { type Asking, createAsking } from './ask-jobs.ts';
 import { type Blocker, findSetBack } from './deciding/blockers.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
+import type { Crowd } from './deciding/hours-ahead.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
 import { type AskedSchedules, explain, type Why, type WhyInput } from './deciding/why.ts';
@@ -22,6 +23,7 @@ import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
 import { toNote } from './note.ts';
+import type { RisksAhead } from './risks/find-risks.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { listHeld, toScheduleRows } from './showing/rows.ts';
@@ -63,6 +65,8 @@ export type ExpectedRuns = {
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last and the next hours of all jobs. */
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
+  /** The runs of the next hours that known trouble awaits. */
+  readonly risks: (hours: number, pause: Pause) => Promise<RisksAhead>;
   /** The decisions of the last hours, and when more runs are expected than there are threads. */
   readonly hours: () => readonly HourOfTimes[];
   readonly exceededMs: () => number | undefined;
@@ -90,10 +94,12 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
 
   let ahead: Ahead | undefined;
   let exceededMs: number | undefined;
+  let crowds: readonly Crowd[] = [];
 
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
-    const { hours, hour, day } = await lookAhead(round, createPause(clock));
+    const { hours, hour, day, ...planned } = await lookAhead(round, createPause(clock));
+    crowds = planned.crowds;
     ahead = { atMs: nowMs, threads: notes.threads(), hours };
     exceededMs = day.exceededMs;
     const rows = toScheduleRows({
@@ -144,6 +150,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead };
       return toServerSchedule({ server, jobs: jobs.all.values(), ...read }, pause);
     },
+    risks: (hours, pause) => lookForRisks(round, { hours, crowds }, pause),
     hours: jobs.hours,
     exceededMs: () => exceededMs,
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),

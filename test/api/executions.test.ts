@@ -46,6 +46,7 @@ describe('api/executions', () => {
           isJobDeleted: false,
           type: 'user',
           succeededNodes: 2,
+          succeededOn: ['web01', 'web03'],
           failedNodes: ['web02'],
         },
         {

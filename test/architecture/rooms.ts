@@ -138,6 +138,7 @@ export const rooms: readonly Room[] = [
   { room: 'executions', knows: ['domain', 'metrics/new-series'] },
 
   { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
+  { room: 'expected-runs/risks', knows: ['domain', 'expected-runs/deciding'], pure: true },
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
   { room: 'expected-runs/showing', knows: ['domain/histograms', 'expected-runs/deciding', 'metrics/family'] },
   { room: 'expected-runs', knows: ['domain', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
@@ -242,6 +243,7 @@ export const rooms: readonly Room[] = [
       'state/state',
       'state/sqlite-open',
       'state/postgres',
+      'status/tonight',
       'tracing/plan/ids',
       'tracing/enrich/ask',
       'tracing/enrich/replay',

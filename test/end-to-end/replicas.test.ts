@@ -99,6 +99,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
         '/jobs/prod/shop/nightly/settle',
         '/schedule',
         '/schedule/prod',
+        '/tonight',
         '/jobs',
       ]) {
         const { url: led } = await fetch(`${other.url}${path}`);

@@ -95,7 +95,28 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(await plan(starts, { ...window, fromMs: at(9, 12) })).toMatchObject({
       hour: { most: 1, exceededMs: undefined },
       day: { most: 2, exceededMs: at(33, 12) },
+      crowds: [{ fromMs: at(33, 12), toMs: at(33, 12) }],
     });
+  });
+
+  it('finds the spans whose starts make more runs than threads', async () => {
+    const starts = [
+      [0, 60],
+      [5, 1],
+      [10, 1],
+      [10, 1],
+      [15, 3],
+      [16, 3],
+      [20, 1],
+    ] as const;
+    const { crowds } = await plan(
+      starts.map(([minute, lasts], index) => toStart(String(index), at(10, minute), lasts)),
+      { underWay: [], threads: 2, fromMs: at(9, 10) },
+    );
+    expect(crowds).toEqual([
+      { fromMs: at(10, 10), toMs: at(10, 10) },
+      { fromMs: at(10, 16), toMs: at(10, 16) },
+    ]);
   });
 
   it('reads the starts of one hour at a time, and leaves the event loop to others after each', async () => {

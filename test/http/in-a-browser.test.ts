@@ -228,7 +228,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
-  for (const path of ['/jobs', '/jobs/prod/pay/nightly/settle', '/schedule', '/schedule/prod']) {
+  for (const path of ['/jobs', '/jobs/prod/pay/nightly/settle', '/schedule', '/schedule/prod', '/tonight']) {
     it.each(views)(`shows ${path} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
       const opened = await browser.open(`${url}${path}`, { width, isDark });
 
@@ -261,6 +261,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/jobs',
     '/jobs/prod/pay/nightly/settle',
     '/schedule',
+    '/tonight',
     '/executions/prod/4710',
     '/executions/prod/4711',
     '/executions/prod/4500',

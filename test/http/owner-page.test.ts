@@ -52,10 +52,13 @@ describe('http/owner-page', () => {
     expect((await ask(`/here${path}`)).body).toBe('here');
   });
 
-  it.each(['/executions', '/jobs', '/schedule'])('redirects from %s if that is about the only server', async (path) => {
-    const { ask } = await start(other, ['prod']);
-    expect((await ask(`/here${path}`)).headers.location).toBe(`http://b:9720${path}`);
-  });
+  it.each(['/executions', '/jobs', '/schedule', '/tonight', '/api/tonight'])(
+    'redirects from %s if that is about the only server',
+    async (path) => {
+      const { ask } = await start(other, ['prod']);
+      expect((await ask(`/here${path}`)).headers.location).toBe(`http://b:9720${path}`);
+    },
+  );
 
   it('shows the front page here, even if it is about the only server', async () => {
     const { ask } = await start(other, ['prod']);

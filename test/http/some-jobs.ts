@@ -1,11 +1,14 @@
+import { toJobPath } from '../../src/domain/job-path.ts';
 import { noPause } from '../../src/domain/pause.ts';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
+import type { RisksAhead } from '../../src/expected-runs/risks/find-risks.ts';
 import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
 import type { ServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
 import { jobListRoute, listJobs } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
+import { tonightRoutes } from '../../src/http/pages/tonight/tonight-page.ts';
 import type { ScheduleOfJob, ShownJob } from '../../src/status/shown-job.ts';
 import type { EndedStatus } from '../../src/status/status.ts';
 import { atMs, ended, running } from './some-status.ts';
@@ -54,6 +57,7 @@ export function someJobPages(longWord: string) {
     jobListRoute({ servers: () => ['prod'], jobs: () => listJobs(jobs, noPause), ended: () => someRuns(), silence }),
     jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }), silence }),
     schedulePageRoute({ servers: () => ['prod'], find: async () => someSchedule(longWord), silence }),
+    tonightRoutes({ servers: () => ['prod'], risks: async () => someTonight(longWord), silence }),
   ];
 }
 
@@ -144,5 +148,40 @@ export function someSchedule(longWord = 'index'): ServerSchedule {
             : undefined,
       })),
     },
+  };
+}
+
+/** A night with a passive server, a failing job and too few threads. */
+function someTonight(longWord: string): RisksAhead {
+  const settle = { project: 'pay', group: 'nightly', name: 'settle' };
+  const other = { project: 'pay', group: 'nightly', name: longWord };
+  const own = { firstMs: atMs + hourMs, lastMs: atMs + 2 * hourMs };
+  const trouble = {
+    sinceMs: atMs - hourMs,
+    evidence: 'its last 5 runs failed',
+    count: 2,
+    jobCount: 1,
+    firstMs: own.firstMs,
+  };
+  return {
+    nowMs: atMs,
+    untilMs: atMs + 12 * hourMs,
+    jobCount: 9,
+    expected: 100,
+    atRisk: 3,
+    unjudged: 4,
+    untimed: { count: 2, switchedOff: 1 },
+    troubles: [settle, other].map((job) => {
+      const subject = toJobPath(job);
+      return { ...trouble, reason: 'job_failing', subject, text: `${subject} fails every time`, firstJob: job };
+    }),
+    runs: [settle, other].map((job) => ({
+      ...own,
+      job,
+      isCritical: job === settle,
+      count: 2,
+      reasons: ['job_failing', 'saturated'],
+      subject: toJobPath(job),
+    })),
   };
 }

@@ -95,6 +95,7 @@ function toExecution(item: unknown): Execution | string {
   const nextAttemptId = toNumber(toFields(fields.retriedExecution).id);
   const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
   const type = toText(fields.executionType);
+  const succeeded = toNames(fields.successfulNodes);
   const isOfJob = job === undefined && isOfDeletedJob({ type, attempt, nextAttemptId });
   return {
     id,
@@ -112,8 +113,9 @@ function toExecution(item: unknown): Execution | string {
     },
     isJobDeleted: fields.jobDeleted === true || isOfJob,
     type,
-    succeededNodes: toNames(fields.successfulNodes).length,
+    succeededNodes: succeeded.length,
     failedNodes: toNames(fields.failedNodes),
+    ...(succeeded.length === 0 || succeeded.length > maxNamed ? {} : { succeededOn: succeeded }),
     ...(attempt === undefined || attempt < 1 ? {} : { attempt }),
     ...(nextAttemptId === undefined ? {} : { nextAttemptId }),
   };
@@ -123,6 +125,9 @@ function toFields(value: unknown): Fields {
   // The cast is true: any object can be read by name, and absent names read as undefined.
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
+
+/** A page has thousands of executions, and some run on all nodes. */
+const maxNamed = 100;
 
 const noNames: readonly string[] = [];
 

@@ -23,7 +23,12 @@ export type PlannedAhead = {
   /** The next sixty minutes, and the next 24 hours, from this minute on. */
   readonly hour: Contention;
   readonly day: Contention;
+  /** The spans of that day in which runs start although there are already as many as threads. */
+  readonly crowds: readonly Crowd[];
 };
+
+/** A span from the first to the last start that makes more runs than threads. */
+export type Crowd = { readonly fromMs: number; readonly toMs: number };
 
 type AheadInput = {
   /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
@@ -46,6 +51,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const hours: HourAhead[] = [];
   let lasting: readonly RunUnderWay[] = now;
   let day: Contention = { most: now.length, exceededMs: undefined };
+  const crowds: Crowd[] = [];
   // The last piece is the rest of the day after 24 full hours.
   for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
     const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
@@ -54,6 +60,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
     const before = lasting.filter(({ endMs }) => endMs > Math.max(startMs, fromMs));
     const running = before.map(({ endMs }) => endMs);
     const found = findContention(own, { running, fromMs: afterMs, toMs: throughMs, threads });
+    crowds.push(...found.crowds);
     const contention = within(found, Math.max(startMs, fromMs));
     day = { most: Math.max(day.most, contention.most), exceededMs: day.exceededMs ?? contention.exceededMs };
     if (hours.length < 24)
@@ -68,8 +75,9 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   }
   const running = now.map(({ endMs }) => endMs);
   const toMs = fromMs + hourMs;
-  const hour = findContention(startsWithin(fromMs, toMs), { running, fromMs, toMs, threads });
-  return { hours, hour, day };
+  const { most, exceededMs } = findContention(startsWithin(fromMs, toMs), { running, fromMs, toMs, threads });
+  const hour = { most, exceededMs };
+  return { hours, hour, day, crowds };
 }
 
 /** If runs under way exceed the threads, they do so from the beginning of the hour. */
@@ -111,7 +119,10 @@ export type Contention = {
 };
 
 /** Computes the maximum of simultaneous expected runs in a window, including those under way. */
-function findContention(starts: readonly ExpectedStart[], { running, fromMs, toMs, threads }: Window): Contention {
+function findContention(
+  starts: readonly ExpectedStart[],
+  { running, fromMs, toMs, threads }: Window,
+): Contention & Pick<PlannedAhead, 'crowds'> {
   const own = starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
   const begins = Float64Array.from(own, ({ atMs }) => atMs).sort();
   const ends = new Float64Array(running.length + own.length);
@@ -123,14 +134,23 @@ function findContention(starts: readonly ExpectedStart[], { running, fromMs, toM
   let now = running.length;
   let most = now;
   let exceededMs = threads !== undefined && now > threads ? fromMs : undefined;
-  for (const atMs of begins) {
+  const crowds: Crowd[] = [];
+  let isCrowded = false;
+  for (const [index, atMs] of begins.entries()) {
     // A run that ends makes room for one that starts at the same moment.
     while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
     now += 1;
     most = Math.max(most, now - ended);
-    if (threads !== undefined && now - ended > threads) exceededMs ??= atMs;
+    if (threads === undefined) continue;
+    if (now - ended > threads) exceededMs ??= atMs;
+    // Of runs that start at the same moment, any may be the one without a thread.
+    if (begins[index + 1] === atMs) continue;
+    const last = isCrowded ? crowds.pop() : undefined;
+    isCrowded = now - ended > threads;
+    if (last !== undefined || isCrowded)
+      crowds.push({ fromMs: last?.fromMs ?? atMs, toMs: isCrowded ? atMs : (last?.toMs ?? atMs) });
   }
-  return { most, exceededMs };
+  return { most, exceededMs, crowds };
 }
 
 type Window = {

@@ -35,6 +35,8 @@ export type WatchedJob = {
   readonly lostRunsMs?: number;
   /** Misses that an answer about the schedule must confirm; there is none while the job or its project is off. */
   readonly held?: readonly Missed[];
+  /** The nodes of its last runs, each with the number of further runs for which it counts. */
+  readonly nodes?: Readonly<Record<string, number>>;
   /** The newest decisions, in the order of their times. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;

@@ -33,7 +33,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
 const front = '/';
 const pagesOfServer = ['/executions/:server/:id', '/jobs/:server/*path', '/schedule/:server'];
 /** About one server if there is only one, or if the address names it. */
-const lists = ['/executions', '/jobs', '/schedule'];
+const lists = ['/executions', '/jobs', '/schedule', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
   const named = params['server'] ?? query['server'];

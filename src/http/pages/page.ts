@@ -59,6 +59,7 @@ export const sections = [
   { path: 'jobs', name: 'Jobs' },
   { path: 'schedule', name: 'Schedule' },
   { path: 'changes', name: 'Changes' },
+  { path: 'tonight', name: 'Tonight' },
   { path: 'traces', name: 'Traces' },
   { path: 'runbooks/', name: 'Runbooks' },
   { path: 'dashboards/', name: 'Dashboards' },

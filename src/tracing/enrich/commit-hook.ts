@@ -29,7 +29,9 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const traceable = runs.filter(({ status }) => status !== 'missed');
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs);
       const chosen = young.slice(0, Math.max(0, room()));
-      const pending = chosen.map((run): PendingTrace => ({ ...run, project, epoch, seenAtMs }));
+      const pending = chosen.map(
+        ({ succeededOn: _names, ...run }): PendingTrace => ({ ...run, project, epoch, seenAtMs }),
+      );
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);

@@ -1,0 +1,46 @@
+import { askDaemon } from './ask-daemon.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+import { findDaemon } from './find-daemon.ts';
+
+export type PageCommand<Content> = {
+  /** The path of the API below the route prefix, with its query. */
+  readonly path: string;
+  /** Reports whether it looks like an answer of the daemon; details are not checked. */
+  readonly isOwn: (content: unknown) => content is Content;
+  readonly render: (content: Content) => string;
+  readonly toExitCode: (content: Content) => number;
+};
+
+/** Prints an answer of the running daemon, as text or as JSON; 2 if there is none. */
+export async function askForPage<Content>(context: CommandContext, command: PageCommand<Content>): Promise<number> {
+  const daemon = await findDaemon(context);
+  if (daemon === undefined) return exitCodes.misconfigured;
+  const answer = await askDaemon({ ...daemon, path: command.path });
+  if (answer.kind !== 'answered' || !command.isOwn(answer.content)) {
+    const says = answer.kind === 'answered' ? 'a response that is not from the daemon' : answer.says;
+    context.complain(
+      answer.kind === 'refused' ? `${says}\n` : `${daemon.url}: ${says}\nIf it listens elsewhere, set --url\n`,
+    );
+    return exitCodes.misconfigured;
+  }
+  const { content } = answer;
+  const asJson = context.arguments.flags.get('json') === true;
+  context.write(asJson ? `${JSON.stringify(content, undefined, 2)}\n` : command.render(content));
+  return command.toExitCode(content);
+}
+
+/** Returns the query of the flags that are set, and of what else is given. */
+export function toQuery(
+  { arguments: { flags } }: CommandContext,
+  names: readonly string[],
+  given: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
+  for (const name of names) {
+    const value = flags.get(name);
+    if (typeof value === 'string') query.set(name, value);
+  }
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}

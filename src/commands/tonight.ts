@@ -1,0 +1,57 @@
+import { toVisible } from '../domain/format.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import { isAnyAtRisk, type RisksTonight, type ServerTonight, type Tonight, toHeadline } from '../status/tonight.ts';
+import { askForPage, toQuery } from './ask-page.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+
+/** Prints the coming runs that known trouble awaits, from the running daemon. */
+export async function tonight(context: CommandContext): Promise<number> {
+  const [server] = context.arguments.positionals;
+  return askForPage(context, {
+    path: `/api/tonight${toQuery(context, ['hours'], { server })}`,
+    isOwn,
+    render,
+    toExitCode: (content) => {
+      const isAny = isAnyAtRisk(content);
+      if (isAny === undefined) return exitCodes.misconfigured;
+      return isAny ? exitCodes.failed : exitCodes.well;
+    },
+  });
+}
+
+function isOwn(content: unknown): content is Tonight {
+  return typeof content === 'object' && content !== null && 'servers' in content && Array.isArray(content.servers);
+}
+
+function render(content: Tonight): string {
+  const lines = content.servers.flatMap((server) => renderServer(server, content.servers.length > 1));
+  return `${[`${toHeadline(content)}.`, ...lines.map(toVisible)].join('\n')}\n`;
+}
+
+function renderServer({ server, unknown, risks }: ServerTonight, isNamed: boolean): readonly string[] {
+  return [
+    ...(isNamed ? [`${server}:`] : []),
+    ...(unknown === null ? [] : [`${unknown}.`]),
+    ...(risks === null ? [] : renderRisks(risks)),
+  ];
+}
+
+function renderRisks(risks: RisksTonight): readonly string[] {
+  const { troubles, runs, troubles_left_out: leftOut } = risks;
+  return [
+    ...troubles.flatMap(({ sentence, reason, subject }) => [
+      sentence,
+      ...runs
+        .filter(({ reasons, subject: own }) => reasons[0] === reason && own === subject)
+        .slice(0, maxShown)
+        .map((run) => {
+          const count = run.count === 1 ? '' : ` ×${run.count}`;
+          const also = run.reasons.length === 1 ? '' : ` (also ${run.reasons.slice(1).join(', ')})`;
+          return `  ${run.first}  ${toJobPath(run)}${count}${run.critical ? ' [critical]' : ''}${also}`;
+        }),
+    ]),
+    ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
+  ];
+}
+
+const maxShown = 10;

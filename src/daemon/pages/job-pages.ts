@@ -1,0 +1,47 @@
+import type { Config } from '../../config/config.ts';
+import type { ScheduledJob } from '../../expected-runs/showing/scheduled-job.ts';
+import { jobListRoute, listJobs } from '../../http/pages/jobs/job-list.ts';
+import { jobPageRoute } from '../../http/pages/jobs/job-page.ts';
+import { schedulePageRoute } from '../../http/pages/schedule/schedule-page.ts';
+import type { FindSilence } from '../../http/pages/silence.ts';
+import { tonightRoutes } from '../../http/pages/tonight/tonight-page.ts';
+import type { PageTurns } from '../../http/server/page-turns.ts';
+import type { Watching } from '../generation.ts';
+
+type Options = {
+  readonly current: () => Pick<Config, 'servers'>;
+  readonly watching: () => Watching;
+  readonly silence: FindSilence;
+  readonly turns: PageTurns;
+};
+
+/** The pages about jobs and their past and coming runs. */
+export function toJobPages({ current, watching, silence, turns }: Options) {
+  const { begin, share, shareByName } = turns;
+  const servers = (): readonly string[] => current().servers.map(({ name }) => name);
+  const find = (server: string) => watching().watched.get(server);
+  function* listAll(): Generator<ScheduledJob> {
+    for (const name of servers()) yield* find(name)?.scheduled() ?? [];
+  }
+  return [
+    jobListRoute({
+      servers,
+      jobs: share((pause) => listJobs(listAll(), pause)),
+      ended: (server) => find(server)?.ended() ?? [],
+      silence,
+      begin,
+    }),
+    schedulePageRoute({
+      servers,
+      find: shareByName(async (server, pause) => find(server)?.schedule(pause)),
+      silence,
+    }),
+    tonightRoutes({
+      servers,
+      risks: async (server, hours, pause) => find(server)?.risks(hours, pause),
+      silence,
+      shareByName,
+    }),
+    jobPageRoute({ find: (server, path) => find(server)?.job(path), silence }),
+  ];
+}

@@ -1,0 +1,200 @@
+import { toDuration } from '../../domain/ages.ts';
+import { type JobNames, toJobPath } from '../../domain/job-path.ts';
+import type { Pause } from '../../domain/pause.ts';
+import { maySeveral } from '../deciding/doubts.ts';
+import type { Crowd } from '../deciding/hours-ahead.ts';
+import type { Sources } from '../deciding/sources.ts';
+import { timesWithin } from '../deciding/timetable.ts';
+import { isOff, type SeenRun, type WatchedJob } from '../deciding/watched-job.ts';
+import type { FailingNodes } from './nodes.ts';
+import { findLasting, type PastRuns, type Risk, type RiskReason, riskReasons } from './risk.ts';
+
+export type RisksInput = {
+  readonly jobs: Iterable<WatchedJob>;
+  readonly nowMs: number;
+  readonly untilMs: number;
+  readonly sources: Sources;
+  readonly factsOf: (project: string, group: string, name: string) => PastRuns | undefined;
+  readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+  readonly nodes: FailingNodes;
+  /** The running executions of each job, by its id. */
+  readonly running: ReadonlyMap<string, readonly SeenRun[]>;
+  /** When more runs are expected than there are threads. */
+  readonly crowds: readonly Crowd[];
+  readonly isCritical: (path: string) => boolean;
+};
+
+/** The runs of one job that the same trouble awaits. */
+export type RunsAtRisk = {
+  readonly job: JobNames;
+  readonly isCritical: boolean;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly count: number;
+  /** Worst first. */
+  readonly reasons: readonly RiskReason[];
+  /** What has the worst trouble. */
+  readonly subject: string;
+};
+
+/** One trouble, and the runs that it awaits. */
+export type TroubleAhead = Risk & {
+  readonly count: number;
+  readonly jobCount: number;
+  readonly firstMs: number;
+  readonly firstJob: JobNames;
+};
+
+/** What is known of the runs in a horizon. */
+export type RisksAhead = {
+  readonly nowMs: number;
+  readonly untilMs: number;
+  /** The watched jobs, and the runs that they are expected to have. */
+  readonly jobCount: number;
+  readonly expected: number;
+  readonly atRisk: number;
+  /** By their first run, of the same time the worst first. */
+  readonly troubles: readonly TroubleAhead[];
+  /** By their first time. */
+  readonly runs: readonly RunsAtRisk[];
+  /** Runs of jobs of which no run, or no node, is known. */
+  readonly unjudged: number;
+  /** Jobs that should run but whose times are not known, with the trouble known of them. */
+  readonly untimed: { readonly count: number; readonly switchedOff: number };
+};
+
+/** Finds the runs in a horizon that will meet known trouble. What is not known is counted, not guessed. */
+export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksAhead> {
+  const { jobs, nowMs, untilMs, factsOf, isCritical } = input;
+  const troubles = new Map<string, Mutable<TroubleAhead>>();
+  const runs: RunsAtRisk[] = [];
+  const counts = { jobs: 0, expected: 0, atRisk: 0, unjudged: 0, untimed: 0, switchedOff: 0 };
+  for (const job of jobs) {
+    await pause();
+    if (job.goneAtMs !== undefined) continue;
+    counts.jobs += 1;
+    if (isOff(job)) continue;
+    const path = toJobPath(job);
+    const facts = factsOf(job.project, job.group, job.name);
+    const lasting = findLasting(job, { ...input, path, facts });
+    if (job.timetable === undefined) {
+      counts.untimed += 1;
+      if (lasting.some(({ reason }) => reason.endsWith('_disabled'))) counts.switchedOff += 1;
+      continue;
+    }
+    const timesMs = timesWithin(job.timetable, nowMs, untilMs);
+    counts.expected += timesMs.length;
+    if ((facts === undefined || job.nodes === undefined) && lasting.length === 0) counts.unjudged += timesMs.length;
+    const met = [...lasting.map((risk) => ({ risk, timesMs })), ...findOfTimes(job, { path, timesMs }, input)];
+    for (const { risk, timesMs: own } of met) addTrouble(troubles, risk, own, job);
+    for (const times of groupTimes(met)) {
+      counts.atRisk += times.count;
+      const { project, group, name } = job;
+      runs.push({ job: { project, group, name }, isCritical: isCritical(path), ...times });
+    }
+  }
+  const { expected, atRisk, unjudged, untimed, switchedOff } = counts;
+  return {
+    nowMs,
+    untilMs,
+    jobCount: counts.jobs,
+    expected,
+    atRisk,
+    troubles: [...troubles.values()].sort(byTime),
+    runs: runs.sort((one, other) => one.firstMs - other.firstMs),
+    unjudged,
+    untimed: { count: untimed, switchedOff },
+  };
+}
+
+/** A risk, and the times at which it is met. */
+type Met = { readonly risk: Risk; readonly timesMs: readonly number[] };
+
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
+type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] };
+
+/** Returns the risks of some of the times only: they depend on other runs. */
+function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
+  const met: Met[] = [];
+  const durationMs = input.durationMs(job.project, job.group, job.name);
+  if (durationMs !== undefined && !maySeveral(job)) {
+    const skippedMs = findSkipped(timesMs, durationMs, input.running.get(job.id) ?? []);
+    const text = `${path} usually takes ${toDuration(durationMs)}, longer than until its next start`;
+    const evidence = 'three of four of its runs do not take longer, and it may not run twice at once';
+    if (skippedMs.length > 0)
+      met.push({ risk: { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence }, timesMs: skippedMs });
+  }
+  const crowdedMs = timesMs.filter((time) => input.crowds.some(({ fromMs, toMs }) => time >= fromMs && time <= toMs));
+  if (crowdedMs.length > 0) met.push({ risk: tooMany, timesMs: crowdedMs });
+  return met;
+}
+
+const tooMany: Risk = {
+  reason: 'saturated',
+  subject: '',
+  text: 'more runs are expected at once than the scheduler has threads',
+  sinceMs: undefined,
+  evidence: 'timetables and usual durations of all jobs',
+};
+
+/** Returns the times at which the run before is expected to be going on; a run that is skipped takes no time. */
+function findSkipped(timesMs: readonly number[], durationMs: number, running: readonly SeenRun[]): readonly number[] {
+  let freeMs = Math.max(0, ...running.map(({ startedAtMs }) => startedAtMs + durationMs));
+  return timesMs.filter((time) => {
+    if (time < freeMs) return true;
+    freeMs = time + durationMs;
+    return false;
+  });
+}
+
+type Times = Omit<RunsAtRisk, 'job' | 'isCritical'>;
+
+/** Groups the times of a job by all that they meet: a job that starts each minute is one line. */
+function groupTimes(met: readonly Met[]): readonly Times[] {
+  const metAt = new Map<number, Risk[]>();
+  for (const { risk, timesMs } of met.toSorted((one, other) => rank(one.risk) - rank(other.risk)))
+    for (const time of timesMs) metAt.set(time, [...(metAt.get(time) ?? []), risk]);
+  const groups = new Map<string, Mutable<Times>>();
+  for (const [time, risks] of metAt) {
+    const reasons = [...new Set(risks.map(({ reason }) => reason))];
+    const subject = risks[0]?.subject ?? '';
+    const key = JSON.stringify([subject, ...reasons]);
+    const group = groups.get(key) ?? { firstMs: time, lastMs: time, count: 0, reasons, subject };
+    group.firstMs = Math.min(group.firstMs, time);
+    group.lastMs = Math.max(group.lastMs, time);
+    group.count += 1;
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+function rank({ reason }: Risk): number {
+  return riskReasons.indexOf(reason);
+}
+
+function addTrouble(
+  troubles: Map<string, Mutable<TroubleAhead>>,
+  risk: Risk,
+  timesMs: readonly number[],
+  { project, group, name }: WatchedJob,
+): void {
+  const [firstMs] = timesMs;
+  if (firstMs === undefined) return;
+  const key = JSON.stringify([risk.reason, risk.subject]);
+  const job = { project, group, name };
+  const known = troubles.get(key);
+  if (known === undefined) {
+    troubles.set(key, { ...risk, count: timesMs.length, jobCount: 1, firstMs, firstJob: job });
+    return;
+  }
+  known.count += timesMs.length;
+  known.jobCount += 1;
+  if (firstMs >= known.firstMs) return;
+  known.firstMs = firstMs;
+  known.firstJob = job;
+}
+
+function byTime(one: TroubleAhead, other: TroubleAhead): number {
+  return one.firstMs - other.firstMs || rank(one) - rank(other);
+}

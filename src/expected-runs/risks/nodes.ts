@@ -1,0 +1,96 @@
+import type { Execution } from '../../domain/execution.ts';
+import { toJobPath } from '../../domain/job-path.ts';
+
+/** The failures on a node since its last success there. Times are the server's. */
+export type FailingNode = {
+  readonly node: string;
+  readonly sinceMs: number;
+  readonly lastMs: number;
+  /** The paths of the jobs that failed, the first ones. */
+  readonly jobs: readonly string[];
+};
+
+export type FailingNodes = ReadonlyMap<string, FailingNode>;
+
+type Run = Pick<Execution, 'status' | 'project' | 'job' | 'succeededOn' | 'failedNodes'> & {
+  readonly endedAtMs: number;
+};
+
+/** The changed nodes; undefined for one that works again, or has been quiet for long. */
+export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
+
+/** Finds the nodes that change with runs that ended, in whatever order runs become known. */
+export function createNodeNotes(): (known: FailingNodes, runs: readonly Run[]) => NodeChanges {
+  const succeededMs = new Map<string, number>();
+  return (known, runs) => {
+    if (succeededMs.size > maxNodesKept) succeededMs.clear();
+    return noteNodes(known, runs, succeededMs);
+  };
+}
+
+const maxNodesKept = 20_000;
+
+function noteNodes(known: FailingNodes, runs: readonly Run[], succeededMs: Map<string, number>): NodeChanges {
+  const changed = new Map<string, FailingNode | undefined>();
+  const find = (node: string) => (changed.has(node) ? changed.get(node) : known.get(node));
+  for (const run of runs.filter(isFinal).sort((one, other) => one.endedAtMs - other.endedAtMs)) {
+    for (const node of run.succeededOn ?? []) {
+      succeededMs.set(node, Math.max(succeededMs.get(node) ?? 0, run.endedAtMs));
+      const failing = find(node);
+      if (failing !== undefined && failing.lastMs <= run.endedAtMs) changed.set(node, undefined);
+    }
+    for (const node of run.failedNodes)
+      if (run.endedAtMs > (succeededMs.get(node) ?? 0)) changed.set(node, addFailure(find(node), node, run));
+  }
+  const nowMs = Math.max(...runs.map(({ endedAtMs }) => endedAtMs));
+  for (const [node, { lastMs }] of known)
+    if (lastMs < nowMs - quietMs && !changed.has(node)) changed.set(node, undefined);
+  return changed;
+}
+
+/** An aborted run, or one that is repeated, proves nothing. */
+function isFinal({ status }: Run): boolean {
+  return status !== 'aborted' && status !== 'failed-with-retry' && status !== 'missed';
+}
+
+function addFailure(before: FailingNode | undefined, node: string, { project = '', job, endedAtMs }: Run): FailingNode {
+  const { sinceMs = endedAtMs, lastMs = endedAtMs, jobs = [] } = before ?? {};
+  const path = toJobPath({ project, group: job?.group ?? '', name: job?.name ?? '' });
+  return {
+    node,
+    sinceMs: Math.min(sinceMs, endedAtMs),
+    lastMs: Math.max(lastMs, endedAtMs),
+    jobs: jobs.includes(path) || jobs.length >= maxJobs ? jobs : [...jobs, path],
+  };
+}
+
+const maxJobs = 10;
+const quietMs = 8 * 86_400_000;
+
+/** Reports whether several jobs failed on a node and none has succeeded there since. */
+export function failsEverywhere({ jobs }: FailingNode): boolean {
+  return jobs.length >= 2;
+}
+
+/** In how many more runs each node counts as usual. */
+export type UsualNodes = Readonly<Record<string, number>>;
+
+/** Returns the nodes of the last five runs of a job, after one more run. */
+export function noteUsual(
+  before: UsualNodes | undefined,
+  { succeededOn = [], failedNodes }: Run,
+): UsualNodes | undefined {
+  const nodes = [...new Set([...succeededOn, ...failedNodes])].slice(0, maxNodes);
+  if (nodes.length === 0) return before;
+  const own = new Set(nodes);
+  const known = Object.entries(before ?? {});
+  const others = known.flatMap(([node, left]): [string, number][] =>
+    left > 1 && !own.has(node) ? [[node, left - 1]] : [],
+  );
+  const isSame = others.length === 0 && known.every(([, left]) => left === usualFor) && known.length === nodes.length;
+  if (isSame) return before;
+  return Object.fromEntries([...nodes.map((node): [string, number] => [node, usualFor]), ...others].slice(0, maxNodes));
+}
+
+const usualFor = 5;
+const maxNodes = 100;

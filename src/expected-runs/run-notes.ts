@@ -1,0 +1,60 @@
+import type { Finished } from '../executions/counting/reconcile.ts';
+import type { CommitHook } from '../executions/trace-port.ts';
+import type { LedgerDocument } from '../state/ledger.ts';
+import { noteRuns } from './deciding/notes.ts';
+import type { WatchedJob } from './deciding/watched-job.ts';
+import { toJobDocument, toNodeDocument, toNotedDocument } from './documents.ts';
+import { createNodeNotes, type FailingNode, type NodeChanges, noteUsual } from './risks/nodes.ts';
+import { toSeenRuns } from './seen-runs.ts';
+
+type Recorded = {
+  readonly all: Map<string, WatchedJob>;
+  readonly nodes: Map<string, FailingNode>;
+  readonly noted: { throughMs: number };
+  readonly isBeginning: () => boolean;
+};
+
+/** Records the runs that a transaction counts, for the jobs that may wait for them, and the nodes of all runs. */
+export function createRunNotes({ all, nodes, noted, isBeginning }: Recorded): CommitHook {
+  // Until restarted jobs are written, they must start again after a crash too.
+  const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
+  const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
+  const findChanged = createNodeNotes();
+  return {
+    keep: (project, runs) => {
+      const jobs: WatchedJob[] = [];
+      const byJob = Map.groupBy(runs, ({ job }) => job?.id);
+      for (const [id, ended] of toSeenRuns(runs)) {
+        const job = all.get(id);
+        const later = job && noteNodesOf(noteRuns(job, ended), byJob.get(id) ?? []);
+        if (later !== undefined && later !== job) jobs.push(later);
+      }
+      const changed = findChanged(
+        nodes,
+        runs.map((run) => ({ ...run, project })),
+      );
+      pending.set(runs, { jobs, changed });
+      noted.throughMs = Math.max(noted.throughMs, ...runs.map(({ endedAtMs }) => endedAtMs));
+      const nodeDocuments = [...changed].map(([node, failing]) => toNodeDocument(node, failing));
+      return [...jobs.map(toJobDocument), ...nodeDocuments, ...toNoted()];
+    },
+    readThrough: (endedAtMs) => {
+      if (endedAtMs <= noted.throughMs) return [];
+      noted.throughMs = endedAtMs;
+      return toNoted();
+    },
+    kept: (_project, runs) => {
+      const { jobs = [], changed = [] } = pending.get(runs) ?? {};
+      for (const job of jobs) all.set(job.id, job);
+      for (const [node, failing] of changed) {
+        if (failing === undefined) nodes.delete(node);
+        else nodes.set(node, failing);
+      }
+    },
+  };
+}
+
+function noteNodesOf(job: WatchedJob, runs: readonly Finished[]): WatchedJob {
+  const nodes = runs.reduce(noteUsual, job.nodes);
+  return nodes === undefined || nodes === job.nodes ? job : { ...job, nodes };
+}

@@ -1,0 +1,133 @@
+import type { Router } from 'express';
+import { toTime, toWait } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/format.ts';
+import { toJobPath } from '../../../domain/job-path.ts';
+import type { Pause } from '../../../domain/pause.ts';
+import type { RisksAhead } from '../../../expected-runs/risks/find-risks.ts';
+import {
+  isAnyAtRisk,
+  type RisksTonight,
+  type RunsTonight,
+  type ServerTonight,
+  type Tonight,
+  type TroubleTonight,
+  toHeadline,
+  toServerTonight,
+} from '../../../status/tonight.ts';
+import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { renderPathLink } from '../addresses.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
+
+export type TonightOptions = {
+  readonly servers: () => readonly string[];
+  /** Finds the risks of the next hours; undefined if the schedules of the server are not watched. */
+  readonly risks: (server: string, hours: number, pause: Pause) => Promise<RisksAhead | undefined>;
+  readonly silence: FindSilence;
+  readonly shareByName?: PageTurns['shareByName'];
+};
+
+/** `/tonight` and `/api/tonight`: the coming runs that known trouble awaits, of all servers or of one. */
+export function tonightRoutes(options: TonightOptions): Router {
+  const { servers, silence, risks, shareByName = unsharedTurns.shareByName } = options;
+  const router = createRoutes();
+  // One result for each horizon: the key holds both.
+  const find = shareByName(async (key, pause) => {
+    const [, hours = '', server = ''] = /^(\d+) (.*)$/s.exec(key) ?? [];
+    return toServerTonight(server, await risks(server, Number(hours), pause), silence(server));
+  });
+  router.get(['/tonight', '/api/tonight'], async ({ query, path }, response) => {
+    response.set('cache-control', 'no-store');
+    const refuse = (status: number, text: string): void => {
+      response.status(status).type('text/plain').send(`${text}\n`);
+    };
+    const hours = query['hours'] === undefined ? defaultHours : Number(query['hours']);
+    const named = typeof query['server'] === 'string' && query['server'] !== '' ? query['server'] : undefined;
+    const names = named === undefined ? servers() : servers().filter((name) => name === named);
+    if (!Number.isInteger(hours) || hours < 1 || hours > 24) return refuse(400, 'hours: is not a number from 1 to 24');
+    if (names.length === 0)
+      return refuse(404, `No server is named ${JSON.stringify(named)}. Known: ${servers().join(', ')}`);
+    const found: ServerTonight[] = [];
+    for (const name of names) found.push(await find(`${hours} ${name}`));
+    const tonight = { hours, servers: found };
+    if (path === '/api/tonight') response.json(tonight);
+    else {
+      const body = renderTonight(tonight, toRoot({ path }));
+      response.send(renderPage({ title: 'Tonight', notice: renderSilence(names, silence), body, path }));
+    }
+  });
+  return router;
+}
+
+const defaultHours = 12;
+
+function renderTonight(tonight: Tonight, root: string): Html {
+  const isAny = isAnyAtRisk(tonight);
+  const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
+  const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
+<p class="note">Runs that schedules let expect, and trouble that is already known. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
+${tonight.servers.map((server) => renderServer(server, { root, isOnly: tonight.servers.length === 1 }))}`;
+}
+
+type About = { readonly root: string; readonly isOnly: boolean };
+
+function renderServer({ server, unknown, risks }: ServerTonight, { root, isOnly }: About): Html {
+  const state =
+    risks === null ? 'not known' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
+  const title = isOnly ? undefined : html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
+  const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
+  if (risks === null) return html`<section>${title}${why}</section>\n`;
+  const { troubles, troubles_left_out: leftOut } = risks;
+  const rest = leftOut === 0 ? undefined : html`<p class="note">and ${leftOut.toLocaleString('en')} more.</p>\n`;
+  const none = troubles.length > 0 ? undefined : html`<p class="good">✓ No run meets known trouble.</p>\n`;
+  return html`<section>
+${title}${why}${none}${troubles.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${rest}${renderUnjudged(risks)}</section>
+`;
+}
+
+type Place = { readonly server: string; readonly root: string };
+
+function renderTrouble(trouble: TroubleTonight, risks: RisksTonight, place: Place): Html {
+  const own = risks.runs.filter(({ reasons, subject }) => reasons[0] === trouble.reason && subject === trouble.subject);
+  const more = own.length - maxShown;
+  const rest = more > 0 ? html`<p class="note">and ${toCount(more, 'more job')}.</p>\n` : undefined;
+  const below = own.length === 0 ? ' Its runs are listed with worse trouble.' : '';
+  const table =
+    own.length === 0
+      ? undefined
+      : html`<table>
+<thead><tr><th>Job</th><th>First</th><th class="number">Runs</th><th>Also</th></tr></thead>
+<tbody>${own.slice(0, maxShown).map((runs) => renderRuns(runs, Date.parse(risks.now), place))}</tbody>
+</table>
+`;
+  return html`<h3>${trouble.sentence}</h3>
+<p class="note">Seen from: ${trouble.evidence}.${below}</p>
+${table}${rest}`;
+}
+
+const maxShown = 50;
+
+function renderRuns(runs: RunsTonight, nowMs: number, { server, root }: Place): Html {
+  const [, ...also] = runs.reasons;
+  const firstMs = Date.parse(runs.first);
+  const critical = runs.critical ? html` <strong class="bad">critical</strong>` : undefined;
+  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(runs), root)}${critical}</th><td data-is="First" class="brief">${toTime(firstMs, nowMs)}, ${toWait(firstMs, nowMs)}</td><td data-is="Runs" class="number">${runs.count}</td><td data-is="Also" class="${also.length === 0 ? 'none' : ''}">${also.map((reason) => reason.replaceAll('_', ' ')).join(', ')}</td></tr>
+`;
+}
+
+function renderUnjudged({
+  not_judged: { runs, jobs_without_times: jobs, of_projects_off: off },
+}: RisksTonight): Html | undefined {
+  const parts = [
+    ...(runs === 0 ? [] : [`${toCount(runs, 'run')} of jobs whose runs or nodes are not known`]),
+    ...(jobs === 0
+      ? []
+      : [
+          `${toCount(jobs, 'job')} without known times${off === 0 ? '' : `, ${off} of them in projects that are switched off`}`,
+        ]),
+  ];
+  return parts.length === 0 ? undefined : html`<p class="note">Not judged: ${parts.join('; ')}.</p>\n`;
+}

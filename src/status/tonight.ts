@@ -1,0 +1,131 @@
+import { toTime } from '../domain/ages.ts';
+import { toCount } from '../domain/format.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import type { RisksAhead, RunsAtRisk, TroubleAhead } from '../expected-runs/risks/find-risks.ts';
+import type { Elsewhere } from './status.ts';
+import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
+
+/** The coming runs at risk; times are text, as in JSON. */
+export type Tonight = { readonly hours: number; readonly servers: readonly ServerTonight[] };
+
+export type ServerTonight = {
+  readonly server: string;
+  /** Why nothing is known of its runs, or what is known is old; null if all is well. */
+  readonly unknown: string | null;
+  readonly risks: RisksTonight | null;
+};
+
+export type RisksTonight = {
+  readonly now: string;
+  readonly until: string;
+  readonly expected: number;
+  readonly at_risk: number;
+  /** Runs of jobs of which no run or no node is known, jobs without known times, and those of them that a switch of their project keeps off. */
+  readonly not_judged: { readonly runs: number; readonly jobs_without_times: number; readonly of_projects_off: number };
+  readonly troubles: readonly TroubleTonight[];
+  readonly troubles_left_out: number;
+  readonly runs: readonly RunsTonight[];
+  readonly runs_left_out: number;
+};
+
+export type TroubleTonight = {
+  readonly reason: string;
+  readonly subject: string;
+  readonly since: string | null;
+  readonly evidence: string;
+  readonly runs: number;
+  readonly jobs: number;
+  readonly first: string;
+  readonly sentence: string;
+};
+
+/** The runs of one job that the same trouble awaits. */
+export type RunsTonight = {
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly critical: boolean;
+  readonly first: string;
+  readonly last: string;
+  readonly count: number;
+  /** Worst first. */
+  readonly reasons: readonly string[];
+  /** The subject of the worst trouble. */
+  readonly subject: string;
+};
+
+export function toServerTonight(
+  server: string,
+  risks: RisksAhead | undefined,
+  silence: Silence | Elsewhere | undefined,
+): ServerTonight {
+  if (silence !== undefined && 'watcher' in silence) return { server, unknown: toWatcherText(silence), risks: null };
+  const quiet = silence === undefined ? null : `${toSilenceText(silence)}; what follows is as of then`;
+  if (risks === undefined) return { server, unknown: notWatched, risks: null };
+  // Before the first list of jobs.
+  if (risks.jobCount === 0) return { server, unknown: quiet ?? 'no scheduled job is watched yet', risks: null };
+  return { server, unknown: quiet, risks: toRisksTonight(risks) };
+}
+
+const notWatched = 'its schedules are not watched: the collectors schedule and executions have to be on';
+
+function toRisksTonight(risks: RisksAhead): RisksTonight {
+  const { nowMs, untilMs, expected, atRisk, unjudged, untimed, troubles, runs } = risks;
+  return {
+    now: toIso(nowMs),
+    until: toIso(untilMs),
+    expected,
+    at_risk: atRisk,
+    not_judged: { runs: unjudged, jobs_without_times: untimed.count, of_projects_off: untimed.switchedOff },
+    troubles: troubles.slice(0, maxTroubles).map((trouble) => toTrouble(trouble, risks)),
+    troubles_left_out: Math.max(0, troubles.length - maxTroubles),
+    runs: runs.slice(0, maxRuns).map(toRuns),
+    runs_left_out: Math.max(0, runs.length - maxRuns),
+  };
+}
+
+const maxTroubles = 100;
+const maxRuns = 500;
+
+function toTrouble(trouble: TroubleAhead, { nowMs, untilMs }: RisksAhead): TroubleTonight {
+  const { reason, subject, sinceMs, evidence, text, count, jobCount, firstMs, firstJob } = trouble;
+  const since = sinceMs === undefined ? '' : ` since ${toTime(sinceMs, nowMs)}`;
+  const first = `${toTime(firstMs, nowMs)} ${toJobPath(firstJob)}`;
+  const sentence = `${text}${since}: ${toCount(count, 'run')} before ${toTime(untilMs, nowMs)}, ${count === 1 ? '' : 'first '}${first}`;
+  return {
+    reason,
+    subject,
+    since: sinceMs === undefined ? null : toIso(sinceMs),
+    evidence,
+    runs: count,
+    jobs: jobCount,
+    first: toIso(firstMs),
+    sentence,
+  };
+}
+
+function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {
+  return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };
+}
+
+function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** Reports whether any run is at risk; undefined if that is not known of any server. */
+export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
+  if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
+  return servers.every(({ risks }) => risks !== null) && servers.length > 0 ? false : undefined;
+}
+
+export function toHeadline(tonight: Tonight): string {
+  const known = tonight.servers.flatMap(({ risks }) => risks ?? []);
+  const [atRisk, expected] = [known.map((one) => one.at_risk), known.map((one) => one.expected)].map(toSum);
+  const within = `expected within ${tonight.hours} h`;
+  if (known.length === 0) return `The runs ${within} are not known`;
+  return `${atRisk?.toLocaleString('en')} of ${toCount(expected ?? 0, 'run')} ${within} ${atRisk === 1 ? 'is' : 'are'} at risk`;
+}
+
+function toSum(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
+import type { FailingNode } from '../../../src/expected-runs/risks/nodes.ts';
+import { hourMs, job, minuteMs, nowMs, risksOf } from './some-risks.ts';
+
+const since = (value: string, ago: number) => [{ value, fromMs: nowMs - ago, throughMs: nowMs }];
+
+describe('expected-runs/risks/find-risks', () => {
+  it('finds nothing where all is well', async () => {
+    expect(await risksOf([job('a', [10, 20, 13 * 60])])).toMatchObject({
+      expected: 2,
+      atRisk: 0,
+      troubles: [],
+      runs: [],
+    });
+  });
+
+  it('lists all runs of a passive server, from its first reading on', async () => {
+    const sources = new Map([[sourceKeys.mode(), since('passive', hourMs)]]);
+    const found = await risksOf(
+      [job('a', [10, 20]), job('critical', [5]), job('off', [1], { off: [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] })],
+      { sources },
+    );
+    expect(found).toMatchObject({ jobCount: 3, expected: 3, atRisk: 3 });
+    expect(found.troubles).toMatchObject([
+      {
+        reason: 'passive',
+        subject: '',
+        sinceMs: nowMs - hourMs,
+        count: 3,
+        jobCount: 2,
+        firstJob: { name: 'critical' },
+      },
+    ]);
+    expect(found.runs).toMatchObject([
+      { job: { name: 'critical' }, isCritical: true, count: 1 },
+      {
+        job: { name: 'a' },
+        isCritical: false,
+        count: 2,
+        firstMs: nowMs + 10 * minuteMs,
+        lastMs: nowMs + 20 * minuteMs,
+      },
+    ]);
+  });
+
+  it.each(['executions_disabled', 'schedule_disabled'] as const)(
+    'lists the known times of a project that has %s, and counts jobs without known times',
+    async (reason) => {
+      const sources = new Map([[sourceKeys.project('pay'), since(reason, hourMs)]]);
+      const found = await risksOf([job('a', [10]), job('new', undefined), job('b', [10], { project: 'shop' })], {
+        sources,
+      });
+      expect(found).toMatchObject({ atRisk: 1, untimed: { count: 1, switchedOff: 1 } });
+      expect(found.troubles).toMatchObject([{ reason, subject: 'pay', count: 1 }]);
+    },
+  );
+
+  it('lists a job whose last three runs failed, since the first of them', async () => {
+    const failedMs = [3, 2, 1].map((hours) => nowMs - (4 - hours) * hourMs);
+    const facts = (consecutiveFailures: number) => () => ({ consecutiveFailures, failedMs, lastFailedId: 7 });
+    expect((await risksOf([job('a', [10])], { factsOf: facts(2) })).atRisk).toBe(0);
+    expect((await risksOf([job('a', [10])], { factsOf: facts(3) })).troubles).toMatchObject([
+      {
+        reason: 'job_failing',
+        subject: 'pay/a',
+        sinceMs: nowMs - 3 * hourMs,
+        evidence: 'its last 3 runs failed, the last is #7',
+      },
+    ]);
+  });
+
+  it('counts runs of a job of which no run is known, or no node', async () => {
+    expect(await risksOf([job('a', [10, 20])], { factsOf: () => undefined })).toMatchObject({ atRisk: 0, unjudged: 2 });
+    const { nodes: _none, ...unplaced } = job('a', [10, 20]);
+    expect(await risksOf([unplaced])).toMatchObject({ atRisk: 0, unjudged: 2 });
+  });
+
+  it('lists the jobs whose usual nodes fail in several jobs', async () => {
+    const failing = (node: string, ...jobs: readonly string[]): [string, FailingNode] => [
+      node,
+      { node, sinceMs: nowMs - hourMs, lastMs: nowMs, jobs },
+    ];
+    const nodes = new Map([failing('db03', 'pay/x', 'pay/y'), failing('db01', 'pay/x')]);
+    const jobs = [job('a', [10], { nodes: { db01: 5, db03: 1 } }), job('b', [10])];
+    const found = await risksOf(jobs, { nodes });
+    expect(found.troubles).toMatchObject([
+      {
+        reason: 'node_failing',
+        subject: 'db03',
+        text: 'db03 fails everywhere',
+        evidence: 'pay/x and pay/y failed there, and none has succeeded since',
+        sinceMs: nowMs - hourMs,
+        count: 1,
+      },
+    ]);
+    expect(found.runs).toMatchObject([{ job: { name: 'a' } }]);
+  });
+
+  it('lists the starts that meet the run before, unless several are allowed', async () => {
+    const durationMs = () => 12 * minuteMs;
+    const times = [0.5, 10, 20, 30, 60];
+    const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
+    const found = await risksOf([job('a', times)], { durationMs, running });
+    // The run under way ends in 11 min; the one at 20 min lasts beyond 30.
+    expect(found.runs).toMatchObject([{ count: 3, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
+    expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
+  });
+
+  it('lists the starts for which there are too few threads, once with all reasons, the worst first', async () => {
+    const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
+    const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
+    const found = await risksOf([job('a', [9, 10, 11]), job('b', [10, 11])], { crowds, factsOf });
+    expect(found).toMatchObject({ expected: 5, atRisk: 3 });
+    expect(found.runs.map(({ job: { name }, reasons, count }) => [name, reasons, count])).toEqual([
+      ['a', ['saturated'], 1],
+      ['b', ['job_failing', 'saturated'], 1],
+      ['b', ['job_failing'], 1],
+    ]);
+  });
+
+  it('lists the runs of a member that no longer answers, while the server does', async () => {
+    const contact: [string, ReturnType<typeof since>] = [sourceKeys.contact, since('answered', hourMs)];
+    const heard = (agoMs: number): [string, ReturnType<typeof since>] => [
+      sourceKeys.member('m1'),
+      [{ value: 'answered', fromMs: 0, throughMs: nowMs - agoMs }],
+    ];
+    const owned = [job('a', [10], { ownerUuid: 'm1' }), job('b', [10], { ownerUuid: 'never-seen' })];
+    expect((await risksOf(owned, { sources: new Map([contact, heard(60_000)]) })).atRisk).toBe(0);
+    expect((await risksOf(owned, { sources: new Map([heard(hourMs)]) })).atRisk).toBe(0);
+    expect((await risksOf(owned, { sources: new Map([contact, heard(hourMs)]) })).runs).toMatchObject([
+      { job: { name: 'a' }, reasons: ['owner_gone'] },
+    ]);
+  });
+});

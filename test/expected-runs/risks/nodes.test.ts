@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createNodeNotes,
+  type FailingNode,
+  failsEverywhere,
+  noteUsual,
+} from '../../../src/expected-runs/risks/nodes.ts';
+
+type Run = Parameters<ReturnType<typeof createNodeNotes>>[1][number];
+
+function run(name: string, endedAtMs: number, nodes: Partial<Run>): Run {
+  const job = { id: name, name, group: '', averageDurationMs: undefined };
+  return { status: 'failed', project: 'pay', job, endedAtMs, failedNodes: [], ...nodes };
+}
+
+/** Notes transactions of runs, each of which is committed. */
+function noteAll(...transactions: readonly (readonly Run[])[]): ReadonlyMap<string, FailingNode> {
+  const note = createNodeNotes();
+  const known = new Map<string, FailingNode>();
+  for (const runs of transactions) {
+    for (const [node, failing] of note(known, runs)) {
+      if (failing === undefined) known.delete(node);
+      else known.set(node, failing);
+    }
+  }
+  return known;
+}
+
+const a = run('a', 10, { failedNodes: ['db03'] });
+const b = run('b', 20, { failedNodes: ['db03'], succeededOn: ['db01'] });
+const well = (endedAtMs: number): Run => run('c', endedAtMs, { status: 'succeeded', succeededOn: ['db03'] });
+
+describe('expected-runs/risks/nodes', () => {
+  it('remembers the jobs that failed on a node since its last success, in whatever order they are read', () => {
+    const expected = { node: 'db03', sinceMs: 10, lastMs: 20, jobs: expect.arrayContaining(['pay/a', 'pay/b']) };
+    for (const order of [[[a, b]], [[b, a]], [[b], [a]], [[well(5)], [b], [a]]]) {
+      expect([...noteAll(...order).values()]).toEqual([expected]);
+    }
+  });
+
+  it('forgets a node at its first success after the failures, and no earlier', () => {
+    expect(noteAll([a], [b], [well(15)]).size).toBe(1);
+    expect(noteAll([a], [b], [well(20)]).size).toBe(0);
+    // Pages come newest first.
+    expect(noteAll([well(30)], [a, b]).size).toBe(0);
+  });
+
+  it('needs two jobs, and ignores runs that were aborted or are repeated', () => {
+    const isBroken = (...runs: readonly Run[]) => [...noteAll(runs).values()].some(failsEverywhere);
+    expect(isBroken(a, { ...a, endedAtMs: 12 })).toBe(false);
+    expect(isBroken(a, { ...b, status: 'aborted' })).toBe(false);
+    expect(isBroken(a, { ...b, status: 'failed-with-retry' })).toBe(false);
+    expect(isBroken(a, b)).toBe(true);
+    expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
+  });
+
+  it('forgets a node that has not been used for a week', () => {
+    const dayMs = 86_400_000;
+    expect(noteAll([a, b], [run('x', 7 * dayMs, {})]).size).toBe(1);
+    expect(noteAll([a, b], [run('x', 9 * dayMs, {})]).size).toBe(0);
+  });
+
+  it('takes the nodes of the last five runs as usual', () => {
+    const on = (...succeededOn: readonly string[]): Run => run('a', 1, { succeededOn });
+    const names = (runs: readonly Run[]) => Object.keys(runs.reduce(noteUsual, undefined) ?? {}).sort();
+    expect(names([on('x'), on('y'), on('y'), on('y'), on('y')])).toEqual(['x', 'y']);
+    expect(names([on('x'), on('y'), on('y'), on('y'), on('y'), on('y')])).toEqual(['y']);
+    expect(names([on('x'), run('a', 1, { failedNodes: ['z'] }), on()])).toEqual(['x', 'z']);
+    const same = noteUsual(undefined, on('x', 'y'));
+    expect(noteUsual(same, on('y', 'x'))).toBe(same);
+  });
+});

@@ -1,0 +1,58 @@
+import { noPause } from '../../../src/domain/pause.ts';
+import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
+import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { findRisks, type RisksAhead, type RisksInput } from '../../../src/expected-runs/risks/find-risks.ts';
+
+export const nowMs = Date.UTC(2026, 10, 22, 18);
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+
+/** A job that starts at these distances from now, in minutes. */
+export function job(
+  name: string,
+  inMinutes: readonly number[] | undefined,
+  fields: Partial<WatchedJob> = {},
+): WatchedJob {
+  const timetable: Timetable | undefined = inMinutes && {
+    source: 'forecast',
+    askedAtMs: nowMs - minuteMs,
+    untilMs: nowMs + 24 * hourMs,
+    timesMs: inMinutes.map((minutes) => nowMs + minutes * minuteMs),
+    confirmedMs: 0,
+  };
+  return {
+    id: name,
+    project: 'pay',
+    group: '',
+    name,
+    sinceMs: 0,
+    decidedMs: 0,
+    listedAtMs: nowMs,
+    off: [],
+    runs: [],
+    verdicts: [],
+    nodes: { db01: 5 },
+    ...(timetable && { timetable }),
+    ...fields,
+  };
+}
+
+/** Finds the risks of the next 12 hours; by default, all jobs have run well and quickly. */
+export function risksOf(jobs: readonly WatchedJob[], input: Partial<RisksInput> = {}): Promise<RisksAhead> {
+  return findRisks(
+    {
+      jobs,
+      nowMs,
+      untilMs: nowMs + 12 * hourMs,
+      sources: new Map(),
+      factsOf: () => ({ consecutiveFailures: 0 }),
+      durationMs: () => 1000,
+      nodes: new Map(),
+      running: new Map(),
+      crowds: [],
+      isCritical: (path) => path.includes('critical'),
+      ...input,
+    },
+    noPause,
+  );
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
+import { ownerRoute } from '../../src/http/pages/owner-page.ts';
+import { tonightRoutes } from '../../src/http/pages/tonight/tonight-page.ts';
+import type { Tonight } from '../../src/status/tonight.ts';
+import { runHere } from '../commands/run-cli.ts';
+import { hourMs, job, nowMs, risksOf } from '../expected-runs/risks/some-risks.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { silence } from './some-jobs.ts';
+
+const passive = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
+
+/** A server with trouble, one without, and one that is not watched. */
+async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark']) {
+  const jobs = [job('beat', [1, 2, 3]), job('critical', [70]), job('new', undefined)];
+  const risks = {
+    prod: await risksOf(jobs, { sources: passive }),
+    test: await risksOf([job('a', [1]), job('b', [2])], { factsOf: () => undefined }),
+  };
+  return serve([
+    ownerRoute({ servers: () => servers, watcherOf: (server) => ({ is: server === 'away' ? 'nobody' : 'us' }) }),
+    tonightRoutes({
+      servers: () => servers,
+      risks: async (server) => risks[server as keyof typeof risks],
+      silence,
+    }),
+  ]);
+}
+
+const troubled = [
+  'the server is passive since 17:00 UTC: 4 runs before 2026-11-23 06:00 UTC, first 18:01 UTC pay/beat',
+  'pay/beat',
+];
+
+describe('http/tonight', () => {
+  it('shows trouble as headings, each run once, and what is not judged', async () => {
+    const { ask } = await serveTonight();
+    const lines = toText((await ask('/tonight')).body).split('\n');
+    expect(lines).toEqual([
+      '✗4 of 6 runs expected within 12 h are at risk',
+      'Runs that schedules let expect, and trouble that is already known. Other horizons: 6 h, 24 h.',
+      'prod 4 runs at risk',
+      troubled[0],
+      'Seen from: execution-mode; fix: set the execution mode of the server to active.',
+      'Job | First | Runs | Also',
+      'pay/beat | 18:01 UTC, in 60 s | 3 |',
+      'pay/critical critical | 19:10 UTC, in 70 min | 1 |',
+      'Not judged: 1 job without known times.',
+      'test nothing at risk',
+      '✓ No run meets known trouble.',
+      'Not judged: 2 runs of jobs whose runs or nodes are not known.',
+      'dark not known',
+      '– its schedules are not watched: the collectors schedule and executions have to be on.',
+    ]);
+  });
+
+  it('answers with the same as JSON, with times in ISO UTC', async () => {
+    const { ask } = await serveTonight();
+    const { hours, servers } = JSON.parse((await ask('/api/tonight?server=prod&hours=6')).body) as Tonight;
+    expect(hours).toBe(6);
+    expect(servers).toMatchObject([
+      {
+        server: 'prod',
+        unknown: null,
+        risks: {
+          now: '2026-11-22T18:00:00.000Z',
+          expected: 4,
+          at_risk: 4,
+          not_judged: { runs: 0, jobs_without_times: 1, of_projects_off: 0 },
+          troubles: [{ reason: 'passive', since: '2026-11-22T17:00:00.000Z', runs: 4, jobs: 2, sentence: troubled[0] }],
+          runs: [
+            { name: 'beat', count: 3, reasons: ['passive'] },
+            { name: 'critical', critical: true },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['/tonight?hours=25', 400],
+    ['/api/tonight?hours=0', 400],
+    ['/api/tonight?hours=x', 400],
+    ['/api/tonight?server=other', 404],
+  ])('refuses %s with %i', async (path, status) => {
+    expect((await (await serveTonight()).ask(path)).status).toBe(status);
+  });
+
+  it('leads to the exporter that watches the server', async () => {
+    const { ask } = await serveTonight(['prod', 'away']);
+    expect((await ask('/tonight?server=away')).status).toBe(503);
+    expect((await ask('/api/tonight?server=away')).status).toBe(503);
+    expect((await ask('/tonight')).status).toBe(200);
+  });
+
+  it('has a command that exits with 1 if something is at risk, 0 if not, and 2 if that is not known', async () => {
+    const { url } = await serveTonight();
+    const ask = (...words: readonly string[]) => runHere(['tonight', ...words, `--url=${url}`]);
+    expect(await ask('prod')).toMatchObject({
+      code: 1,
+      stdout: `4 of 4 runs expected within 12 h are at risk.
+${troubled[0]}
+  2026-11-22T18:01:00.000Z  pay/beat ×3
+  2026-11-22T19:10:00.000Z  pay/critical [critical]
+`,
+    });
+    expect(await ask('test', '--hours=6')).toMatchObject({
+      code: 0,
+      stdout: '0 of 2 runs expected within 6 h are at risk.\n',
+    });
+    expect((await ask('dark')).code).toBe(2);
+    expect(await ask('other')).toMatchObject({
+      code: 2,
+      stderr: 'No server is named "other". Known: prod, test, dark\n',
+    });
+    expect(JSON.parse((await ask('prod', '--json')).stdout)).toMatchObject({
+      hours: 12,
+      servers: [{ server: 'prod' }],
+    });
+  });
+});
