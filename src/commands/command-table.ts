@@ -95,6 +95,14 @@ export const commandWords: readonly CommandRow[] = [
     load: async () => (await import('./tonight.ts')).tonight,
   },
   {
+    name: 'window',
+    help: 'Print when a server can be restarted, from the running daemon: 0 without touching a run, 1 touching the fewest, 2 unknown.',
+    usage: 'SERVER',
+    examples: ['window prod --for=30m', 'window prod --for=2h --within=12h --count=1 --json'],
+    positionals: 1,
+    load: async () => (await import('./window.ts')).window,
+  },
+  {
     name: 'quarantine',
     help: 'List, retry or drop quarantined traces through the running daemon.',
     usage: 'list|retry|drop [SERVER/ID...]',
@@ -126,7 +134,7 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print the help, or that of the command in front of it.' },
   { name: 'help-all', help: 'Print every option.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'why', 'tonight', 'quarantine'] },
+  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'why', 'tonight', 'window', 'quarantine'] },
   {
     name: 'live',
     help: 'Also send a test trace, write to the state directory, compare clocks, and show when tokens expire.',
@@ -174,12 +182,20 @@ export const commandFlags: readonly CommandFlag[] = [
     commands: ['traceparent'],
   },
   { name: 'hours', placeholder: 'N', help: 'Hours to look ahead, from 1 to 24; 12 by default.', commands: ['tonight'] },
+  { name: 'for', placeholder: 'DURATION', help: 'How long the window lasts; 30m by default.', commands: ['window'] },
+  {
+    name: 'within',
+    placeholder: 'DURATION',
+    help: 'How far the start of the window may be away; 24h by default.',
+    commands: ['window'],
+  },
+  { name: 'count', placeholder: 'N', help: 'Number of windows; 3 by default.', commands: ['window'] },
   { name: 'overwrite', help: 'Replace what the target has of the same servers.', commands: ['migrate'] },
   { name: 'all', help: 'Apply to all quarantined traces.', commands: ['quarantine'] },
   {
     name: 'url',
     placeholder: 'URL',
     help: 'URL of the daemon, if different from the configuration.',
-    commands: ['why', 'tonight', 'quarantine'],
+    commands: ['why', 'tonight', 'window', 'quarantine'],
   },
 ];

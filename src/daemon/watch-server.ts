@@ -7,6 +7,7 @@ import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
+import type { WindowWish } from '../expected-runs/risks/find-windows.ts';
 import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
@@ -61,6 +62,8 @@ export type WatchedServer = {
   readonly changes: Pick<Changes, 'list' | 'dropped' | 'serverNowMs'> | undefined;
   /** The runs of the next hours that known trouble awaits; undefined if the collector is off. */
   readonly risks: (hours: number, pause: Pause) => ReturnType<ExpectedRuns['risks']> | undefined;
+  /** The times at which the server can best be restarted; undefined if the collector is off. */
+  readonly windows: (wish: WindowWish, pause: Pause) => ReturnType<ExpectedRuns['windows']> | undefined;
   /** A running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
@@ -143,6 +146,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     scheduled: () => expected?.scheduled() ?? [],
     schedule: (pause) => expected?.schedule(pause),
     changes,
+    windows: (wish, pause) => expected?.windows(wish, pause),
     risks: (hours, pause) => expected?.risks(hours, pause),
     job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],

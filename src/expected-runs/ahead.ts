@@ -1,4 +1,6 @@
+import { toJobPath } from '../domain/job-path.ts';
 import type { Pause } from '../domain/pause.ts';
+import { type Blocker, findServerBlockers } from './deciding/blockers.ts';
 import {
   type Crowd,
   type JobStart,
@@ -7,11 +9,18 @@ import {
   type RunUnderWay,
 } from './deciding/hours-ahead.ts';
 import { isProjectOff } from './deciding/sources.ts';
-import { timesWithin } from './deciding/timetable.ts';
-import { isOff } from './deciding/watched-job.ts';
+import { type Timetable, timesWithin } from './deciding/timetable.ts';
+import { isOff, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import { findRisks, type RisksAhead } from './risks/find-risks.ts';
+import {
+  type ExpectedJob,
+  findWindows,
+  type QuietWindow,
+  type RunGoingOn,
+  type WindowWish,
+} from './risks/find-windows.ts';
 import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
@@ -23,7 +32,7 @@ type AheadOptions = {
 };
 
 /** Plans the next day: the runs under way, and the starts in the timetables of all jobs. */
-export function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<PlannedAhead> {
+function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<PlannedAhead> {
   return planHoursAhead({
     startsWithin: toStarts({ jobs, port, notes }),
     underWay: toUnderWay(port),
@@ -39,8 +48,26 @@ type RisksOptions = AheadOptions & {
   readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
 };
 
+/** The last plan, and what is computed from it for pages. */
+export function createOutlook(options: RisksOptions) {
+  let ahead: (PlannedAhead & { readonly atMs: number; readonly threads: number | undefined }) | undefined;
+  return {
+    plan: async (pause: Pause): Promise<PlannedAhead> => {
+      const { notes } = options;
+      const atMs = notes.serverNowMs();
+      const planned = await lookAhead(options, pause);
+      ahead = { ...planned, atMs, threads: notes.threads() };
+      return planned;
+    },
+    ahead: () => ahead,
+    exceededMs: () => ahead?.day.exceededMs,
+    risks: (hours: number, pause: Pause) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause),
+    windows: (wish: WindowWish, pause: Pause) => lookForWindows(options, wish, pause),
+  };
+}
+
 /** Finds the runs of the next hours that known trouble awaits; crowds are from the last plan. */
-export function lookForRisks(
+function lookForRisks(
   { jobs, port, notes, settings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
   pause: Pause,
@@ -63,17 +90,82 @@ export function lookForRisks(
   );
 }
 
-/** Returns the expected starts; a run of unknown duration counts for one moment. */
-function toStarts({ jobs, port, notes }: AheadOptions): (fromMs: number, toMs: number) => readonly JobStart[] {
-  const expected = [...jobs.all.values()].flatMap((job) => {
+/** The quiet windows of a server. Times are the server's. */
+export type WindowsAhead = {
+  readonly nowMs: number;
+  readonly windows: readonly QuietWindow[];
+  /** Set while the server is passive: no schedule starts a job. */
+  readonly passive: Blocker | undefined;
+  readonly running: readonly RunGoingOn[];
+  /** Runs under way that take longer than usual: when they end is not known. */
+  readonly overdue: number;
+  readonly jobCount: number;
+  /** Jobs whose starts, or whose durations, are not known. */
+  readonly untimed: number;
+  readonly unmeasured: number;
+};
+
+/** Finds the times at which a server can best be restarted. */
+async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pause): Promise<WindowsAhead> {
+  const { jobs, port, notes, settings } = options;
+  const nowMs = notes.serverNowMs();
+  const passive = findServerBlockers(notes.all(), nowMs).find(({ reason }) => reason === 'passive');
+  const expected = listExpected(options);
+  const runs = toUnderWay(port).map(({ endMs, job }) => ({
+    endMs,
+    job,
+    isCritical: settings.isCriticalJob(toJobPath(job)),
+  }));
+  const coming =
+    passive === undefined ? [...expected.map((one) => toExpectedJob(one, settings)), ...listOneTime(options)] : [];
+  const there = [...jobs.all.values()].filter(({ goneAtMs }) => goneAtMs === undefined);
+  return {
+    nowMs,
+    windows: await findWindows({ ...wish, nowMs, running: runs, jobs: coming }, pause),
+    passive,
+    running: runs,
+    overdue: runs.filter(({ endMs }) => endMs <= nowMs).length,
+    jobCount: there.length,
+    untimed: there.filter((job) => job.timetable === undefined && !isOff(job)).length,
+    unmeasured: expected.filter(({ durationMs }) => durationMs === undefined).length,
+  };
+}
+
+function toExpectedJob({ job, timetable, durationMs }: Expected, settings: RisksOptions['settings']): ExpectedJob {
+  const isCritical = settings.isCriticalJob(toJobPath(job));
+  return { job, isCritical, durationMs, startsWithin: (fromMs, toMs) => timesWithin(timetable, fromMs, toMs) };
+}
+
+/** Runs that somebody scheduled for one time. */
+function listOneTime({ port, settings }: RisksOptions): readonly ExpectedJob[] {
+  return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
+    if (status !== 'scheduled' || !Number.isFinite(startedAtMs)) return [];
+    const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
+    const durationMs = port.durationMs(project, names.group, names.name);
+    const startsWithin = (fromMs: number, toMs: number) =>
+      startedAtMs > fromMs && startedAtMs <= toMs ? [startedAtMs] : [];
+    return [{ job: names, isCritical: settings.isCriticalJob(toJobPath(names)), durationMs, startsWithin }];
+  });
+}
+
+type Expected = { readonly job: WatchedJob; readonly timetable: Timetable; readonly durationMs: number | undefined };
+
+/** Lists the jobs that their schedules are expected to start. */
+function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] {
+  return [...jobs.all.values()].flatMap((job) => {
     const { timetable, project, group, name } = job;
     const isQuiet = job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), project);
     if (timetable === undefined || isQuiet) return [];
-    return [{ job, timetable, durationMs: port.durationMs(project, group, name) ?? 0 }];
+    return [{ job, timetable, durationMs: port.durationMs(project, group, name) }];
   });
+}
+
+/** Returns the expected starts; a run of unknown duration counts for one moment. */
+function toStarts(options: AheadOptions): (fromMs: number, toMs: number) => readonly JobStart[] {
+  const expected = listExpected(options);
   return (fromMs, toMs) => {
     const starts: JobStart[] = [];
-    for (const { job, timetable, durationMs } of expected) {
+    for (const { job, timetable, durationMs = 0 } of expected) {
       for (const atMs of timesWithin(timetable, fromMs, toMs)) starts.push({ atMs, durationMs, job });
     }
     return starts;

@@ -15,13 +15,12 @@ import {
   toForgottenTally,
   toHoursDocument,
   toJobDocument,
-  toNodeDocument,
   toSourceDocument,
   toTallyDocument,
 } from './documents.ts';
 import type { ExecutionsPort } from './executions-port.ts';
-import type { FailingNode, FailingNodes } from './risks/nodes.ts';
-import { createRunNotes } from './run-notes.ts';
+import type { FailingNodes } from './risks/nodes.ts';
+import { createKeptNodes, createRunNotes } from './run-notes.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
 
@@ -70,10 +69,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const { port, notes, settings } = options;
   const all = new Map<string, WatchedJob>();
   const tallies = new Map<string, Tally>();
-  const nodes = new Map<string, FailingNode>();
+  const nodes = createKeptNodes();
   const noted = { throughMs: 0 };
-  /** Stored nodes that may work again: their runs were counted while nothing was recorded here. */
-  let staleNodes: readonly string[] = [];
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
   /** Jobs that start again, to be written by the next transaction. */
@@ -82,8 +79,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   async function load(): Promise<void> {
     const kept = await readAll(options);
     for (const [key, tally] of kept.tallies) tallies.set(key, tally);
-    if (kept.isUnnoted) staleNodes = [...kept.nodes.keys()];
-    else for (const [node, failing] of kept.nodes) nodes.set(node, failing);
+    nodes.load(kept);
     hours = kept.hours;
     noted.throughMs = kept.notedThroughMs ?? 0;
     for (const { job } of kept.judged) all.set(job.id, job);
@@ -95,10 +91,9 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     await port.commit(() => {
       Object.assign(made, beginNow(make(), tallies, options));
       const sources = notes.takeChanged().map((key) => toSourceDocument(key, notes.all().get(key) ?? []));
-      const gone = staleNodes.filter((node) => !nodes.has(node)).map((node) => toNodeDocument(node, undefined));
-      return [...toDocuments(made, all), ...sources, ...gone];
+      return [...toDocuments(made, all), ...sources, ...nodes.toForgotten()];
     });
-    staleNodes = [];
+    nodes.settle();
     hours = made.hours ?? hours;
     for (const job of made.jobs) all.set(job.id, job);
     for (const tally of made.tallies) tallies.set(toTallyKey(tally), tally);
@@ -113,7 +108,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   return {
     all,
     tallies,
-    nodes,
+    nodes: nodes.all,
     hours: () => hours,
     open: () => {
       opened ??= load().catch((error: unknown) => {
@@ -122,7 +117,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       });
       return opened;
     },
-    commitHook: createRunNotes({ all, nodes, noted, isBeginning: () => begun.length > 0 }),
+    commitHook: createRunNotes({ all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (project, listed, atMs) => {
       let judged: readonly Judged[] = [];
@@ -145,14 +140,18 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
         jobs: [],
         tallies: findAll(tallies, keys).map((tally) => ({ ...tally, isReleased: true })),
       })),
-    forgetGone: async (nowMs) => {
-      const { ids, keys } = findLongGone({ all, tallies, nowMs, maxJobs: settings.maxJobs });
-      if (ids.length === 0) return;
-      await port.commit(() => [...ids.map(toForgottenJob), ...keys.map(toForgottenTally)]);
-      for (const id of ids) all.delete(id);
-      for (const key of keys) tallies.delete(key);
-    },
+    forgetGone: (nowMs) => forgetLongGone({ all, tallies }, options, nowMs),
   };
+}
+
+type Gone = { readonly all: Map<string, WatchedJob>; readonly tallies: Map<string, Tally> };
+
+async function forgetLongGone({ all, tallies }: Gone, { port, settings }: Options, nowMs: number): Promise<void> {
+  const { ids, keys } = findLongGone({ all, tallies, nowMs, maxJobs: settings.maxJobs });
+  if (ids.length === 0) return;
+  await port.commit(() => [...ids.map(toForgottenJob), ...keys.map(toForgottenTally)]);
+  for (const id of ids) all.delete(id);
+  for (const key of keys) tallies.delete(key);
 }
 
 function findAll<Value>(known: ReadonlyMap<string, Value>, keys: Iterable<string>): readonly Value[] {

@@ -8,14 +8,13 @@ import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import { createNewSeriesHold } from '../metrics/new-series.ts';
 import type { Ledger } from '../state/ledger.ts';
-import { lookAhead, lookForRisks } from './ahead.ts';
+import { createOutlook, type WindowsAhead } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
 import { type Asking, createAsking } from './ask-jobs.ts';
 import { type Blocker, findSetBack } from './deciding/blockers.ts';
 import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
-import type { Crowd } from './deciding/hours-ahead.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
 import { type AskedSchedules, explain, type Why, type WhyInput } from './deciding/why.ts';
@@ -24,11 +23,12 @@ import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
 import { toNote } from './note.ts';
 import type { RisksAhead } from './risks/find-risks.ts';
+import type { WindowWish } from './risks/find-windows.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { listHeld, toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
-import { type Ahead, type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
+import { type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
 
 type Outcome =
@@ -67,6 +67,8 @@ export type ExpectedRuns = {
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
   /** The runs of the next hours that known trouble awaits. */
   readonly risks: (hours: number, pause: Pause) => Promise<RisksAhead>;
+  /** The times at which the server can best be restarted. */
+  readonly windows: (wish: WindowWish, pause: Pause) => Promise<WindowsAhead>;
   /** The decisions of the last hours, and when more runs are expected than there are threads. */
   readonly hours: () => readonly HourOfTimes[];
   readonly exceededMs: () => number | undefined;
@@ -92,16 +94,11 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   const listing = createListing({ ...options, jobs });
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
 
-  let ahead: Ahead | undefined;
-  let exceededMs: number | undefined;
-  let crowds: readonly Crowd[] = [];
+  const outlook = createOutlook(round);
 
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
-    const { hours, hour, day, ...planned } = await lookAhead(round, createPause(clock));
-    crowds = planned.crowds;
-    ahead = { atMs: nowMs, threads: notes.threads(), hours };
-    exceededMs = day.exceededMs;
+    const { hour, day } = await outlook.plan(createPause(clock));
     const rows = toScheduleRows({
       jobs: jobs.all.values(),
       tallies: jobs.tallies.values(),
@@ -147,12 +144,13 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     schedule: (pause) => {
       const { server } = options;
-      const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead };
+      const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead: outlook.ahead() };
       return toServerSchedule({ server, jobs: jobs.all.values(), ...read }, pause);
     },
-    risks: (hours, pause) => lookForRisks(round, { hours, crowds }, pause),
+    windows: outlook.windows,
+    risks: outlook.risks,
     hours: jobs.hours,
-    exceededMs: () => exceededMs,
+    exceededMs: outlook.exceededMs,
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),

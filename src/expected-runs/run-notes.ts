@@ -4,7 +4,7 @@ import type { LedgerDocument } from '../state/ledger.ts';
 import { noteRuns } from './deciding/notes.ts';
 import type { WatchedJob } from './deciding/watched-job.ts';
 import { toJobDocument, toNodeDocument, toNotedDocument } from './documents.ts';
-import { createNodeNotes, type FailingNode, type NodeChanges, noteUsual } from './risks/nodes.ts';
+import { createNodeNotes, type FailingNode, type FailingNodes, type NodeChanges, noteUsual } from './risks/nodes.ts';
 import { toSeenRuns } from './seen-runs.ts';
 
 type Recorded = {
@@ -55,6 +55,26 @@ export function createRunNotes({ all, nodes, noted, isBeginning }: Recorded): Co
 }
 
 function noteNodesOf(job: WatchedJob, runs: readonly Finished[]): WatchedJob {
-  const nodes = runs.reduce(noteUsual, job.nodes);
+  let { nodes } = job;
+  for (const run of runs) nodes = noteUsual(nodes, run);
   return nodes === undefined || nodes === job.nodes ? job : { ...job, nodes };
+}
+
+/** The stored nodes with failures; those that may work again are forgotten with the next commit. */
+export function createKeptNodes() {
+  const all = new Map<string, FailingNode>();
+  let stale: readonly string[] = [];
+  return {
+    all,
+    /** Their runs may have been counted while nothing was recorded here. */
+    load: ({ nodes, isUnnoted }: { readonly nodes: FailingNodes; readonly isUnnoted: boolean }): void => {
+      if (isUnnoted) stale = [...nodes.keys()];
+      else for (const [node, failing] of nodes) all.set(node, failing);
+    },
+    toForgotten: (): LedgerDocument[] =>
+      stale.filter((node) => !all.has(node)).map((node) => toNodeDocument(node, undefined)),
+    settle: (): void => {
+      stale = [];
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { jobPageRoute } from '../../http/pages/jobs/job-page.ts';
 import { schedulePageRoute } from '../../http/pages/schedule/schedule-page.ts';
 import type { FindSilence } from '../../http/pages/silence.ts';
 import { tonightRoutes } from '../../http/pages/tonight/tonight-page.ts';
+import { windowsRoutes } from '../../http/pages/tonight/windows-page.ts';
 import type { PageTurns } from '../../http/server/page-turns.ts';
 import type { Watching } from '../generation.ts';
 
@@ -42,6 +43,7 @@ export function toJobPages({ current, watching, silence, turns }: Options) {
       silence,
       shareByName,
     }),
+    windowsRoutes({ servers, find: async (server, ...wish) => find(server)?.windows(...wish), silence, begin }),
     jobPageRoute({ find: (server, path) => find(server)?.job(path), silence }),
   ];
 }

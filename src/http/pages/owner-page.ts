@@ -16,22 +16,31 @@ export type OwnerOptions = {
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
-  router.get([front, ...pagesOfServer, ...lists, '/api/why'], (request, response, next) => {
-    const server = toServer(request, servers());
-    const watcher = server === undefined || !servers().includes(server) ? undefined : watcherOf(server);
-    response.set('cache-control', 'no-store');
-    if (server === undefined || watcher === undefined || watcher.is === 'us') next();
-    else if (watcher.is === 'other' && watcher.page !== undefined) response.redirect(307, watcher.page + request.url);
-    // The front page names the exporter that watches the server.
-    else if (request.path === front) next();
-    else refuse(request, response, { server, watcher });
-  });
+  router.get(
+    [front, ...pagesOfServer, ...lists, '/api/why', '/api/windows', '/api/skipped'],
+    (request, response, next) => {
+      const server = toServer(request, servers());
+      const watcher = server === undefined || !servers().includes(server) ? undefined : watcherOf(server);
+      response.set('cache-control', 'no-store');
+      if (server === undefined || watcher === undefined || watcher.is === 'us') next();
+      else if (watcher.is === 'other' && watcher.page !== undefined) response.redirect(307, watcher.page + request.url);
+      // The front page names the exporter that watches the server.
+      else if (request.path === front) next();
+      else refuse(request, response, { server, watcher });
+    },
+  );
   return router;
 }
 
 /** About one server only if the address names it, as links to anchors do. */
 const front = '/';
-const pagesOfServer = ['/executions/:server/:id', '/jobs/:server/*path', '/schedule/:server'];
+const pagesOfServer = [
+  '/executions/:server/:id',
+  '/jobs/:server/*path',
+  '/schedule/:server',
+  '/windows/:server',
+  '/skipped/:server',
+];
 /** About one server if there is only one, or if the address names it. */
 const lists = ['/executions', '/jobs', '/schedule', '/tonight', '/api/tonight'];
 

@@ -78,13 +78,14 @@ function renderServer({ server, unknown, risks }: ServerTonight, { root, isOnly 
   const state =
     risks === null ? 'not known' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
   const title = isOnly ? undefined : html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
+  const links = html`<p class="note"><a href="${root}windows/${encodeURIComponent(server.toWellFormed())}">When to restart it</a></p>\n`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   if (risks === null) return html`<section>${title}${why}</section>\n`;
   const { troubles, troubles_left_out: leftOut } = risks;
   const rest = leftOut === 0 ? undefined : html`<p class="note">and ${leftOut.toLocaleString('en')} more.</p>\n`;
   const none = troubles.length > 0 ? undefined : html`<p class="good">✓ No run meets known trouble.</p>\n`;
   return html`<section>
-${title}${why}${none}${troubles.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${rest}${renderUnjudged(risks)}</section>
+${title}${links}${why}${none}${troubles.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${rest}${renderUnjudged(risks)}</section>
 `;
 }
 

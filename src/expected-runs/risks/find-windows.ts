@@ -1,0 +1,144 @@
+import type { JobNames } from '../../domain/job-path.ts';
+import type { Pause } from '../../domain/pause.ts';
+
+/** A job, or the runs under way of one, with the expected times of its runs. */
+export type ExpectedJob = {
+  readonly job: JobNames;
+  readonly isCritical: boolean;
+  /** Undefined if it is not known: its runs count for one moment. */
+  readonly durationMs: number | undefined;
+  /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
+  readonly startsWithin: (fromMs: number, toMs: number) => readonly number[];
+};
+
+export type RunGoingOn = { readonly job: JobNames; readonly isCritical: boolean; readonly endMs: number };
+
+export type WindowWish = {
+  readonly forMs: number;
+  /** How far the starts of windows may be away. */
+  readonly withinMs: number;
+  /** The maximum of windows. */
+  readonly count: number;
+};
+
+export type WindowsInput = WindowWish & {
+  readonly jobs: readonly ExpectedJob[];
+  readonly running: readonly RunGoingOn[];
+  readonly nowMs: number;
+};
+
+/** The runs of one job that a window touches: those that start in it, and those still going on. */
+export type Touched = { readonly job: JobNames; readonly isCritical: boolean; readonly count: number };
+
+export type QuietWindow = {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly runs: number;
+  readonly critical: number;
+  /** Critical jobs first, then by the number of runs. */
+  readonly touched: readonly Touched[];
+  /** The first start at its end or later, if there is one within a day. */
+  readonly next: { readonly atMs: number; readonly job: JobNames } | undefined;
+};
+
+/**
+ * Finds the windows that touch the fewest critical runs, then the fewest runs, then the next ones; none overlaps a better
+ * one. Windows start at full minutes.
+ */
+export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
+  const { nowMs, withinMs, forMs, count } = input;
+  const firstMs = Math.ceil(nowMs / minuteMs) * minuteMs;
+  const minutes = Math.max(1, Math.floor((nowMs + withinMs - firstMs) / minuteMs) + 1);
+  const counts = await countTouched(input, { firstMs, minutes }, pause);
+  const windows: QuietWindow[] = [];
+  const order = Array.from({ length: minutes }, (_, minute) => minute).sort(
+    (one, other) =>
+      (counts.critical[one] ?? 0) - (counts.critical[other] ?? 0) ||
+      (counts.all[one] ?? 0) - (counts.all[other] ?? 0) ||
+      one - other,
+  );
+  for (const minute of order) {
+    if (windows.length >= count) break;
+    const startMs = firstMs + minute * minuteMs;
+    if (windows.every((better) => Math.abs(better.startMs - startMs) >= forMs))
+      windows.push(await describe(startMs, input, pause));
+  }
+  return windows;
+}
+
+const minuteMs = 60_000;
+
+type Grid = { readonly firstMs: number; readonly minutes: number };
+
+/** Counts the runs that each window touches, from the differences between neighbours. */
+async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { firstMs, minutes }: Grid, pause: Pause) {
+  const all = new Int32Array(minutes + 1);
+  const critical = new Int32Array(minutes + 1);
+  const add = (startMs: number, endMs: number, isCritical: boolean): void => {
+    // A window that ends when the run starts, or starts when it ends, does not touch it.
+    const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
+    const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
+    if (from >= to) return;
+    for (const counts of isCritical ? [all, critical] : [all]) {
+      counts[from] = (counts[from] ?? 0) + 1;
+      counts[to] = (counts[to] ?? 0) - 1;
+    }
+  };
+  for (const { endMs, isCritical } of running) add(nowMs, endMs, isCritical);
+  for (const { startsWithin, durationMs, isCritical } of jobs) {
+    await pause();
+    for (const atMs of startsWithin(nowMs, firstMs + minutes * minuteMs + forMs))
+      add(atMs, toEnd(atMs, durationMs), isCritical);
+  }
+  for (const counts of [all, critical])
+    for (let minute = 1; minute < minutes; minute++) counts[minute] = (counts[minute] ?? 0) + (counts[minute - 1] ?? 0);
+  return { all, critical };
+}
+
+function toEnd(atMs: number, durationMs: number | undefined): number {
+  return atMs + Math.max(durationMs ?? 0, 1);
+}
+
+async function describe(startMs: number, input: WindowsInput, pause: Pause): Promise<QuietWindow> {
+  const { jobs, running, nowMs, forMs } = input;
+  const endMs = startMs + forMs;
+  const touched = new Map<string, { job: JobNames; isCritical: boolean; count: number }>();
+  const touch = ({ job, isCritical }: Pick<ExpectedJob, 'job' | 'isCritical'>, count: number): void => {
+    const key = JSON.stringify([job.project, job.group, job.name]);
+    touched.set(key, { job, isCritical, count: (touched.get(key)?.count ?? 0) + count });
+  };
+  for (const run of running) if (run.endMs > startMs) touch(run, 1);
+  for (const each of jobs) {
+    await pause();
+    const { startsWithin, durationMs } = each;
+    // A run that ended when the window starts is not touched, nor one that starts at its end.
+    const fromMs = Math.max(nowMs, startMs - Math.max(durationMs ?? 0, 1));
+    const own = startsWithin(fromMs, endMs - 1);
+    if (own.length > 0) touch(each, own.length);
+  }
+  const all = [...touched.values()];
+  return {
+    startMs,
+    endMs,
+    runs: all.reduce((sum, { count }) => sum + count, 0),
+    critical: all.reduce((sum, { count, isCritical }) => sum + (isCritical ? count : 0), 0),
+    touched: all.sort((one, other) => Number(other.isCritical) - Number(one.isCritical) || other.count - one.count),
+    next: await findNext(jobs, endMs, pause),
+  };
+}
+
+/** Looks far ahead only if nothing starts soon. */
+async function findNext(jobs: readonly ExpectedJob[], fromMs: number, pause: Pause): Promise<QuietWindow['next']> {
+  let next: QuietWindow['next'];
+  for (const spanMs of [hourMs, 24 * hourMs]) {
+    for (const { job, startsWithin } of jobs) {
+      await pause();
+      const [atMs] = startsWithin(fromMs - 1, next?.atMs ?? fromMs + spanMs);
+      if (atMs !== undefined && (next === undefined || atMs < next.atMs)) next = { atMs, job };
+    }
+    if (next !== undefined) return next;
+  }
+  return undefined;
+}
+
+const hourMs = 60 * minuteMs;

@@ -1,0 +1,112 @@
+import type { Request, Router } from 'express';
+import { toCount } from '../../../domain/format.ts';
+import { toJobPath } from '../../../domain/job-path.ts';
+import type { Pause } from '../../../domain/pause.ts';
+import type { WindowsAhead } from '../../../expected-runs/ahead.ts';
+import type { WindowWish } from '../../../expected-runs/risks/find-windows.ts';
+import { toWindows, type Windows, type WindowText } from '../../../status/windows.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { renderPathLink } from '../addresses.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
+
+export type WindowsOptions = {
+  readonly servers: () => readonly string[];
+  /** Undefined if the schedules of the server are not watched. */
+  readonly find: (server: string, wish: WindowWish, pause: Pause) => Promise<WindowsAhead | undefined>;
+  readonly silence: FindSilence;
+  readonly begin: () => Pause;
+};
+
+/** `/windows/{server}` and `/api/windows`: when a server can best be restarted. */
+export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions): Router {
+  const router = createRoutes();
+  router.get(['/windows/:server', '/api/windows'], async ({ params, query, path }, response, next) => {
+    const server = params['server'] ?? query['server'];
+    const isPage = !path.startsWith('/api/');
+    response.set('cache-control', 'no-store');
+    const refuse = (status: number, text: string): void => {
+      response.status(status).type('text/plain').send(`${text}\n`);
+    };
+    if (typeof server !== 'string' || !servers().includes(server)) {
+      if (isPage) next();
+      else refuse(404, `No server is named ${JSON.stringify(server ?? '')}. Known: ${servers().join(', ')}`);
+      return;
+    }
+    const wish = readWish(query);
+    if (typeof wish === 'string') return refuse(400, wish);
+    const found = toWindows(server, wish, { found: await find(server, wish, begin()), silence: silence(server) });
+    if (!isPage) return void response.json(found);
+    const notice = renderSilence([server], silence);
+    const title = `Windows of ${server}`;
+    response.send(renderPage({ title, notice, body: renderWindows(found, toRoot({ path })), path }));
+  });
+  return router;
+}
+
+/** Returns what is asked for, or what is wrong with it. */
+function readWish(query: Request['query']): WindowWish | string {
+  const forMs = toMs(query['for'] ?? '30m');
+  const withinMs = toMs(query['within'] ?? '24h');
+  const count = Number(query['count'] ?? 3);
+  if (forMs === undefined) return 'for: is not a duration from 1m to 24h, such as 30m or 2h';
+  if (withinMs === undefined) return 'within: is not a duration from 1m to 24h, such as 30m or 2h';
+  if (!Number.isInteger(count) || count < 1 || count > 20) return 'count: is not a number from 1 to 20';
+  return { forMs, withinMs, count };
+}
+
+function toMs(text: unknown): number | undefined {
+  const [, digits, unit] = /^(\d{1,4})(m|h)$/.exec(String(text)) ?? [];
+  const ms = Number(digits) * (unit === 'h' ? hourMs : minuteMs);
+  return ms >= minuteMs && ms <= 24 * hourMs ? ms : undefined;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+function renderWindows(found: Windows, root: string): Html {
+  const { server, windows, for_minutes: minutes, within_minutes: within, sentence, unknown } = found;
+  const [best] = windows;
+  const [mood, sign] = best === undefined ? ['off', '–'] : best.runs === 0 ? ['good', '✓'] : ['off', '!'];
+  const headline = best === undefined ? sentence : best.sentence;
+  const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
+  const choices = ['15m', '30m', '1h', '2h'].map(
+    (one, index) => html`${index === 0 ? '' : ', '}<a href="?for=${one}">${one}</a>`,
+  );
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${headline}</span></h1>
+<p>${best === undefined ? '' : sentence}</p></div>
+${why}<p class="note">Windows of <bdi>${server}</bdi> of ${minutes} min within ${within / 60} h that touch the least: first the fewest critical runs, then the fewest runs, then the next ones. Runs that a person starts are not known. Others: ${choices}.</p>
+${windows.map((window) => renderWindow(window, { server, root }))}${renderUnknown(found)}`;
+}
+
+function renderWindow(window: WindowText, { server, root }: { readonly server: string; readonly root: string }): Html {
+  const { touches, touches_left_out: leftOut, runs, sentence } = window;
+  const rows = touches.map(
+    (one) =>
+      html`<tr><th scope="row" class="job">${one.name === '' ? html`<bdi>${one.project}</bdi> (ad hoc)` : renderPathLink(server, toJobPath(one), root)}${one.critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Runs" class="number">${one.count}</td></tr>\n`,
+  );
+  const more = leftOut === 0 ? undefined : html`<p class="note">and ${toCount(leftOut, 'more job')}.</p>\n`;
+  const table =
+    runs === 0
+      ? undefined
+      : html`<table>
+<thead><tr><th>Would touch</th><th class="number">Runs</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+`;
+  return html`<section>
+<h2>${sentence}</h2>
+${table}${more}</section>
+`;
+}
+
+function renderUnknown({ not_known: { jobs_without_times: times, jobs_without_durations: durations } }: Windows) {
+  const parts = [
+    ...(times === 0 ? [] : [`the times of ${toCount(times, 'job')}`]),
+    ...(durations === 0
+      ? []
+      : [`the duration of ${toCount(durations, 'job')}, which count for the moment of their start`]),
+  ];
+  return parts.length === 0 ? undefined : html`<p class="note">Not known: ${parts.join('; ')}.</p>\n`;
+}

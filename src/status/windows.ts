@@ -1,0 +1,129 @@
+import { toTime } from '../domain/ages.ts';
+import { toCount } from '../domain/format.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import type { WindowsAhead } from '../expected-runs/ahead.ts';
+import type { QuietWindow, Touched, WindowWish } from '../expected-runs/risks/find-windows.ts';
+import type { Elsewhere } from './status.ts';
+import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
+
+/** When a server can best be restarted; times are text, as in JSON. */
+export type Windows = {
+  readonly server: string;
+  readonly now: string | null;
+  readonly for_minutes: number;
+  readonly within_minutes: number;
+  /** Why nothing is known, or what is known is old; null if all is well. */
+  readonly unknown: string | null;
+  readonly passive_since: string | null;
+  readonly running: number;
+  /** Runs under way that take longer than usual: when they end is not known. */
+  readonly overdue: number;
+  /** The expected end of the last run under way. */
+  readonly last_end: string | null;
+  readonly not_known: { readonly jobs_without_times: number; readonly jobs_without_durations: number };
+  readonly sentence: string;
+  /** The one that touches the least first. */
+  readonly windows: readonly WindowText[];
+};
+
+export type WindowText = {
+  readonly start: string;
+  readonly end: string;
+  readonly runs: number;
+  readonly critical: number;
+  readonly touches: readonly TouchedText[];
+  readonly touches_left_out: number;
+  readonly next: { readonly at: string; readonly job: string } | null;
+  readonly sentence: string;
+};
+
+export type TouchedText = {
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly critical: boolean;
+  readonly count: number;
+};
+
+export function toWindows(
+  server: string,
+  { forMs, withinMs }: WindowWish,
+  { found, silence }: { readonly found: WindowsAhead | undefined; readonly silence: Silence | Elsewhere | undefined },
+): Windows {
+  const wish = { server, for_minutes: forMs / minuteMs, within_minutes: withinMs / minuteMs };
+  const unknown = toUnknown(found, silence);
+  if (found === undefined || found.jobCount === 0)
+    return { ...nothing, ...wish, unknown: unknown ?? 'no scheduled job is watched yet' };
+  const { nowMs, windows, passive, running, overdue, untimed, unmeasured } = found;
+  const lastMs = running.length === 0 ? undefined : Math.max(nowMs, ...running.map(({ endMs }) => endMs));
+  return {
+    ...wish,
+    now: toIso(nowMs),
+    unknown,
+    passive_since: passive === undefined ? null : toIso(passive.fact.atMs),
+    running: running.length,
+    overdue,
+    last_end: lastMs === undefined ? null : toIso(lastMs),
+    not_known: { jobs_without_times: untimed, jobs_without_durations: unmeasured },
+    sentence: toSentence(found, lastMs),
+    windows: windows.map((window) => toText(window, nowMs)),
+  };
+}
+
+const minuteMs = 60_000;
+
+const nothing = {
+  now: null,
+  passive_since: null,
+  running: 0,
+  overdue: 0,
+  last_end: null,
+  not_known: { jobs_without_times: 0, jobs_without_durations: 0 },
+  sentence: 'It is not known when the server is quiet.',
+  windows: [],
+} as const;
+
+function toUnknown(found: WindowsAhead | undefined, silence: Silence | Elsewhere | undefined): string | null {
+  if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
+  if (silence !== undefined) return `${toSilenceText(silence)}; what follows is as of then`;
+  return found === undefined
+    ? 'its schedules are not watched: the collectors schedule and executions have to be on'
+    : null;
+}
+
+function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, lastMs: number | undefined): string {
+  const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
+  const runs =
+    lastMs === undefined
+      ? 'nothing runs'
+      : `${toCount(running.length, 'run')} under way, the last one until about ${toTime(lastMs, nowMs)}${late}`;
+  if (passive !== undefined) return `Passive since ${toTime(passive.fact.atMs, nowMs)}: nothing starts, ${runs}.`;
+  return `Now ${runs}.`;
+}
+
+function toText(window: QuietWindow, nowMs: number): WindowText {
+  const { startMs, endMs, runs, critical, touched, next } = window;
+  const nextJob = next && toJobPath(next.job);
+  const what = runs === 0 ? 'no run' : `${toCount(runs, 'run')}${critical === 0 ? '' : `, ${critical} critical`}`;
+  const then = next === undefined ? '' : `; then ${nextJob} at ${toTime(next.atMs, nowMs)}`;
+  return {
+    start: toIso(startMs),
+    end: toIso(endMs),
+    runs,
+    critical,
+    touches: touched.slice(0, maxTouched).map(toTouched),
+    touches_left_out: Math.max(0, touched.length - maxTouched),
+    next: next === undefined ? null : { at: toIso(next.atMs), job: toJobPath(next.job) },
+    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)}: ${what}${then}`,
+  };
+}
+
+const maxTouched = 50;
+
+function toTouched({ job: { project, group, name }, isCritical, count }: Touched): TouchedText {
+  return { project, group, name, critical: isCritical, count };
+}
+
+function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { noPause } from '../../../src/domain/pause.ts';
+import { type ExpectedJob, findWindows, type RunGoingOn } from '../../../src/expected-runs/risks/find-windows.ts';
+import { minuteMs, nowMs } from './some-risks.ts';
+
+type Starts = { readonly name: string; readonly inMs: readonly number[]; readonly durationMs: number | undefined };
+
+const toNames = (name: string) => ({ project: 'pay', group: '', name });
+const isCritical = (name: string): boolean => name.startsWith('critical');
+
+function toJob({ name, inMs, durationMs }: Starts): ExpectedJob {
+  return {
+    job: toNames(name),
+    isCritical: isCritical(name),
+    durationMs,
+    startsWithin: (fromMs, toMs) => inMs.map((ms) => nowMs + ms).filter((atMs) => atMs > fromMs && atMs <= toMs),
+  };
+}
+
+function find(
+  jobs: readonly Starts[],
+  wish: { forMs: number; withinMs: number; count?: number },
+  endsMs: readonly number[] = [],
+) {
+  const running = endsMs.map((ms): RunGoingOn => ({ job: toNames('now'), isCritical: false, endMs: nowMs + ms }));
+  return findWindows({ count: 1, ...wish, nowMs, running, jobs: jobs.map(toJob) }, noPause);
+}
+
+describe('expected-runs/risks/find-windows', () => {
+  const beat: Starts = {
+    name: 'beat',
+    inMs: [1, 2, 3, 4, 5, 40].map((minute) => minute * minuteMs),
+    durationMs: 30_000,
+  };
+
+  it('finds the next window without a run, and what starts after it', async () => {
+    const [window] = await find([beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(window).toMatchObject({
+      startMs: nowMs + 6 * minuteMs,
+      runs: 0,
+      touched: [],
+      next: { job: { name: 'beat' }, atMs: nowMs + 40 * minuteMs },
+    });
+  });
+
+  it('lists the jobs that the least bad window touches, frequent ones as one line', async () => {
+    const critical: Starts = { name: 'critical', inMs: [30 * minuteMs], durationMs: 60 * minuteMs };
+    const windows = await find([beat, critical], { forMs: 20 * minuteMs, withinMs: 40 * minuteMs, count: 2 }, [
+      7 * minuteMs,
+    ]);
+    expect(windows.map(({ startMs, runs, critical: own }) => [(startMs - nowMs) / minuteMs, runs, own])).toEqual([
+      [7, 0, 0],
+      [27, 2, 1],
+    ]);
+    const [now] = await find([beat, critical], { forMs: 20 * minuteMs, withinMs: 0 }, [7 * minuteMs]);
+    expect(now?.touched).toEqual([
+      { job: toNames('beat'), isCritical: false, count: 5 },
+      { job: toNames('now'), isCritical: false, count: 1 },
+    ]);
+  });
+
+  it('offers first a window as good as the best of all minutes', async () => {
+    const times = fc.array(fc.integer({ min: 0, max: 180 * minuteMs }), { maxLength: 12 });
+    const jobs = fc.array(
+      fc.record({
+        name: fc.constantFrom('a', 'b', 'critical', 'critical 2'),
+        inMs: times.map((all) => all.toSorted((one, other) => one - other)),
+        durationMs: fc.option(fc.integer({ min: 0, max: 40 * minuteMs }), { nil: undefined }),
+      }),
+      { maxLength: 6 },
+    );
+    const minutes = (max: number) => fc.integer({ min: 1, max }).map((minute) => minute * minuteMs);
+    await fc.assert(
+      fc.asyncProperty(jobs, minutes(60), minutes(120), times, async (all, forMs, withinMs, endsMs) => {
+        const [best] = await find(all, { forMs, withinMs }, endsMs);
+        const touches = (startMs: number) => {
+          const runs = [
+            ...endsMs.map((endMs) => ({ name: 'now', atMs: nowMs, endMs: nowMs + endMs })),
+            ...all.flatMap(({ name, inMs, durationMs = 0 }) =>
+              inMs.flatMap((ms) =>
+                ms > 0 ? [{ name, atMs: nowMs + ms, endMs: nowMs + ms + Math.max(1, durationMs) }] : [],
+              ),
+            ),
+          ].filter(({ atMs, endMs }) => atMs < startMs + forMs && endMs > startMs);
+          return [runs.filter(({ name }) => isCritical(name)).length, runs.length, startMs] as const;
+        };
+        const every = Array.from({ length: withinMs / minuteMs + 1 }, (_, minute) =>
+          touches(nowMs + minute * minuteMs),
+        );
+        every.sort((one, other) => one[0] - other[0] || one[1] - other[1] || one[2] - other[2]);
+        expect(best && [best.critical, best.runs, best.startMs]).toEqual(every[0]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { noPause } from '../../src/domain/pause.ts';
+import type { WindowsAhead } from '../../src/expected-runs/ahead.ts';
+import { windowsRoutes } from '../../src/http/pages/tonight/windows-page.ts';
+import type { Windows } from '../../src/status/windows.ts';
+import { runHere } from '../commands/run-cli.ts';
+import { hourMs, minuteMs, nowMs } from '../expected-runs/risks/some-risks.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { silence } from './some-jobs.ts';
+
+const settle = { project: 'pay', group: 'nightly', name: 'settle' };
+
+const found: WindowsAhead = {
+  nowMs,
+  passive: undefined,
+  running: [{ job: settle, isCritical: true, endMs: nowMs + 20 * minuteMs }],
+  overdue: 0,
+  jobCount: 4,
+  untimed: 1,
+  unmeasured: 2,
+  windows: [
+    {
+      startMs: nowMs + 10 * minuteMs,
+      endMs: nowMs + 40 * minuteMs,
+      runs: 31,
+      critical: 1,
+      touched: [
+        { job: settle, isCritical: true, count: 1 },
+        { job: { project: 'pay', group: '', name: 'heartbeat' }, isCritical: false, count: 30 },
+      ],
+      next: { job: settle, atMs: nowMs + hourMs },
+    },
+  ],
+};
+
+async function serveWindows(answers: Readonly<Record<string, WindowsAhead | undefined>>) {
+  const asked: unknown[] = [];
+  const find = async (server: string, wish: unknown) => {
+    asked.push(wish);
+    return answers[server];
+  };
+  const served = await serve([
+    windowsRoutes({ servers: () => Object.keys(answers), find, silence, begin: () => noPause }),
+  ]);
+  return { ...served, asked };
+}
+
+describe('http/windows', () => {
+  it('shows the windows that touch the least, what they touch, and what follows', async () => {
+    const { ask, asked } = await serveWindows({ prod: found });
+    const lines = toText((await ask('/windows/prod?for=1h&within=90m&count=2')).body).split('\n');
+    expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);
+    expect(lines).toEqual([
+      '!18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
+      'Now 1 run under way, the last one until about 18:20 UTC.',
+      'Windows of prod of 60 min within 1.5 h that touch the least: first the fewest critical runs, then the fewest runs, then the next ones. Runs that a person starts are not known. Others: 15m, 30m, 1h, 2h.',
+      '18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
+      'Would touch | Runs',
+      'pay/nightly/settle critical | 1',
+      'pay/heartbeat | 30',
+      'Not known: the times of 1 job; the duration of 2 jobs, which count for the moment of their start.',
+    ]);
+  });
+
+  it('says that nothing starts on a passive server, and how long runs last', async () => {
+    const fact = { fact: 'the server is passive', atMs: nowMs - hourMs, source: 'execution-mode' };
+    const passive = { ...found, passive: { reason: 'passive', fact, fix: '' }, windows: [] } as const;
+    const { ask } = await serveWindows({ prod: passive });
+    const { sentence, passive_since: since } = JSON.parse((await ask('/api/windows?server=prod')).body) as Windows;
+    expect(sentence).toBe(
+      'Passive since 17:00 UTC: nothing starts, 1 run under way, the last one until about 18:20 UTC.',
+    );
+    expect(since).toBe('2026-11-22T17:00:00.000Z');
+  });
+
+  it.each([
+    ['/windows/other', 404],
+    ['/api/windows?server=other', 404],
+    ['/api/windows', 404],
+    ['/windows/prod?for=0m', 400],
+    ['/windows/prod?for=30', 400],
+    ['/api/windows?server=prod&within=25h', 400],
+    ['/api/windows?server=prod&count=21', 400],
+  ])('refuses %s with %i', async (path, status) => {
+    expect((await (await serveWindows({ prod: found })).ask(path)).status).toBe(status);
+  });
+
+  it('has a command that exits with 0 for a window without a run, 1 for the least bad, and 2 if none is known', async () => {
+    const [best] = found.windows;
+    const quiet = { ...found, windows: best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [] }] };
+    const { url } = await serveWindows({ prod: found, quiet, dark: undefined });
+    const ask = (...words: readonly string[]) => runHere(['window', ...words, `--url=${url}`]);
+    expect(await ask('prod', '--for=30m')).toMatchObject({
+      code: 1,
+      stdout: `Now 1 run under way, the last one until about 18:20 UTC.
+18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
+  pay/nightly/settle [critical]
+  pay/heartbeat ×30
+`,
+    });
+    expect((await ask('quiet')).code).toBe(0);
+    expect((await ask('dark')).code).toBe(2);
+    expect((await ask()).code).toBe(2);
+    const refused = await ask('prod', '--for=2d');
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/^for: is not a duration/);
+  });
+});
