@@ -1,4 +1,5 @@
 import type { FixedConfig } from '../config/config.ts';
+import { isSoundFingerprints } from '../diagnosis/lines/diagnoses.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isSoundDocument } from '../executions/ledger/document-shapes.ts';
 import type { Log } from '../log.ts';
@@ -21,7 +22,8 @@ type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock
 /** Opens the configured state. Damage that is found later is logged and counted. */
 export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, clock }: StateOptions): State {
   const rules = {
-    isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
+    isSound: (kind: string, body: unknown) =>
+      isSoundDocument(kind, body) && isSoundPending(kind, body) && isSoundFingerprints(kind, body),
     onDamage: (what: string) => {
       self.stateResets.inc();
       log.error({ what }, 'damaged part of the state quarantined');

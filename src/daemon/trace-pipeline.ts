@@ -1,5 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import { createDiagnoses } from '../diagnosis/lines/diagnoses.ts';
+import { createScrub } from '../diagnosis/lines/scrub.ts';
 import type { Clock } from '../domain/clock.ts';
 import { createPause, finishInPieces } from '../domain/pause.ts';
 import type { CommitHook, TracingSide } from '../executions/trace-port.ts';
@@ -13,7 +15,7 @@ import type { createPost } from '../tracing/deliver/post.ts';
 import type { Quarantine } from '../tracing/deliver/quarantine.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { type Attempts, createAttempts } from '../tracing/enrich/attempts.ts';
-import type { Cause, CauseKey } from '../tracing/enrich/causes.ts';
+import type { Cause, CauseKey, FailedRun } from '../tracing/enrich/causes.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
@@ -63,6 +65,8 @@ export type Traces = {
   readonly hasPlan: KeptPlans['has'];
   /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
   readonly causeOf: (server: string, run: CauseKey) => Cause | undefined;
+  /** The last failure of a job, if its cause is kept. */
+  readonly lastFailureOf: (server: string, job: string) => FailedRun | undefined;
   /** Undefined if no traces are sent. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly quarantined: Quarantine | undefined;
@@ -97,6 +101,7 @@ export function createTraces(options: TracesOptions): Traces {
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
     causeOf: (server, run) => enrichers.get(server)?.causeOf(run),
+    lastFailureOf: (server, job) => enrichers.get(server)?.lastFailureOf(job),
     delivery: () => delivery?.status(),
     quarantined: delivery?.quarantined,
     forget: (server) => enrichers.delete(server),
@@ -145,7 +150,9 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     },
     isDiagnosed: config.diagnosis.enabled,
     failures: port.failures,
-    toCause: ({ id }, plan) => toCause(plan, { id, isSent: spooling !== undefined }),
+    diagnoses:
+      config.diagnosis.enabled && config.diagnosis.logs !== 'none' ? createDiagnoses(createScrub()) : undefined,
+    toCause: (run, plan, seen) => toCause(plan, run, { isSent: spooling !== undefined, seen }),
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;

@@ -148,7 +148,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     changes,
     windows: (wish, pause) => expected?.windows(wish, pause),
     risks: (hours, pause) => expected?.risks(hours, pause),
-    job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
+    job: (path) => toJob(name, path, { ...options, executions, expected, executionSettings, ended: ended() }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects,
@@ -199,7 +199,12 @@ function toldInSilence(told: Why, silence: Silence | undefined, unseen: string |
 
 function findTroubles(
   server: ServerConfig,
-  { executions, expected, executionSettings, config }: Omit<Known, 'clock' | 'ended'> & Pick<WatchOptions, 'config'>,
+  {
+    executions,
+    expected,
+    executionSettings,
+    config,
+  }: Omit<Known, 'clock' | 'ended' | 'traces'> & Pick<WatchOptions, 'config'>,
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
@@ -230,7 +235,7 @@ function findTroubles(
 }
 
 type Known = Pick<ServerPolls, 'executions' | 'expected'> &
-  Pick<WatchOptions, 'clock'> & {
+  Pick<WatchOptions, 'clock' | 'traces'> & {
     readonly executionSettings: ReturnType<typeof toExecutionSettings>;
     readonly ended: readonly EndedStatus[];
   };
@@ -238,7 +243,7 @@ type Known = Pick<ServerPolls, 'executions' | 'expected'> &
 function toJob(
   server: string,
   path: string,
-  { executions, expected, executionSettings, clock, ended }: Known,
+  { executions, expected, executionSettings, clock, ended, traces }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
   return toShownJob({
@@ -248,6 +253,7 @@ function toJob(
     seenMs: status?.seenMs,
     schedule: expected?.find(path),
     ended,
+    lastFailure: traces?.lastFailureOf(server, path),
     running: status === undefined ? [] : listRunning(status, executionSettings),
     factsOf: (...names) => executions?.factsOf(...names),
     overdueFactor: executionSettings.overdueFactorOf(path),

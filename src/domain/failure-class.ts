@@ -83,3 +83,36 @@ const classByReason = new Map<string, FailureClass>(
     reasons.map((reason) => [reason, name as FailureClass] as const),
   ),
 );
+/** What failed first in an execution. */
+export type FirstCause = {
+  readonly failureClass: FailureClass;
+  /** The server's word for it. */
+  readonly reason?: string | undefined;
+  readonly exitCode?: number | undefined;
+  readonly node?: string | undefined;
+  /** The step, for people: `2 (Settle)`; and its path in the workflow. */
+  readonly step?: string | undefined;
+  readonly context?: string | undefined;
+};
+
+/** How often a job failed with the same lines; times are ends of executions. */
+export type Seen = {
+  readonly fingerprint: string;
+  readonly firstMs: number;
+  /** The number of such failures, with this one. */
+  readonly count: number;
+  /** The one before; undefined if it is the first. */
+  readonly beforeMs?: number | undefined;
+  /** Another job of the server that failed with the same lines. */
+  readonly alsoIn?: string | undefined;
+};
+
+/** A line from the end of a log. */
+export type LogLine = {
+  readonly level: 'ERROR' | 'WARN' | 'NORMAL';
+  readonly text: string;
+  readonly node: string | undefined;
+  /** The path of its step: `2/1`. */
+  readonly context: string | undefined;
+  readonly atMs: number | undefined;
+};

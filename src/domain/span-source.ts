@@ -1,4 +1,5 @@
 import type { Execution } from './execution.ts';
+import type { LogLine } from './failure-class.ts';
 import type { ExecutionState, WorkflowStep } from './step-state.ts';
 
 export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
@@ -23,6 +24,8 @@ export type SpanSource = {
   readonly workflow?: readonly WorkflowStep[] | undefined;
   /** The reason of a failure from the log, if the state has none. */
   readonly loggedReason?: string | undefined;
+  /** The end of its log, if its failure is diagnosed by it. */
+  readonly log?: readonly LogLine[] | undefined;
   readonly previousAttemptId?: number | undefined;
   /** When it should have started. */
   readonly expectedAtMs?: number | undefined;

@@ -21,6 +21,7 @@ export type Progress = {
   /** Exact, while `endedAtMs - startedAtMs` is not; absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
+  readonly exitCode?: number;
   /** True if its error handler ran, in states without a separate step for the handler. */
   readonly hadHandler?: boolean;
 };

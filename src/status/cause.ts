@@ -1,4 +1,7 @@
+import type { FirstCause, Seen } from '../domain/failure-class.ts';
+import { toJobPath } from '../domain/job-path.ts';
 import type { Cause } from '../tracing/enrich/causes.ts';
+import type { PendingTrace } from '../tracing/enrich/pending.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';
 
@@ -10,8 +13,13 @@ export function toWhy({ spans }: Pick<PastExecution, 'spans'>): string {
 }
 
 /** Shortens the trace of an execution to its cause, without users and arguments; undefined for one that succeeded. */
-export function toCause(plan: Plan, of: { id: number; isSent: boolean }): Cause | undefined {
-  const past = toPastExecution(plan, { server: '', ...of }, () => false);
+export function toCause(
+  plan: Plan,
+  run: Pick<PendingTrace, 'id' | 'project' | 'job' | 'endedAtMs'>,
+  { isSent, seen }: { isSent: boolean; seen?: Seen | undefined },
+): Cause | undefined {
+  const { id, project, job, endedAtMs } = run;
+  const past = toPastExecution(plan, { server: '', id, isSent }, () => false);
   if (past === undefined) return undefined;
   const { spans, facts, traceId, permalink } = past;
   if (spans[0].result === 'success') return undefined;
@@ -24,8 +32,20 @@ export function toCause(plan: Plan, of: { id: number; isSent: boolean }): Cause 
     facts: steps === '' ? shown : [...shown, { name: 'Steps', value: steps }],
     traceId,
     permalink: permalink !== undefined && permalink.length <= maxLinkLength ? permalink : undefined,
+    failure: plan.failure && { ...toShort(plan.failure), id, job: toPath(project, job), endedAtMs, seen },
   };
 }
+
+function toPath(project: string, job: PendingTrace['job']): string | undefined {
+  return job?.name === undefined ? undefined : cut(toJobPath({ project, group: job.group, name: job.name }));
+}
+
+function toShort({ reason, node, step, context, ...cause }: FirstCause): FirstCause {
+  const [word, place, name, path] = [reason, node, step, context].map((text) => text && cut(text, maxPartLength));
+  return { ...cause, reason: word, node: place, step: name, context: path };
+}
+
+const maxPartLength = 100;
 
 const factsOfCause: readonly string[] = [
   'Reason',
@@ -49,7 +69,9 @@ const maxSteps = 8;
 const maxTextLength = 300;
 const maxLinkLength = 500;
 
-function cut<Value extends string | number>(value: Value, longest = maxTextLength): Value | string {
+function cut(value: string, longest?: number): string;
+function cut(value: string | number): string | number;
+function cut(value: string | number, longest = maxTextLength): string | number {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 

@@ -2,6 +2,7 @@ import { type JobNames, toJobPath } from '../domain/job-path.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
+import type { FailedRun } from '../tracing/enrich/causes.ts';
 import type { EndedStatus, RunningStatus } from './status.ts';
 
 /** A job for its page, with or without a schedule. */
@@ -20,11 +21,13 @@ export type ShownJob = {
   /** Its average duration from the server, and the duration from which a run is overdue. */
   readonly averageMs: number | undefined;
   readonly overdueMs: number | undefined;
+  /** Its last failure, if its cause is kept. */
+  readonly lastFailure?: FailedRun | undefined;
 };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
-type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule'> & {
+type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'> & {
   readonly ended: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
   readonly factsOf: (project: string, group: string, name: string) => Pick<JobFacts, 'averageDurationMs'> | undefined;
@@ -34,7 +37,7 @@ type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule'>
 
 /** Collects what the page of a job shows; undefined if the job is not known. */
 export function toShownJob(input: Input): ShownJob | undefined {
-  const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
+  const { server, path, nowMs, seenMs, schedule, lastFailure, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const runs = ended.filter((run) => isOf(run, path)).slice(0, maxRuns);
   const running = input.running.filter((run) => isOf(run, path));
   const { project, group, name } = schedule?.job ?? toNames(path);
@@ -42,7 +45,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
   if (schedule === undefined && facts === undefined && runs.length === 0 && running.length === 0) return undefined;
   const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
   const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
-  return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs };
+  return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs, lastFailure };
 }
 
 /** Reports whether an execution is a run of the job; a command without a job is not. */

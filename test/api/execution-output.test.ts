@@ -4,17 +4,27 @@ import { executionOutput } from '../../src/api/endpoints/execution-output.ts';
 const tail = (answer: object) => executionOutput.body.parse(answer);
 
 describe('api/endpoints/execution-output', () => {
-  it('reads the reason from the last error line that has one, and no line itself', () => {
+  it('reads the reason from the last error line that has one', () => {
     const entries = [
       { level: 'ERROR', log: 'Failed: HostNotFound: no such host' },
       { level: 'ERROR', log: 'Failed: NonZeroResultCode: Result code was 99' },
       { level: 'NORMAL', log: 'Failed: Nothing: said by a command' },
       { level: 'ERROR', log: 'Failed: to connect with canary' },
     ];
-    expect(tail({ id: '4711', completed: true, entries })).toEqual({
-      isPending: false,
-      failureReason: 'NonZeroResultCode',
-    });
+    expect(tail({ id: '4711', completed: true, entries }).failureReason).toBe('NonZeroResultCode');
+  });
+
+  it('reads lines with their step, node and time, and none for debugging, which may show secure options', () => {
+    const entries = [
+      { level: 'NORMAL', log: 'begins', stepctx: '2/1', node: 'db03', absolute_time: '2026-11-26T02:04:00Z' },
+      { level: 'DEBUG', log: 'RD_OPTION_PASSWORD => canary' },
+      { level: 'VERBOSE', log: 'canary' },
+      { level: 'ERROR', log: 'Failed: IOFailure: disk', stepctx: '' },
+    ];
+    expect(tail({ completed: true, entries }).lines).toEqual([
+      { level: 'NORMAL', text: 'begins', context: '2/1', node: 'db03', atMs: Date.parse('2026-11-26T02:04:00Z') },
+      { level: 'ERROR', text: 'Failed: IOFailure: disk', context: undefined, node: undefined, atMs: undefined },
+    ]);
   });
 
   it.each([
@@ -26,9 +36,9 @@ describe('api/endpoints/execution-output', () => {
 
   it('recognizes a log that is still loading, and a lost one', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
-    expect(tail(pending)).toEqual({ isPending: true, failureReason: undefined });
+    expect(tail(pending)).toEqual({ isPending: true, failureReason: undefined, lines: [] });
     const lost = { error: 'gone', empty: true, offset: '0', completed: true, entries: [] };
-    expect(tail(lost)).toEqual({ isPending: false, failureReason: undefined });
+    expect(tail(lost)).toEqual({ isPending: false, failureReason: undefined, lines: [] });
   });
 
   it('skips entries in compact form', () => {

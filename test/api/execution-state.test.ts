@@ -56,6 +56,7 @@ describe('api/endpoints/execution-state', () => {
           endedAtMs: 1716200001000,
           durationMs: 1204,
           failureReason: 'NonZeroResultCode',
+          exitCode: 1,
           context: '2',
           isNodeStep: true,
           nodes: [{ ...nothing, condition: 'running-handler', node: 'web01', startedAtMs: 1716200000000 }],

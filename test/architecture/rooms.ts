@@ -144,6 +144,7 @@ export const rooms: readonly Room[] = [
   { room: 'expected-runs', knows: ['domain', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'diagnosis/changes/deciding', pure: true },
+  { room: 'diagnosis/lines', knows: ['domain'] },
   { room: 'diagnosis', knows: ['metrics/family', 'metrics/new-series', 'api/endpoints'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
@@ -188,7 +189,14 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'http/pages',
-    knows: ['domain', 'status', 'http/server', 'expected-runs/deciding', 'diagnosis/changes/deciding'],
+    knows: [
+      'domain',
+      'status',
+      'http/server',
+      'expected-runs/deciding',
+      'diagnosis/changes/deciding',
+      'diagnosis/lines/sentence',
+    ],
     types: ['express'],
   },
   {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { measure } from '../../src/executions/counting/measure.ts';
 import { createFailures, type Noted } from '../../src/executions/ledger/failures.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
@@ -14,7 +15,15 @@ async function setScene() {
     cache.totals.slots.settle(cache.totals.slots.claim());
     const totals = () =>
       [...cache.totals.cells.values()].map(({ kind, labels, count }) => `${kind} ${labels.join('/')} ${count}`);
-    return { failures, totals, count: () => failures.count(cache, 0) };
+    const facts = {
+      set: (last: ReturnType<typeof someRun>) =>
+        cache.update(async () => {
+          const measured = measure(cache.totals, 'pay', [last], { buckets: [], seenAtMs: last.endedAtMs, startMs: 0 });
+          return { jobs: [...measured.jobs.values()], claims: measured.claims };
+        }),
+      lastFailure: () => [...cache.totals.jobs.values()][0]?.lastFailure,
+    };
+    return { failures, totals, facts, count: () => failures.count(cache, 0) };
   };
   const commit = async ({ documents, done }: Noted) => {
     await ledger.commit('prod', { documents });
@@ -93,5 +102,22 @@ describe('executions/failures', () => {
     early.loadFirst(await ledger.load('prod'));
     await commit(early.settle(run, 'work'));
     expect((await open()).failures.behind()).toEqual(new Set(['pay']));
+  });
+
+  it('keeps for a job the class of its last failure, which is not new if an older one becomes known later', async () => {
+    const { open, commit } = await setScene();
+    const { failures, facts, count } = await open();
+    const [older, newest] = [someRun({ id: 3, status: 'failed' }), someRun({ id: 4, status: 'failed' })];
+    await facts.set(newest);
+    const lines = { fingerprint: 'v1:0', isNew: true };
+    const countOne = async (one: typeof newest) => {
+      await commit(failures.expect('pay', one));
+      await commit(failures.settle(one, 'access', lines));
+      await count();
+    };
+    await countOne(newest);
+    expect(facts.lastFailure()).toEqual({ id: 4, failureClass: 'access', lines });
+    await countOne(older);
+    expect(facts.lastFailure()?.lines?.isNew).toBe(false);
   });
 });

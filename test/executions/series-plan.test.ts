@@ -24,7 +24,7 @@ describe('executions/series-plan', () => {
 
   it('reserves for a job all its possible series except durations', () => {
     expect(seriesOfJob(defaults)).toBe(28);
-    expect(seriesOfJob({ ...defaults, classes: true })).toBe(30);
+    expect(seriesOfJob({ ...defaults, classes: true })).toBe(31);
     expect(seriesOfJob(rulesOf('automation_job_last_status', { off: true }))).toBe(21);
     expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['status'] }))).toBe(22);
     expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['job_name'] }))).toBe(21);

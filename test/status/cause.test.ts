@@ -3,11 +3,12 @@ import { toCause } from '../../src/status/cause.ts';
 import { maxCauseLength } from '../../src/tracing/enrich/causes.ts';
 import { planRecorded } from '../tracing/recorded.ts';
 
-const of = { id: 4711, isSent: true };
+const run = { id: 4711, project: 'shop', job: undefined, endedAtMs: 1_700_000_000_000 };
+const of = { isSent: true };
 
 describe('status/cause', () => {
   it('keeps where an execution failed, why, and its links', () => {
-    expect(toCause(planRecorded('failed-node'), of)).toEqual({
+    expect(toCause(planRecorded('failed-node'), run, of)).toEqual({
       why: 'Step 1 (Build) failed on web02: NonZeroResultCode.',
       facts: [
         { name: 'Reason', value: 'NonZeroResultCode' },
@@ -17,16 +18,28 @@ describe('status/cause', () => {
       ],
       traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
       permalink: 'https://automation.example.org/project/shop/execution/show/4711',
+      failure: {
+        failureClass: 'work',
+        reason: 'NonZeroResultCode',
+        exitCode: 1,
+        node: 'web02',
+        step: '1 (Build)',
+        context: '1',
+        id: 4711,
+        job: undefined,
+        endedAtMs: 1_700_000_000_000,
+        seen: undefined,
+      },
     });
   });
 
   it('names no user, even if configuration allows that on pages', () => {
-    const cause = toCause(planRecorded('aborted', { withUserNames: true }), of);
+    const cause = toCause(planRecorded('aborted', { withUserNames: true }), run, of);
     expect(cause?.facts.map(({ name }) => name)).toEqual(['Steps']);
   });
 
   it('keeps nothing for an execution that succeeded', () => {
-    expect(toCause(planRecorded('mixed-in-succeeded'), of)).toBeUndefined();
+    expect(toCause(planRecorded('mixed-in-succeeded'), run, of)).toBeUndefined();
   });
 
   it('is short, however long names are', () => {
@@ -43,6 +56,7 @@ describe('status/cause', () => {
     const many = Array.from({ length: 50 }, () => below).flat();
     const cause = toCause(
       { ...plan, trace: { ...plan.trace, spans: [...(root === undefined ? [] : [root]), ...many] } },
+      run,
       of,
     );
     expect(JSON.stringify(cause ?? {}).length).toBeLessThanOrEqual(maxCauseLength);

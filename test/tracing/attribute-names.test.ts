@@ -15,6 +15,7 @@ describe('tracing/attribute-names', () => {
     ['telemetry.distro.version', true],
     ['user.name', true],
     ['error.type', true],
+    ['process.exit.code', true],
     ['cicd.pipeline.name', true],
     ['cicd.pipeline.action.name', true],
     ['cicd.pipeline.result', true],
@@ -40,6 +41,8 @@ describe('tracing/attribute-names', () => {
     ['automation.execution.will_retry', false],
     ['automation.execution.custom_status', false],
     ['automation.failure.class', false],
+    ['automation.failure.fingerprint', false],
+    ['automation.failure.first_seen', false],
     ['automation.execution.node.failed_count', false],
     ['automation.execution.node.succeeded_count', false],
     ['automation.schedule.delay', false],
@@ -67,7 +70,7 @@ describe('tracing/attribute-names', () => {
   });
 
   it('lists every name above', () => {
-    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(46);
+    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(49);
   });
 
   it('has the values of the conventions', () => {

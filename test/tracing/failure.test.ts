@@ -32,7 +32,7 @@ function classOf(steps: readonly StepState[] | undefined, changes: Partial<SpanS
   const run = someRun({ status: 'failed', startedAtMs: beginMs, endedAtMs: beginMs + 60_000 });
   const execution = toBareExecution({ ...run, project: 'pay', epoch: 1, seenAtMs: 0 });
   const state = steps && { ...step(''), isCompleted: true, serverNode: undefined, steps };
-  return planSource({ execution, state, ...changes }, {})?.failureClass;
+  return planSource({ execution, state, ...changes }, {})?.failure?.failureClass;
 }
 
 describe('tracing/failure', () => {

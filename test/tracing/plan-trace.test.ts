@@ -42,6 +42,7 @@ describe('tracing/plan-trace', () => {
         'cicd.pipeline.result': 'failure',
         'error.type': 'NonZeroResultCode',
         'automation.failure.class': 'work',
+        'process.exit.code': 1,
         'automation.project.name': 'shop',
         'automation.job.id': '5f1c',
         'automation.job.group': 'load/etl',

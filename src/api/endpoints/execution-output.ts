@@ -1,17 +1,21 @@
 import { z } from 'zod';
+import type { LogLine } from '../../domain/failure-class.ts';
+import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 import { isExitMessage } from './execution-state.ts';
 
-/** Facts from the end of a log; never its lines, which may contain anything. */
+/** The end of a log. Its lines may contain anything, secrets too. */
 export type LogTail = {
   /** True if it is still being loaded: request it again, a limited number of times. */
   readonly isPending: boolean;
   /** Why it failed, from the error lines: one word, as in states. */
   readonly failureReason: string | undefined;
+  /** Without the levels that are for debugging: secure options appear there. */
+  readonly lines: readonly LogLine[];
 };
 
-const entry = z.object({ log: text, level: text, stepctx: text });
+const entry = z.object({ log: text, level: text, stepctx: text, node: text, absolute_time: text });
 
 /** API reference, "Output content": the last lines of a log. A lost log answers 200 with `error` and no lines. */
 export const executionOutput = defineEndpoint({
@@ -27,11 +31,28 @@ export const executionOutput = defineEndpoint({
     .transform(({ pending, completed, entries }): LogTail => {
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
-      return { isPending: pending !== undefined && completed !== true, failureReason: findReason(errors) };
+      return {
+        isPending: pending !== undefined && completed !== true,
+        failureReason: findReason(errors),
+        lines: lines.flatMap((line) => toLogLine(line) ?? []),
+      };
     }),
 });
 
 type Line = z.infer<typeof entry>;
+
+function toLogLine({ level, log, node, stepctx, absolute_time: time }: Line): LogLine | undefined {
+  if (log === undefined || (level !== 'ERROR' && level !== 'WARN' && level !== 'NORMAL')) return undefined;
+  return {
+    level,
+    text: log.slice(0, maxLineLength),
+    node,
+    context: stepctx === '' ? undefined : stepctx,
+    atMs: toTimestampMs(time),
+  };
+}
+
+const maxLineLength = 4000;
 
 /** The last line names the step that failed; the lines of that step have the reason. */
 function findReason(errors: readonly Line[]): string | undefined {

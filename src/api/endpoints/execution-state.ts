@@ -73,6 +73,7 @@ function toProgress(fields: Fields): Progress {
   const meta = toFields(fields.meta);
   const word = toText(fields.executionState) ?? '';
   const durationMs = toNumber(fields.duration);
+  const exitCode = toNumber(meta.resultCode);
   return {
     condition: (Object.hasOwn(conditions, word) ? conditions[word] : undefined) ?? 'unknown',
     startedAtMs: toTimestampMs(fields.startTime),
@@ -80,6 +81,7 @@ function toProgress(fields: Fields): Progress {
     // −1 means "not started".
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
     failureReason: toReason(meta, toText(fields.errorMessage)),
+    ...(exitCode === undefined || exitCode <= 0 ? {} : { exitCode }),
     ...(toText(meta.handlerTriggered) === 'true' ? { hadHandler: true } : {}),
   };
 }

@@ -162,6 +162,9 @@ export const generalOptions = {
     enabled: option(boolean, true).help(
       'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
     ),
+    logs: option(choice('none', 'fingerprint'), 'fingerprint').help(
+      'What to keep of the log of a failed execution: nothing, or a fingerprint of the lines that describe the failure, which shows whether a job failed so before; at one request for each failure.',
+    ),
   },
   alerts: alertOptions,
   traces: traceOptions,

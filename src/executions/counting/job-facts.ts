@@ -25,6 +25,7 @@ export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefi
     ...toLastDuration(run, before),
     lastId: newest?.id ?? before?.lastId ?? id,
     ...toLastFailure(run, ending, before),
+    ...(before?.lastFailure === undefined ? {} : { lastFailure: before.lastFailure }),
     lastEnding: newest === undefined ? (before?.lastEnding ?? ending) : ending,
     ...toFailures(run, ending, before),
     averageDurationMs: newest?.job?.averageDurationMs ?? before?.averageDurationMs ?? run.job?.averageDurationMs,

@@ -5,7 +5,7 @@ import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
 import type { Finished } from './reconcile.ts';
 import { type Claims, isNoJob, type Totals, toNodeKey } from './series-slots.ts';
-import { type Cell, type CellKind, type JobFacts, toCellKey, toJobKey } from './totals.ts';
+import { type Cell, type CellKind, type FailureLines, type JobFacts, toCellKey, toJobKey } from './totals.ts';
 
 export type MeasureRules = {
   readonly buckets: readonly number[];
@@ -114,20 +114,46 @@ function createChange(totals: Totals, rules: MeasureRules) {
   };
 }
 
-/** Computes how classified failures change the totals: every changed cell, with its new value. */
+/** Computes how classified failures change the totals and facts: every changed cell and job, with its new value. */
 export function measureFailures(
   totals: Totals,
-  failures: readonly (JobNames & { readonly failureClass: FailureClass; readonly isOfGap?: boolean | undefined })[],
+  failures: readonly ClassifiedFailure[],
   startMs: number,
-): readonly Cell[] {
+): { readonly cells: readonly Cell[]; readonly jobs: readonly JobFacts[] } {
   const { touch, cells } = createCellChanges(totals, { startMs });
+  const jobs = new Map<string, JobFacts>();
   for (const { project, group, name, failureClass, isOfGap } of failures) {
     const hasSlot = isNoJob(name) || totals.slots.has('jobs', toJobKey(project, group, name));
     const labels = [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass];
     touch('failures', labels, isOfGap).count += 1;
   }
-  return [...cells.values()];
+  // The last failure first: others of its job may show that it was not new.
+  for (const isLast of [true, false])
+    for (const failure of failures) {
+      const key = toJobKey(failure.project, failure.group, failure.name);
+      const facts = jobs.get(key) ?? totals.jobs.get(key);
+      if (facts === undefined || (facts.lastFailedId === failure.id) !== isLast) continue;
+      const lastFailure = toLastFailure(facts, failure);
+      if (lastFailure !== facts.lastFailure) jobs.set(key, { ...facts, lastFailure });
+    }
+  return { cells: [...cells.values()], jobs: [...jobs.values()] };
 }
+
+function toLastFailure({ lastFailedId, lastFailure }: JobFacts, failure: ClassifiedFailure): JobFacts['lastFailure'] {
+  const { id, failureClass, lines } = failure;
+  if (id !== undefined && lastFailedId === id) return { id, failureClass, lines };
+  const last = lastFailure?.lines;
+  if (lastFailure === undefined || last?.isNew !== true || last.fingerprint !== lines?.fingerprint) return lastFailure;
+  return { ...lastFailure, lines: { ...last, isNew: false } };
+}
+
+type ClassifiedFailure = JobNames & {
+  readonly id?: number | undefined;
+  readonly failureClass: FailureClass;
+  readonly lines?: FailureLines | undefined;
+  /** True if it may have been shown before a copy was restored. */
+  readonly isOfGap?: boolean | undefined;
+};
 
 type MutableCell = { -readonly [Key in keyof Cell]: Cell[Key] };
 

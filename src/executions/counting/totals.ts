@@ -1,3 +1,4 @@
+import type { FailureClass } from '../../domain/failure-class.ts';
 import type { StoredHistogram } from '../../domain/histograms/stored-histogram.ts';
 import type { Ending } from './naming.ts';
 
@@ -20,6 +21,15 @@ export type Cell = StoredHistogram & {
   readonly isReleased: boolean;
 };
 
+/** The fingerprint of the lines of a failure, and whether its job failed so for the first time. */
+export type FailureLines = { readonly fingerprint: string; readonly isNew: boolean };
+
+export type LastFailure = {
+  readonly id: number;
+  readonly failureClass: FailureClass;
+  readonly lines?: FailureLines | undefined;
+};
+
 /** The facts of one job by its labels, each from the newest run that has it. */
 export type JobFacts = {
   readonly project: string;
@@ -36,6 +46,8 @@ export type JobFacts = {
   readonly lastFailedId?: number | undefined;
   /** When that failure ended; absent in states of earlier releases. */
   readonly lastFailedMs?: number | undefined;
+  /** The class of the failure with this id, once it is known. */
+  readonly lastFailure?: LastFailure | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
   /** The ends of the newest of these failures, newest first: a late success resets only earlier ones. */

@@ -4,6 +4,7 @@ import { measureFailures } from '../counting/measure.ts';
 import { toJobName } from '../counting/naming.ts';
 import type { Finished } from '../counting/reconcile.ts';
 import type { Totals } from '../counting/series-slots.ts';
+import type { FailureLines } from '../counting/totals.ts';
 import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';
@@ -15,6 +16,9 @@ export type Failure = {
   readonly name: string;
   /** Undefined until its steps are read. */
   readonly failureClass?: FailureClass | undefined;
+  readonly id?: number | undefined;
+  /** What its log shows; undefined if none was read. */
+  readonly lines?: FailureLines | undefined;
   /** True if it may have been shown by its class before a copy was restored. */
   readonly isOfGap?: boolean | undefined;
 };
@@ -62,20 +66,20 @@ export function createFailures() {
     /** Notes a failure in the transaction that counts it; without a class it waits for `settle`. */
     expect: (project: string, run: Finished, failureClass?: FailureClass): Noted => {
       const isOfGap = isInGap(project) || undefined;
-      const failure: Failure = { project, ...toJobName(run), failureClass, isOfGap };
+      const failure: Failure = { project, ...toJobName(run), id: run.id, failureClass, isOfGap };
       const key = toKey(run);
       return { documents: [toDocument(key, failure)], done: () => waiting.set(key, failure) };
     },
-    settle: (run: Run, failureClass: FailureClass): Noted => {
+    settle: (run: Run, failureClass: FailureClass, lines?: FailureLines): Noted => {
       const key = toKey(run);
       const failure = waiting.get(key);
       if (failure === undefined) return { documents: [], done: () => undefined };
       return {
-        documents: [toDocument(key, { ...failure, failureClass })],
+        documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
           // A ledger that was opened after the commit has its class already, and may have counted it.
-          if (latest !== undefined) waiting.set(key, { ...latest, failureClass });
+          if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };
     },
@@ -95,7 +99,7 @@ export function createFailures() {
       for (let begin = 0; begin < classified.length; begin += maxAtOnce) {
         const batch = classified.slice(begin, begin + maxAtOnce);
         await cache.update(async () => ({
-          cells: measureFailures(cache.totals, batch, startMs),
+          ...measureFailures(cache.totals, batch, startMs),
           alongside: batch.map(({ key }) => ({ kind, key, body: undefined })),
         }));
         for (const { key } of batch) waiting.delete(key);

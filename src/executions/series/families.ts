@@ -1,4 +1,4 @@
-import { counter, earliestGauge, gauge, histogram, newestGauge, stateSet } from '../../metrics/family.ts';
+import { counter, earliestGauge, gauge, histogram, info, newestGauge, stateSet } from '../../metrics/family.ts';
 import { endings } from '../counting/naming.ts';
 
 const job = ['project', 'job_group', 'job_name'] as const;
@@ -43,6 +43,13 @@ export const executionFamilies = {
     'Failed executions by the class of the first cause, each counted once; requires diagnosis.enabled [execution/*/state].',
     ...job,
     'class',
+  ),
+  lastFailure: info(
+    'automation_job_last_failure_info',
+    'Class of the last execution of a job, if it failed; new is true if the job never failed with such lines before, unknown if no lines were read; requires diagnosis.enabled [execution/*/state].',
+    ...job,
+    'class',
+    'new',
   ),
   duration: histogram(
     'automation_execution_duration_seconds',

@@ -49,11 +49,20 @@ export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
 
 /** Returns the number of series that a job may have, except its durations. */
 export function seriesOfJob(rules: SeriesRules): number {
-  return sumOf(rules, ofEachJob) + ofClasses(rules, 1) + (rules.cicd ? sumOf(rules, ofEachPipeline) : 0);
+  return (
+    sumOf(rules, ofEachJob) +
+    ofClasses(rules, 1) +
+    ofLastFailure(rules) +
+    (rules.cicd ? sumOf(rules, ofEachPipeline) : 0)
+  );
 }
 
 function ofClasses(rules: SeriesRules, owners: number): number {
   return rules.classes === true ? costOf(rules, families.failures, owners * usualClasses) : 0;
+}
+
+function ofLastFailure(rules: SeriesRules): number {
+  return rules.classes === true ? costOf(rules, families.lastFailure, 1) : 0;
 }
 
 function seriesOfProject(rules: SeriesRules): number {

@@ -122,8 +122,23 @@ function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): 
     ...families.lastFailedId.rows(facts.lastFailedId, job),
     ...families.lastStatus.rows(facts.lastEnding, job),
     ...families.consecutiveFailures.rows(facts.consecutiveFailures, job),
+    ...toLastFailureRows(facts, job),
     ...families.successAgeLimit.rows(toSeconds(successAgeMsOf(toJobPath(project, { group, name }))), job),
   ];
+}
+
+/** Only while the last run of the job is the failed one. */
+function toLastFailureRows(
+  { lastId, lastFailure }: JobFacts,
+  job: Readonly<Record<'project' | 'job_group' | 'job_name', string>>,
+): Row[] {
+  if (lastFailure?.id !== lastId) return [];
+  const { failureClass, lines } = lastFailure;
+  return families.lastFailure.rows({
+    ...job,
+    class: failureClass,
+    new: lines === undefined ? 'unknown' : String(lines.isNew),
+  });
 }
 
 function toSeconds(ms: number | undefined): number | undefined {

@@ -21,6 +21,7 @@ export async function askForExecution(
     const { source, isPending } = await gatherSteps(api, execution, {
       detail,
       isDiagnosed: false,
+      readsLogs: false,
       workflows,
       isLastTry,
     });

@@ -1,3 +1,5 @@
+import type { Diagnoses } from '../../diagnosis/lines/diagnoses.ts';
+import type { FirstCause, Seen } from '../../domain/failure-class.ts';
 import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 
 /** Why an execution did not succeed, in short, for its page once its steps are no longer kept. */
@@ -8,6 +10,17 @@ export type Cause = {
   readonly traceId?: string | undefined;
   /** The link to its page on the server. */
   readonly permalink?: string | undefined;
+  /** Absent if it did not fail, and in states of earlier releases. */
+  readonly failure?: FailedRun | undefined;
+};
+
+/** A failed execution, with what failed first and how often it did. */
+export type FailedRun = FirstCause & {
+  readonly id: number;
+  /** `{project}/{group}/{name}`; undefined for a command without a job. */
+  readonly job: string | undefined;
+  readonly endedAtMs: number;
+  readonly seen?: Seen | undefined;
 };
 
 /** The start distinguishes executions with the same id, before and after a new database. */
@@ -17,7 +30,7 @@ const kind = 'cause';
 
 /** The maximum of causes for a server, and of characters of JSON in one. */
 export const maxCauses = 500;
-export const maxCauseLength = 2000;
+export const maxCauseLength = 3000;
 
 /** Keeps the causes of the last executions that did not succeed, across restarts. */
 export function createCauses() {
@@ -35,6 +48,17 @@ export function createCauses() {
       const body = known.get(toKey(run));
       // The cast is true: only `note` writes these documents.
       return body === undefined ? undefined : (JSON.parse(body) as Cause);
+    },
+    lastFailureOf: (job: string) => {
+      const name = JSON.stringify(job);
+      let last: FailedRun | undefined;
+      for (const body of known.values()) {
+        if (!body.includes(name)) continue;
+        // The cast is true: only `note` writes these documents.
+        const { failure } = JSON.parse(body) as Cause;
+        if (failure?.job === job && failure.endedAtMs >= (last?.endedAtMs ?? Number.NEGATIVE_INFINITY)) last = failure;
+      }
+      return last;
     },
     /** Returns the change to commit with the trace of an execution; call `done` after the commit. */
     note: (run: CauseKey, cause: Cause | undefined) => {
@@ -55,6 +79,23 @@ export function createCauses() {
 }
 
 export type Causes = ReturnType<typeof createCauses>;
+
+/** Older failures of a job may have become known after a cause was stored. */
+export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
+  function refresh(failure: FailedRun | undefined): FailedRun | undefined {
+    const { job, seen } = failure ?? {};
+    if (failure === undefined || job === undefined || seen === undefined) return failure;
+    return { ...failure, seen: diagnoses?.refresh(job, seen) ?? seen };
+  }
+
+  return {
+    causeOf: (run: CauseKey): Cause | undefined => {
+      const cause = causes.of(run);
+      return cause && { ...cause, failure: refresh(cause.failure) };
+    },
+    lastFailureOf: (job: string): FailedRun | undefined => refresh(causes.lastFailureOf(job)),
+  };
+}
 
 /** Reports whether a stored row is a cause; true for documents of other kinds. */
 export function isSoundCause(found: string, body: unknown): boolean {

@@ -1,17 +1,20 @@
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
+import type { Diagnoses, Diagnosis } from '../../diagnosis/lines/diagnoses.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Seen } from '../../domain/failure-class.ts';
+import { toJobPath } from '../../domain/job-path.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { TracingSide } from '../../executions/trace-port.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../plan/detail.ts';
-import type { Plan } from '../plan/plan-trace.ts';
+import { addSeen, type Plan } from '../plan/plan-trace.ts';
 import type { Attempts } from './attempts.ts';
-import { type Cause, type Causes, createCauses } from './causes.ts';
+import { type Cause, type Causes, createCauses, createLookup } from './causes.ts';
 import { createWorkflows, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
-import { createWaitingTraces, pendingRetryMs, type Waiting } from './waiting-traces.ts';
+import { createWaitingTraces, pendingRetryMs, type Waiting, type WaitingTraces } from './waiting-traces.ts';
 
 export type EnricherObserver = {
   readonly pending: (traces: number) => void;
@@ -41,10 +44,12 @@ export type EnricherOptions = {
   readonly clock: Clock;
   readonly observe: EnricherObserver;
   readonly isDiagnosed: boolean;
+  /** Recognises failures by their logs; undefined where no logs are read. */
+  readonly diagnoses: Pick<Diagnoses, 'load' | 'note' | 'refresh'> | undefined;
   /** Keeps the classes of failures, to be counted. */
   readonly failures: TracingSide['failures'];
   /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
-  readonly toCause: (pending: PendingTrace, plan: Plan) => Cause | undefined;
+  readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;
   /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
 };
@@ -64,6 +69,8 @@ export type Enricher = {
   readonly size: () => number;
   /** Returns the stored cause of an execution that did not succeed. */
   readonly causeOf: Causes['of'];
+  /** Returns the stored cause of the last failure of a job. */
+  readonly lastFailureOf: Causes['lastFailureOf'];
   /** Makes the traces that can be made now; resolves to when to call again. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
@@ -73,9 +80,9 @@ export type Enricher = {
  * one transaction.
  */
 export function createEnricher(options: EnricherOptions): Enricher {
-  const { server, ledger, client, timeoutMs, spooling, detail, attempts, clock, observe } = options;
+  const { server, ledger, spooling, attempts, clock, observe } = options;
   const waiting = createWaitingTraces(options);
-  const wanted = { detail, isDiagnosed: options.isDiagnosed, workflows: createWorkflows(clock.ticks) };
+  const find = createFind(options, waiting);
   const causes = createCauses();
   const seal = createSeal(options, causes);
   let isLoaded = false;
@@ -91,20 +98,9 @@ export function createEnricher(options: EnricherOptions): Enricher {
     attempts.load(documents);
     causes.load(documents);
     options.failures.loadFirst(documents);
+    options.diagnoses?.load(documents);
     add(readPending(documents));
     isLoaded = true;
-  }
-
-  /** Reads the parts of one execution; undefined if it is worth waiting for more. */
-  async function find(entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
-    const { pending } = entry;
-    if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
-    const isLastTry = waiting.isLastTry(entry);
-    const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
-    const { source, isPending } = await gather(api, pending, { ...wanted, isLastTry });
-    waiting.noteAnswer(entry);
-    if (isPending) return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
-    return isLastTry || attempts.isComplete(pending) ? source : undefined;
   }
 
   const hasRoom = async (): Promise<boolean> => (await spooling?.spool.hasRoom(spooling.bounds)) ?? true;
@@ -149,7 +145,29 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return { againInMs: waiting.size() === 0 ? undefined : waiting.hasNew() ? 0 : pendingRetryMs };
   }
 
-  return { add, size: waiting.size, causeOf: causes.of, run };
+  return { add, size: waiting.size, ...createLookup(causes, options.diagnoses), run };
+}
+
+/** Reads the parts of one execution; undefined if it is worth waiting for more. */
+function createFind(options: EnricherOptions, waiting: WaitingTraces) {
+  const { client, timeoutMs, detail, attempts, clock } = options;
+  const wanted = {
+    detail,
+    isDiagnosed: options.isDiagnosed,
+    readsLogs: options.diagnoses !== undefined,
+    workflows: createWorkflows(clock.ticks),
+  };
+
+  return async (entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> => {
+    const { pending } = entry;
+    if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
+    const isLastTry = waiting.isLastTry(entry);
+    const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
+    const { source, isPending } = await gather(api, pending, { ...wanted, isLastTry });
+    waiting.noteAnswer(entry);
+    if (isPending) return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
+    return isLastTry || attempts.isComplete(pending) ? source : undefined;
+  };
 }
 
 /** Moves the trace of an execution to the spool and removes it from pending, in one transaction. */
@@ -169,13 +187,33 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     };
   }
 
+  function diagnose(pending: PendingTrace, plan: Plan | undefined, { log }: SpanSource): Diagnosis | undefined {
+    const { project, job, endedAtMs } = pending;
+    if (plan?.failure === undefined || job?.name === undefined || log === undefined) return undefined;
+    const path = toJobPath({ project, group: job.group, name: job.name });
+    return options.diagnoses?.note({ job: path, endedAtMs }, plan.failure, log);
+  }
+
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
-    const plan = await options.plan(source, pending.epoch);
+    const planned = await options.plan(source, pending.epoch);
+    const diagnosis = diagnose(pending, planned, found);
+    const seen = diagnosis?.seen;
+    const plan = planned && seen ? addSeen(planned, seen) : planned;
     const forgotten = attempts.forget(pending);
-    const cause = causes.note(pending, plan && options.toCause(pending, plan));
-    const failure = options.failures.settle(pending, plan?.failureClass ?? 'unread');
-    const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents, ...failure.documents];
+    const cause = causes.note(pending, plan && options.toCause(pending, plan, seen));
+    const failure = options.failures.settle(
+      pending,
+      plan?.failure?.failureClass ?? 'unread',
+      seen && { fingerprint: seen.fingerprint, isNew: seen.firstMs >= pending.endedAtMs },
+    );
+    const documents = [
+      toForgetting(pending),
+      ...forgotten.documents,
+      ...cause.documents,
+      ...failure.documents,
+      ...(diagnosis?.documents ?? []),
+    ];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
@@ -190,6 +228,7 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     forgotten.done();
     cause.done();
     failure.done();
+    diagnosis?.done();
   };
 }
 

@@ -18,6 +18,8 @@ type GatherOptions = {
   /** Parts that this detail does not show are not requested, except for the steps of failures if `diagnosis` is on. */
   detail: Detail;
   isDiagnosed: boolean;
+  /** True if failures of jobs are also diagnosed by their logs. */
+  readsLogs: boolean;
   workflows: Workflows;
   /** Use what is available; do not wait for more. */
   isLastTry: boolean;
@@ -53,10 +55,14 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
     detail === 'root' || state === undefined || jobId === undefined
       ? undefined
       : await readWorkflow(api, jobId, options);
-  const tail = needsReason(execution, state) ? await readTail(api, id, options) : undefined;
+  const isLogWanted = options.readsLogs && hasTellingLog(execution);
+  const tail = isLogWanted || needsReason(execution, state) ? await readTail(api, id, options) : undefined;
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
-  const loggedReason = tail === 'failed' ? undefined : tail?.failureReason;
-  return { source: { execution, state, workflow, loggedReason }, isPending: isStatePending || isLogPending };
+  const { failureReason, lines } = tail === undefined || tail === 'failed' ? noTail : tail;
+  // A reason in the state is nearer to the cause.
+  const loggedReason = needsReason(execution, state) ? failureReason : undefined;
+  const log = isLogWanted ? lines : undefined;
+  return { source: { execution, state, workflow, loggedReason, log }, isPending: isStatePending || isLogPending };
 }
 
 function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: TracedExecution): boolean {
@@ -91,13 +97,20 @@ async function readWorkflow(
   });
 }
 
-/** Reads the end of a failed step's log if the state has no reason. */
+const noTail: Omit<LogTail, 'isPending'> = { failureReason: undefined, lines: [] };
+
+/** Reports whether the log of a failure shows its cause: not if the server or a limit cut it off. */
+function hasTellingLog(execution: TracedExecution): boolean {
+  const { status, customStatus, job } = execution;
+  return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
+}
+
 function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   return read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
 }
 
 /** A run may log much after its failure. */
-const tailLines = 100;
+const tailLines = 200;
 
 function needsReason({ status }: TracedExecution, state: ExecutionState | undefined): boolean {
   return status === 'failed' && !(state?.steps ?? []).some(hasReason);

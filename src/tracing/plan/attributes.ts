@@ -1,4 +1,4 @@
-import type { FailureClass } from '../../domain/failure-class.ts';
+import type { FirstCause } from '../../domain/failure-class.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { actionRun, conventional, own, results, toOptionAttribute } from './attribute-names.ts';
@@ -62,18 +62,15 @@ export function toPipeline({ project = '', job }: TracedExecution): string | und
 export function setRootAttributes(
   { set }: AttributeList,
   source: SpanSource,
-  {
-    outcome,
-    failureClass,
-    settings,
-  }: { outcome: RootOutcome; failureClass: FailureClass | undefined; settings: TraceSettings },
+  { outcome, failure, settings }: { outcome: RootOutcome; failure: FirstCause | undefined; settings: TraceSettings },
 ): void {
   const { execution } = source;
   const { job } = execution;
   set(conventional.action, actionRun);
   set(conventional.result, results[outcome.result]);
   set(conventional.errorType, outcome.errorType);
-  set(own.failureClass, failureClass);
+  set(own.failureClass, failure?.failureClass);
+  set(conventional.exitCode, failure?.exitCode);
   set(own.project, execution.project);
   set(own.jobId, job?.id);
   set(own.jobGroup, job?.group);

@@ -135,7 +135,7 @@ function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progr
 }
 
 function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
-  return { ...toOutcome(progress, below, isRecovered), word: progress.failureReason };
+  return { ...toOutcome(progress, below, isRecovered), word: progress.failureReason, exitCode: progress.exitCode };
 }
 
 /** Computes the outcome of a step or node from its state and the outcomes below it. */

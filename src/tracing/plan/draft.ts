@@ -33,6 +33,7 @@ export type Outcome = {
   readonly reason: string | undefined;
   /** The server's own word for the reason. */
   readonly word?: string | undefined;
+  readonly exitCode?: number | undefined;
   /** True if an error handler recovered it: it does not count as failed above. */
   readonly isRecovered: boolean;
   readonly why: string;

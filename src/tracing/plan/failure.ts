@@ -1,24 +1,31 @@
-import { type FailureClass, isFailure, toFailureClass } from '../../domain/failure-class.ts';
+import type { FirstCause } from '../../domain/failure-class.ts';
+import { isFailure, toFailureClass } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { type Draft, hasFailed } from './draft.ts';
 
-/** Why an execution failed: its class, and the step that failed first. */
-export type Failure = { readonly failureClass: FailureClass; readonly first: Draft | undefined };
-
-/** Undefined for an execution that did not fail. */
+/** Returns why an execution failed; undefined for one that did not. */
 export function toFailure(
   { execution, state, loggedReason }: SpanSource,
   steps: readonly Draft[],
-): Failure | undefined {
+): FirstCause | undefined {
   if (!isFailure(execution)) return undefined;
   const first = findFirst(steps, isFailedLeaf) ?? findFirst(steps, isHandled);
+  const reason = first?.outcome.word ?? loggedReason;
   const failureClass = toFailureClass({
     ...execution,
-    reason: first?.outcome.word ?? loggedReason,
+    reason,
     isRead: state !== undefined,
     isStopped: steps.some(hasAborted),
   });
-  return { failureClass, first };
+  return { failureClass, reason, exitCode: first?.outcome.exitCode, ...toPlace(first) };
+}
+
+function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | 'context'> {
+  if (first?.key.kind !== 'step' && first?.key.kind !== 'node') return {};
+  const { path } = first.key;
+  const name = first.task?.name ?? '';
+  const step = name === '' || name === `step ${path}` ? path : `${path} (${name})`;
+  return { node: first.task?.node, step, context: path };
 }
 
 /** Returns the one that ended first; of those that ended together the one that began first, then the first of the workflow. */

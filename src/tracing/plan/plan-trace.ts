@@ -1,4 +1,4 @@
-import type { FailureClass } from '../../domain/failure-class.ts';
+import type { FirstCause, Seen } from '../../domain/failure-class.ts';
 import { finish, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { own } from './attribute-names.ts';
@@ -23,7 +23,7 @@ export type Plan = {
   /** True if the execution ended with an unknown status. */
   readonly isUnknown: boolean;
   /** Undefined for an execution that did not fail. */
-  readonly failureClass: FailureClass | undefined;
+  readonly failure: FirstCause | undefined;
   /** The number of omitted spans. */
   readonly leftOut: number;
   readonly attempts: Attempts;
@@ -71,10 +71,19 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
     trace,
     caller: tellCaller(frame.caller, settings),
     isUnknown: root.outcome.isUnknown,
-    failureClass: root.failureClass,
+    failure: root.failure,
     leftOut,
     attempts,
   };
+}
+
+/** Adds to the root how often its job failed with the same lines. */
+export function addSeen(plan: Plan, { fingerprint, firstMs }: Seen): Plan {
+  const [root, ...below] = plan.trace.spans;
+  if (root === undefined) return plan;
+  const firstSeen = new Date(firstMs).toISOString();
+  const attributes = { ...root.attributes, [own.fingerprint]: fingerprint, [own.firstSeen]: firstSeen };
+  return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 
 /** Near the last time that 64 bits of nanoseconds can hold. */
@@ -102,7 +111,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   return {
     source,
     outcome: root.outcome,
-    failureClass: root.failureClass,
+    failure: root.failure,
     settings,
     traceId: joined?.traceId ?? toTraceId(namespace, String(execution.id)),
     rootName: pipeline === undefined ? 'RUN' : `RUN ${pipeline}`,
@@ -120,7 +129,7 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
   return joining.mode === 'parent' ? 'joined' : 'linked';
 }
 
-type RootDraft = { draft: Draft; outcome: RootOutcome; failureClass: FailureClass | undefined };
+type RootDraft = { draft: Draft; outcome: RootOutcome; failure: FirstCause | undefined };
 
 /** Drafts the execution as a tree: the wait for its start, and its steps. */
 function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {
@@ -139,7 +148,7 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
     children: wait === undefined ? drafts : [wait, ...drafts],
     notStarted,
   };
-  return { draft, outcome, failureClass: toFailure(source, drafts)?.failureClass };
+  return { draft, outcome, failure: toFailure(source, drafts) };
 }
 
 const minWaitMs = 2000;

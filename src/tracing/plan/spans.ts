@@ -1,4 +1,4 @@
-import type { FailureClass } from '../../domain/failure-class.ts';
+import type { FirstCause } from '../../domain/failure-class.ts';
 import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { conventional, isErrorResult, own, results } from './attribute-names.ts';
@@ -14,7 +14,7 @@ import type { Timed } from './times.ts';
 export type SpanFrame = {
   readonly source: SpanSource;
   readonly outcome: RootOutcome;
-  readonly failureClass: FailureClass | undefined;
+  readonly failure: FirstCause | undefined;
   readonly settings: TraceSettings;
   readonly rootName: string;
   readonly rootParentId: string | undefined;

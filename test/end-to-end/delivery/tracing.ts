@@ -54,7 +54,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   const post = watchPost({ answered, tell });
   const traces = createTraces({
     toDelivery: createDelivery,
-    config: { ...order, diagnosis: { enabled: true } },
+    config: { ...order, diagnosis: { enabled: true, logs: 'fingerprint' } },
     otlp,
     state,
     self,

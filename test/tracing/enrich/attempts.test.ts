@@ -75,6 +75,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
   const enricher = createEnricher({
     server: 'prod',
     isDiagnosed: false,
+    diagnoses: undefined,
     failures: createFailures(),
     ledger: {
       ...state.ledger,

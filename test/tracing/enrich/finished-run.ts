@@ -73,6 +73,7 @@ export async function setUp(given: Setting = {}) {
   const enricher = createEnricher({
     attempts: createAttempts(),
     isDiagnosed: false,
+    diagnoses: undefined,
     failures: createFailures(),
     server: 'prod',
     ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,

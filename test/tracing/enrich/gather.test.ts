@@ -37,7 +37,7 @@ async function start() {
   endings.push(server.stop, close);
   const workflows = createWorkflows(() => 0);
   const gatherOnce = ({ isLastTry = false } = {}) =>
-    gatherSteps(api, failed, { detail: 'nodes', isDiagnosed: true, workflows, isLastTry });
+    gatherSteps(api, failed, { detail: 'nodes', isDiagnosed: true, readsLogs: false, workflows, isLastTry });
   return { server, gatherOnce };
 }
 
@@ -87,7 +87,7 @@ describe('tracing/enrich/gather', () => {
     });
     const { source } = await gatherOnce();
     expect(source.loggedReason).toBe('IOFailure');
-    expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=100');
+    expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=200');
   });
 
   it('requests a log again that is still loading, and finally goes without it', async () => {

@@ -1,10 +1,11 @@
 import type { Router } from 'express';
+import { toCauseText, toOften, toSentence } from '../../../diagnosis/lines/sentence.ts';
 import { toAge, toDuration, toLength, toTime } from '../../../domain/ages.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution, EndedStatus, RunningExecution } from '../../../status/status.ts';
-import type { Cause } from '../../../tracing/enrich/causes.ts';
+import type { Cause, CauseKey, FailedRun } from '../../../tracing/enrich/causes.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
@@ -22,7 +23,7 @@ export type ExecutionPageOptions = {
   /** Returns the finished executions of a server that are kept for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
   /** Returns the stored cause of an execution that did not succeed. */
-  readonly cause: (server: string, run: EndedStatus) => Cause | undefined;
+  readonly cause: (server: string, run: CauseKey) => Cause | undefined;
   readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
@@ -57,10 +58,11 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
   const others = ended(server);
   if (execution !== undefined) {
     const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
+    const failure = cause(server, { id: execution.id, startedAtMs: execution.spans[0].startMs })?.failure;
     return {
       status: 200,
       title,
-      body: renderExecution(execution, { link: traceLink(), url: urlOf(server), nowMs, root, others }),
+      body: renderExecution(execution, { link: traceLink(), url: urlOf(server), nowMs, root, others, failure }),
     };
   }
   const unfinished = running(server, Number(id));
@@ -93,12 +95,13 @@ type About = {
   readonly nowMs: number;
   readonly root: string;
   readonly others: readonly EndedStatus[];
+  readonly failure: FailedRun | undefined;
 };
 
 const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
 const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
 
-function renderExecution(execution: PastExecution, { link, url, nowMs, root, others }: About): Html {
+function renderExecution(execution: PastExecution, { link, url, nowMs, root, others, failure }: About): Html {
   const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
@@ -110,6 +113,7 @@ function renderExecution(execution: PastExecution, { link, url, nowMs, root, oth
     renderFact('Started', renderTime(startMs)),
     renderFact('Ended', html`${renderTime(endMs)} (${toAge(endMs, nowMs)})`),
     renderFact('Took', toLength(endMs - startMs)),
+    ...toFailureFacts(failure).map(([name, value]) => renderFact(name, value)),
     ...attempts.map((attempt) => renderAttempt(attempt, server, root)),
     ...facts.map(({ name, value }) => renderFact(name, value)),
     traceId === undefined ? undefined : renderFact('Trace id', html`<code class="copy">${traceId}</code>`),
@@ -117,9 +121,22 @@ function renderExecution(execution: PastExecution, { link, url, nowMs, root, oth
   const derived = project === undefined ? undefined : toServerAddress(url, project, id);
   const links = renderOutsideLinks({ traceId, link, permalink: permalink ?? derived });
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
-<p><bdi>${toWhy(execution)}</bdi></p></div>
+${renderSentence(failure, nowMs)}<p><bdi>${toWhy(execution)}</bdi></p></div>
 <dl>${shown}</dl>
 ${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
+}
+
+function renderSentence(failure: FailedRun | undefined, nowMs: number): Html | undefined {
+  return failure === undefined ? undefined : html`<p><strong><bdi>${toSentence(failure, nowMs)}</bdi></strong></p>\n`;
+}
+
+function toFailureFacts(failure: FailedRun | undefined): readonly (readonly [string, string])[] {
+  if (failure === undefined) return [];
+  const { seen, endedAtMs } = failure;
+  return [
+    ['First cause', toCauseText(failure)],
+    ...(seen === undefined ? [] : [['Failed so', toOften(seen, endedAtMs)] as const]),
+  ];
 }
 
 function renderFact(name: string, value: Html | string | number): Html {
@@ -162,12 +179,13 @@ function renderEnded(execution: EndedExecution, cause: Cause | undefined, about:
     ['Started', toUtc(startedAtMs)],
     ['Ended', `${toUtc(endedAtMs)} (${toAge(endedAtMs, nowMs)})`],
     ['Took', lengthMs < 0 ? undefined : toLength(lengthMs)],
+    ...toFailureFacts(cause?.failure),
     ...(cause?.facts ?? []).map(({ name, value }) => [name, String(value)] as const),
     ['Trace id', cause?.traceId === undefined ? undefined : html`<code class="copy">${cause.traceId}</code>`],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   const [mood, sign] = ending === 'succeeded' ? ['good', '✓'] : isFailure(execution) ? ['bad', '✗'] : ['off', '!'];
-  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span><bdi>${job ?? 'ad hoc'}</bdi> <span class="id">#${id}</span>: ${ending}</span></h1>${cause === undefined ? undefined : html`\n<p><bdi>${cause.why}</bdi></p>`}</div>
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span><bdi>${job ?? 'ad hoc'}</bdi> <span class="id">#${id}</span>: ${ending}</span></h1>${cause === undefined ? undefined : html`\n${renderSentence(cause.failure, nowMs)}<p><bdi>${cause.why}</bdi></p>`}</div>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
 ${renderOutsideLinks({ traceId: cause?.traceId, link, permalink: cause?.permalink ?? toServerAddress(url, project, id) })}${renderWithoutSteps(tracing, cause)}${renderDurations(execution, others, root)}`;
 }

@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { toCauseText, toSentence } from '../../../diagnosis/lines/sentence.ts';
 import { toAge, toDuration, toLength, toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
@@ -53,10 +54,17 @@ type About = {
 function renderJob(job: ShownJob, { title, root, isSilent }: About): Html {
   const chart = renderRunsChart(job);
   return html`<h1><bdi>${title}</bdi></h1>
-${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root, isSilent)}${
+${renderLastFailure(job, root)}${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root, isSilent)}${
   chart === undefined ? undefined : html`<section>\n<h2>Last runs</h2>\n${chart}${renderRuns(job, root)}</section>\n`
 }${renderTimetable(job, root, isSilent)}
 <p><a href="${root}jobs">All scheduled jobs</a>, <a href="${root}${toScheduleAddress(job.server)}">schedule of <bdi>${job.server}</bdi></a></p>
+`;
+}
+
+function renderLastFailure({ server, lastFailure, nowMs }: ShownJob, root: string): Html | undefined {
+  if (lastFailure === undefined) return undefined;
+  const address = `${root}${toExecutionAddress(server, lastFailure.id)}`;
+  return html`<p>Last failure: <bdi>${toSentence(lastFailure, nowMs)}</bdi> First cause: <bdi>${toCauseText(lastFailure)}</bdi> (<a href="${address}">#${lastFailure.id}</a>).</p>
 `;
 }
 

@@ -1,0 +1,38 @@
+import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
+
+/**
+ * Chooses the lines that describe a failure: errors of the failed step on the failed node, else what it wrote to its
+ * standard error, else its last output. Lines of the server, which are the same for every failure, are left out.
+ */
+export function chooseLines(
+  lines: readonly LogLine[],
+  cause: Pick<FirstCause, 'node' | 'context'>,
+): readonly LogLine[] {
+  const said = lines.filter(({ text }) => text.trim() !== '' && !isOfServer(text));
+  const ofStep = said.filter((line) => isOfStep(line, cause));
+  const found = ofStep.length > 0 ? ofStep : said.filter(({ context }) => context === undefined);
+  for (const level of ['ERROR', 'WARN', 'NORMAL'] as const) {
+    const ofLevel = found.filter((line) => line.level === level);
+    if (ofLevel.length > 0) return ofLevel.slice(level === 'NORMAL' ? -lastOutput : -lastErrors);
+  }
+  return [];
+}
+
+const lastErrors = 12;
+const lastOutput = 3;
+
+function isOfServer(text: string): boolean {
+  return /^(Failed: [A-Za-z]{1,60}\b|Execution (failed|halted)\b|Log output limit exceeded:)/.test(text);
+}
+
+function isOfStep(line: LogLine, { node, context }: Pick<FirstCause, 'node' | 'context'>): boolean {
+  if (context === undefined || line.context === undefined) return false;
+  return (
+    toPlain(line.context) === toPlain(context) && (node === undefined || line.node === undefined || line.node === node)
+  );
+}
+
+/** Logs name no parameters: `2@node=db03/1` is `2/1` there. */
+function toPlain(context: string): string {
+  return context.replaceAll(/@[^/]*/g, '');
+}

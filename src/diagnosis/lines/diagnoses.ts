@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import type { FirstCause, LogLine, Seen } from '../../domain/failure-class.ts';
+import type { LedgerDocument } from '../../state/ledger.ts';
+import { chooseLines } from './choose.ts';
+import { toFingerprint } from './fingerprint.ts';
+import type { Scrub } from './scrub.ts';
+import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
+
+/** What the log shows of a failure, with the documents to commit; `done` is called after the commit. */
+export type Diagnosis = {
+  readonly seen: Seen | undefined;
+  readonly documents: readonly LedgerDocument[];
+  readonly done: () => void;
+};
+
+type Failed = { readonly job: string; readonly endedAtMs: number };
+
+const kind = 'fingerprints';
+const keyKind = 'fingerprint-key';
+
+/** Recognises the failures of one server's jobs by the fingerprints of their logs, across restarts. */
+export function createDiagnoses(scrub: Scrub) {
+  /** By job, the one that failed last at the end. */
+  const jobs = new Map<string, KnownOfJob>();
+  let key: string | undefined;
+
+  return {
+    load: (documents: readonly LedgerDocument[]): void => {
+      // The casts are true: only this file writes these documents.
+      const found = documents.flatMap(({ kind: each, body = '' }) =>
+        each === kind ? [JSON.parse(body) as KnownOfJob] : [],
+      );
+      for (const one of found.sort((left, right) => toLast(left) - toLast(right))) jobs.set(one.job, one);
+      const stored = documents.find((document) => document.kind === keyKind)?.body;
+      key = stored === undefined ? key : (JSON.parse(stored) as string);
+    },
+    /** Returns what is known by now of how often a job failed so. */
+    refresh: (job: string, seen: Seen): Seen => refresh(seen, jobs.get(job)?.known ?? []),
+    note: ({ job, endedAtMs }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
+      const chosen = chooseLines(lines, cause);
+      const { texts } = scrub(chosen.map(({ text }) => text));
+      const used = key ?? randomBytes(32).toString('base64');
+      const fingerprint = toFingerprint(texts, used);
+      if (fingerprint === undefined) return nothing;
+      const { known, seen } = addKnown(jobs.get(job)?.known ?? [], fingerprint, endedAtMs);
+      const alsoIn = findOther(jobs.values(), fingerprint, job);
+      const next: KnownOfJob = { job, known };
+      const gone = jobs.has(job) ? [] : [...jobs.keys()].slice(0, Math.max(0, jobs.size + 1 - maxJobs));
+      return {
+        seen: { ...seen, alsoIn },
+        documents: [
+          ...(key === undefined ? [{ kind: keyKind, key: '', body: JSON.stringify(used) }] : []),
+          ...gone.map((each) => ({ kind, key: each, body: undefined })),
+          { kind, key: job, body: JSON.stringify(next) },
+        ],
+        done: () => {
+          key = used;
+          for (const each of gone) jobs.delete(each);
+          jobs.delete(job);
+          jobs.set(job, next);
+        },
+      };
+    },
+  };
+}
+
+export type Diagnoses = ReturnType<typeof createDiagnoses>;
+
+const maxJobs = 2000;
+const nothing: Diagnosis = { seen: undefined, documents: [], done: () => undefined };
+
+/** Reports whether a stored row is one of these; true for documents of other kinds. */
+export function isSoundFingerprints(found: string, body: unknown): boolean {
+  if (found === keyKind) return typeof body === 'string' && body !== '';
+  if (found !== kind) return true;
+  // The cast is true: any object has fields of unknown values.
+  const { job, known } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof job === 'string' && Array.isArray(known);
+}
+
+function toLast({ known }: KnownOfJob): number {
+  return known.at(-1)?.lastMs ?? 0;
+}

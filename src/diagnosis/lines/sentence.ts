@@ -1,0 +1,40 @@
+import { toAge, toTime } from '../../domain/ages.ts';
+import type { FirstCause, Seen } from '../../domain/failure-class.ts';
+
+export type Failed = FirstCause & {
+  /** `{project}/{group}/{name}`; undefined for a command without a job. */
+  readonly job: string | undefined;
+  readonly endedAtMs: number;
+  readonly seen?: Seen | undefined;
+};
+
+/** `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.` */
+export function toSentence({ job, endedAtMs, node, failureClass, reason, seen }: Failed, nowMs: number): string {
+  const where = node === undefined ? '' : ` on ${node}`;
+  const word = reason === undefined ? '' : ` (${reason})`;
+  const often = seen === undefined ? '' : `, ${toOften(seen, endedAtMs)}`;
+  return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}.`;
+}
+
+/** Describes how often a job failed alike, as of one of these failures. */
+export function toOften({ count, firstMs, beforeMs, alsoIn }: Seen, endedAtMs: number): string {
+  const also = alsoIn === undefined ? '' : `, also in ${alsoIn}`;
+  if (firstMs >= endedAtMs) return `for the first time${also}`;
+  const before = beforeMs === undefined || beforeMs >= endedAtMs ? '' : `, the last ${toAge(beforeMs, endedAtMs)}`;
+  return `${toOrdinal(count)} since ${toTime(firstMs, endedAtMs)}${before}${also}`;
+}
+
+/** Describes the first cause: `access (AuthenticationFailure), exit code 5, step 2 (Settle) on db03`. */
+export function toCauseText({ failureClass, reason, exitCode, node, step }: FirstCause): string {
+  const word = reason === undefined ? '' : ` (${reason})`;
+  const code = exitCode === undefined ? [] : [`exit code ${exitCode}`];
+  const where = [...(step === undefined ? [] : [`step ${step}`]), ...(node === undefined ? [] : [`on ${node}`])];
+  return [`${failureClass}${word}`, ...code, ...(where.length === 0 ? [] : [where.join(' ')])].join(', ');
+}
+
+function toOrdinal(count: number): string {
+  const ending = { one: 'st', two: 'nd', few: 'rd', other: 'th', zero: 'th', many: 'th' }[ordinals.select(count)];
+  return `${count}${ending}`;
+}
+
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });

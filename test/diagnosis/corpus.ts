@@ -1,0 +1,170 @@
+/** A secret, and a line of a program that writes it. */
+export type SecretForm = {
+  readonly form: string;
+  readonly make: (seed: number) => string;
+  readonly write: (secret: string) => string;
+};
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** A random word that a seed always gives; `alphabet` are its characters. */
+export function toWord(seed: number, length: number, alphabet = letters): string {
+  let state = (seed * 2_654_435_761) >>> 0;
+  let word = '';
+  for (let at = 0; at < length; at += 1) {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c_1b_3c_6d) + at * 97 + 12_345) >>> 0;
+    word += alphabet[(state >>> 8) % alphabet.length];
+  }
+  return word;
+}
+
+const hex = '0123456789abcdef';
+const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const password = (seed: number): string => `${toWord(seed, 5)}!${toWord(seed + 1, 4)}`;
+const plainWord = (seed: number): string => `Zq${toWord(seed, 9)}`;
+const ofLength =
+  (length: number, before = '', alphabet = letters) =>
+  (seed: number): string =>
+    `${before}${toWord(seed, length, alphabet)}`;
+
+export const secretForms: readonly SecretForm[] = [
+  { form: 'a variable of a shell', make: password, write: (secret) => `+ export DB_PASSWORD=${secret}` },
+  { form: 'a quoted variable', make: password, write: (secret) => `PGPASSWORD='${secret}' psql -h db03` },
+  { form: 'a field of JSON', make: password, write: (secret) => `{"user":"app","password":"${secret}","port":5432}` },
+  {
+    form: 'a field of JSON in a text',
+    make: plainWord,
+    write: (secret) => String.raw`body: "{\"api_key\":\"${secret}\"}"`,
+  },
+  { form: 'a key of YAML', make: password, write: (secret) => `  client_secret: ${secret}` },
+  {
+    form: 'a value of YAML with spaces',
+    make: (seed) => `${plainWord(seed)} ${plainWord(seed + 9)}`,
+    write: (secret) => `  passphrase: ${secret}`,
+  },
+  {
+    form: 'an element of XML',
+    make: password,
+    write: (secret) => `<property><dbPassword>${secret}</dbPassword></property>`,
+  },
+  { form: 'an attribute of XML', make: plainWord, write: (secret) => `<user name="app" password="${secret}"/>` },
+  { form: 'a key of an ini file', make: password, write: (secret) => `spring.datasource.password = ${secret}` },
+  { form: 'a map of Ruby', make: plainWord, write: (secret) => `{:user => "app", :token => "${secret}"}` },
+  { form: 'an argument', make: password, write: (secret) => `running: backup --password ${secret} --all` },
+  { form: 'an argument with a sign', make: password, write: (secret) => `running: backup --api-token=${secret} --all` },
+  { form: 'an argument of mysql', make: password, write: (secret) => `+ mysqldump -u root -p${secret} shop` },
+  { form: 'an argument of sshpass', make: password, write: (secret) => `sshpass -p ${secret} ssh deploy@web01` },
+  {
+    form: 'a user of curl',
+    make: password,
+    write: (secret) => `curl -sS -u deploy:${secret} https://nexus.example/repo`,
+  },
+  {
+    form: 'a user in an address',
+    make: plainWord,
+    write: (secret) => `fatal: unable to access 'https://ci:${secret}@git.example/x.git/'`,
+  },
+  {
+    form: 'a password of a database address',
+    make: plainWord,
+    write: (secret) => `could not connect to postgres://app:${secret}@db03:5432/shop`,
+  },
+  {
+    form: 'a token in a query',
+    make: plainWord,
+    write: (secret) => `GET https://api.example/v1?access_token=${secret}&page=2 401`,
+  },
+  {
+    form: 'a signature in a query',
+    make: ofLength(43),
+    write: (secret) => `https://store.example/a?sv=2024-01-01&sig=${secret}%3D`,
+  },
+  { form: 'a bearer token', make: ofLength(40), write: (secret) => `> Authorization: Bearer ${secret}` },
+  { form: 'basic credentials', make: ofLength(24), write: (secret) => `"Authorization": "Basic ${secret}="` },
+  { form: 'a header with a token', make: ofLength(32), write: (secret) => `X-Rundeck-Auth-Token: ${secret}` },
+  { form: 'a cookie', make: ofLength(26), write: (secret) => `Set-Cookie: JSESSIONID=${secret}; Path=/; HttpOnly` },
+  {
+    form: 'a JSON web token',
+    make: (seed) => `eyJ${toWord(seed, 20)}.eyJ${toWord(seed + 1, 40)}.${toWord(seed + 2, 43)}`,
+    write: (secret) => `rejected: ${secret} has expired`,
+  },
+  {
+    form: 'a key id of AWS',
+    make: ofLength(16, 'AKIA', upper),
+    write: (secret) => `InvalidClientTokenId for ${secret}`,
+  },
+  { form: 'a secret key of AWS', make: ofLength(40), write: (secret) => `aws_secret_access_key = ${secret}` },
+  { form: 'a long random word', make: ofLength(48), write: (secret) => `using ${secret} from vault` },
+  { form: 'a token of GitHub', make: ofLength(36, 'ghp_'), write: (secret) => `remote: bad credentials ${secret}` },
+  { form: 'a token of GitLab', make: ofLength(20, 'glpat-'), write: (secret) => `clone with ${secret} failed` },
+  {
+    form: 'a token of Slack',
+    make: (seed) => `xoxb-${toWord(seed, 12, '0123456789')}-${toWord(seed, 24)}`,
+    write: (secret) => `slack: invalid_auth ${secret}`,
+  },
+  {
+    form: 'an address of a Slack webhook',
+    make: (seed) => `T${toWord(seed, 8)}/B${toWord(seed + 1, 8)}/${toWord(seed + 2, 24)}`,
+    write: (secret) => `POST https://hooks.slack.com/services/${secret} 404`,
+  },
+  { form: 'a key of Google', make: ofLength(35, 'AIza'), write: (secret) => `API key not valid: ${secret}` },
+  {
+    form: 'a key of Stripe',
+    make: ofLength(24, ['sk', 'live', ''].join('_')),
+    write: (secret) => `Invalid API Key provided: ${secret}`,
+  },
+  { form: 'a token of npm', make: ofLength(36, 'npm_'), write: (secret) => `npm ERR! 401 with ${secret}` },
+  { form: 'a token of PyPI', make: ofLength(60, 'pypi-'), write: (secret) => `HTTPError: 403 for ${secret}` },
+  {
+    form: 'a key of SendGrid',
+    make: (seed) => `SG.${toWord(seed, 22)}.${toWord(seed + 1, 43)}`,
+    write: (secret) => `sendgrid refused ${secret}`,
+  },
+  { form: 'a token of Vault', make: ofLength(24, 'hvs.'), write: (secret) => `permission denied for ${secret}` },
+  {
+    form: 'a token of DigitalOcean',
+    make: ofLength(64, 'dop_v1_', hex),
+    write: (secret) => `doctl: ${secret} unauthorized`,
+  },
+  {
+    form: 'a statement of SQL',
+    make: password,
+    write: (secret) => `ERROR near: CREATE USER app IDENTIFIED BY '${secret}'`,
+  },
+  { form: 'a line of netrc', make: password, write: (secret) => `machine git.example login ci password ${secret}` },
+  { form: 'a connect text of Oracle', make: plainWord, write: (secret) => `sqlplus -s scott/${secret}@ORCL @job.sql` },
+  {
+    form: 'a private key',
+    make: (seed) => `${toWord(seed, 64)}\n${toWord(seed + 1, 64)}`,
+    write: (secret) => `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY-----`,
+  },
+  {
+    form: 'a private key in one line',
+    make: ofLength(200),
+    write: (secret) => String.raw`"key": "-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----\n"`,
+  },
+];
+
+/** Lines of programs that look a little like secrets, and are none. */
+export const innocent: readonly string[] = [
+  'psql: error: password authentication failed for user "settle"',
+  'Permission denied (publickey,password).',
+  'PWD=/var/lib/rundeck OLDPWD=/',
+  'SyntaxError: Unexpected token } in JSON at position 118',
+  'commit 2f7a9c1e5b3d8f0a6c4e2b1d9f7a5c3e1b8d6f4a by alice',
+  'Digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  '/usr/lib/jvm/java-17-openjdk-amd64/lib/security/cacerts: no such file',
+  '\tat org.springframework.beans.factory.support.DefaultListableBeanFactory.doResolveDependency(DefaultListableBeanFactory.java:1373)',
+  'ORA-01017: invalid username/password; logon denied',
+  'request 6fa459ea-ee8a-3ca4-894e-db77e160355e took 4312 ms',
+  'pod payment-settlement-worker-7d9f8b6c5d-x2x8z is not ready',
+  'rsync error: some files could not be transferred (code 23) at main.c(1338) [sender=3.2.7]',
+  'E: Failed to fetch http://deb.example/pool/main/o/openssl/libssl3_3.0.15-1~deb12u1_amd64.deb  404  Not Found',
+  'FATAL: the secret store is sealed',
+  'curl: (7) Failed to connect to api.example port 443 after 3 ms: Connection refused',
+  'token: expired',
+  'TASK [common : install packages] *********************************************',
+  'fatal: [db03]: UNREACHABLE! => {"changed": false, "msg": "Failed to connect to the host via ssh", "unreachable": true}',
+  'Traceback (most recent call last):',
+  '  File "/srv/app/settle.py", line 42, in <module>',
+];

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { createDiagnoses } from '../../src/diagnosis/lines/diagnoses.ts';
+import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
+import { toCauseText, toSentence } from '../../src/diagnosis/lines/sentence.ts';
+import type { FirstCause, Seen } from '../../src/domain/failure-class.ts';
+import { createMemoryLedger } from '../executions/memory-ledger.ts';
+
+const atMs = Date.parse('2026-11-26T02:04:00Z');
+const cause: FirstCause = { failureClass: 'access', reason: 'AuthenticationFailure', node: 'db03', context: '2' };
+
+function setScene() {
+  const ledger = createMemoryLedger();
+  const open = async () => {
+    const diagnoses = createDiagnoses(createScrub());
+    diagnoses.load(await ledger.load('prod'));
+    return async (name: string, text: string, hours: number): Promise<Seen | undefined> => {
+      const job = `pay/nightly/${name}`;
+      const lines = [{ level: 'WARN', text, node: 'db03', context: '2', atMs: undefined } as const];
+      const { seen, documents, done } = diagnoses.note({ job, endedAtMs: atMs + hours * 3_600_000 }, cause, lines);
+      await ledger.commit('prod', { documents });
+      done();
+      return seen;
+    };
+  };
+  return { ledger, open };
+}
+
+const say = (seen: Seen | undefined, hours: number) =>
+  toSentence(
+    { ...cause, job: 'pay/nightly/settle', endedAtMs: atMs + hours * 3_600_000, seen },
+    atMs + hours * 3_600_000,
+  );
+
+describe('diagnosis/lines/diagnoses', () => {
+  it('recognises a failure that a job had before, across restarts', async () => {
+    const { open } = setScene();
+    const note = await open();
+    expect(say(await note('settle', 'key 17 refused', 0), 0)).toBe(
+      'pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.',
+    );
+    await note('settle', 'disk full', 1);
+    const later = await open();
+    expect(say(await later('settle', 'key 4 refused', 2), 2)).toBe(
+      'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the last 2 h ago.',
+    );
+    expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
+  });
+
+  it('keeps no line, and fifty fingerprints of a job', async () => {
+    const { ledger, open } = setScene();
+    const note = await open();
+    for (let code = 100; code < 160; code += 1) await note('settle', `ORA-${code}: canary`, code);
+    const bodies = (await ledger.load('prod')).map(({ body = '' }) => body).join('\n');
+    expect(bodies).not.toContain('canary');
+    expect(bodies.match(/v1:/g)).toHaveLength(50);
+  });
+
+  it('describes the first cause', () => {
+    expect(
+      toCauseText({ failureClass: 'work', reason: 'NonZeroResultCode', exitCode: 3, step: '2 (Settle)', node: 'db03' }),
+    ).toBe('work (NonZeroResultCode), exit code 3, step 2 (Settle) on db03');
+    expect(toCauseText({ failureClass: 'unread' })).toBe('unread');
+  });
+});

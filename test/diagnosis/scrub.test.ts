@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
+import { innocent, secretForms } from './corpus.ts';
+
+const scrub = createScrub();
+
+describe('diagnosis/lines/scrub', () => {
+  it.each(secretForms)('removes $form', ({ write, make }) => {
+    const secret = make(7);
+    const { texts, removed } = scrub([write(secret)].flatMap((text) => text.split('\n')));
+    for (const part of secret.split('\n')) expect(texts.join('\n')).not.toContain(part);
+    expect(removed).toBeGreaterThan(0);
+  });
+
+  it.each(innocent)('leaves as it is: %s', (line) => {
+    expect(scrub([line])).toEqual({ texts: [line], removed: 0 });
+  });
+
+  it('removes a private key over many lines, and nothing after it', () => {
+    const key = [
+      'x -----BEGIN OPENSSH PRIVATE KEY-----',
+      'b3BlbnNzaC1r',
+      'ZXktdjEAAAA=',
+      '-----END OPENSSH PRIVATE KEY-----',
+    ];
+    expect(scrub(['before', ...key, 'after'])).toEqual({
+      texts: ['before', ...key.map(() => '[removed]'), 'after'],
+      removed: 4,
+    });
+  });
+
+  it('removes lines that the site names', () => {
+    const { texts } = createScrub((text) => text.includes('ACME'))(['order ACME-77', 'order 78']);
+    expect(texts).toEqual(['[removed]', 'order 78']);
+  });
+
+  it('takes no long time for a hostile line', () => {
+    for (const piece of ['password', 'a-', '"', 'eyJ.', 'mysql -p ', '://', '<secret ', 'curl -u a:'])
+      expect(scrub([piece.repeat(10_000)]).texts[0]?.length).toBeLessThanOrEqual(40_000);
+  }, 5000);
+});
