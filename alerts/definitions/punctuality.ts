@@ -4,9 +4,10 @@ import { dashboardOf, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 import { fast, type Objective, periodDays, slow, toBurning } from './objectives.ts';
 
+export const delays = 'automation_schedule_delay_seconds';
 /** Runs on schedule that started in time: within five minutes, a bucket of the delays. */
-export const punctualStarts = 'automation_schedule_delay_seconds_bucket{le=~"300(\\\\.0)?"}';
-export const starts = 'automation_schedule_delay_seconds_count';
+export const punctualStarts = `${delays}_bucket{le=~"300(\\\\.0)?"}`;
+export const starts = `${delays}_count`;
 const misses = 'automation_schedule_missed_total';
 
 /** Of the expected times that are decided, this share has to have a run that starts in time. Every miss counts, whatever its cause. */
@@ -15,18 +16,30 @@ export const punctuality: Objective = {
   by: ['server'],
   description: 'Scheduled runs of a server start at most five minutes late.',
   target: 'punctualityObjective',
-  errors: (window) => toErrors(toTotal(window), `sum by (server) (rate(${punctualStarts}[${window}]))`),
+  errors: (window) =>
+    toErrors(
+      toTotal(window),
+      toPunctual((events) => `rate(${events}[${window}])`),
+    ),
   total: toTotal,
   count: (window, limits) => {
     const { once } = createExpressions(limits);
-    const sum = (events: string): string => `sum by (server) (${once(`increase(${events}[${window}])`)})`;
-    const late = `(${sum(starts)} - ${sum(punctualStarts)} or 0 * ${sum(misses)})`;
-    return `(${sum(misses)} + ${late})`;
+    const increase = (events: string): string => `increase(${events}[${window}])`;
+    const all = `sum by (server) (${once(`${increase(starts)} or histogram_count(${increase(delays)})`)})`;
+    const missed = `sum by (server) (${once(increase(misses))})`;
+    return `(${missed} + (${all} - ${toPunctual(increase, once)} or 0 * ${missed}))`;
   },
 };
 
 function toTotal(window: string): string {
-  return `sum by (server) (rate(${starts}[${window}]) or rate(${misses}[${window}]))`;
+  const native = `histogram_count(rate(${delays}[${window}]))`;
+  return `sum by (server) (rate(${starts}[${window}]) or ${native} or rate(${misses}[${window}]))`;
+}
+
+/** A native histogram has no bucket that ends at five minutes: Prometheus estimates the share below. */
+function toPunctual(over: (events: string) => string, once = (expr: string): string => expr): string {
+  const native = `histogram_fraction(0, 300, ${over(delays)}) * histogram_count(${over(delays)}) >= 0`;
+  return `(sum by (server) (${once(over(punctualStarts))}) or sum by (server) (${once(native)}))`;
 }
 
 /** Where nothing has ever run on schedule, there are no starts in time. */

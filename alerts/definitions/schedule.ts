@@ -2,6 +2,7 @@ import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
 import { dashboardOf, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
+import { delays } from './punctuality.ts';
 
 /** Does everything run that schedules let expect, and in time? */
 export function scheduleAlerts(limits: Thresholds): Alert[] {
@@ -69,10 +70,12 @@ function ownerGone(limits: Thresholds): Alert {
 
 function late(limits: Thresholds): Alert {
   const { once } = createExpressions(limits);
-  const rate = once(`rate(automation_schedule_delay_seconds_bucket[${limits.scheduleWindow}])`);
+  const rate = (name: string): string => `rate(${name}[${limits.scheduleWindow}])`;
+  const classic = `histogram_quantile(0.95, ${once(rate(`${delays}_bucket`))})`;
+  const native = once(`histogram_quantile(0.95, ${rate(delays)})`);
   return {
     alert: 'AutomationScheduleLate',
-    expr: `histogram_quantile(0.95, ${rate}) > ${limits.scheduleLateSeconds}`,
+    expr: `(${classic} or ${native}) > ${limits.scheduleLateSeconds}`,
     for: limits.scheduleLateFor,
     severity: 'warning',
     summary: 'Scheduled runs of {{ $labels.project }} on {{ $labels.server }} start late',

@@ -1,6 +1,7 @@
 import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { heatmap } from '../pieces/heatmap.ts';
+import { bucketsOf, increaseOf, quantileOf } from '../pieces/histograms.ts';
 import { joinedTable } from '../pieces/joined-table.ts';
 import { timeSeries } from '../pieces/time-series.ts';
 import { byJob, byProject, jobColumns, ofJobs } from './series.ts';
@@ -19,7 +20,7 @@ export function durationsRow(): QuestionRow {
         width: 12,
         height: 9,
         queries: [50, 90, 99].map((percent) => ({
-          expr: `histogram_quantile(${percent / 100}, sum by (server, le) (rate(${buckets}[1h])))`,
+          expr: quantileOf(percent / 100, 'server', { ...durations, range: '[1h]' }),
           legend: `{{server}} ${percent} %`,
           exemplars: true,
         })),
@@ -37,8 +38,8 @@ export function durationsRow(): QuestionRow {
             expr: topOverRange(
               15,
               byProject,
-              `histogram_quantile(0.5, sum by (server, project, le) (rate(${buckets}[1h])))`,
-              `sum by (${byProject}) (increase(automation_execution_duration_seconds_count{${ofJobs}}[$__range] @ end()))`,
+              quantileOf(0.5, byProject, { ...durations, range: '[1h]' }),
+              increaseOf('count', byProject, { ...durations, range: '[$__range] @ end()' }),
             ),
             legend: '{{server}}: {{project}}',
           },
@@ -74,12 +75,12 @@ export function durationsHeatmap(id: number) {
     unit: 's',
     width: 12,
     height: 9,
-    queries: [{ expr: `sum by (le) (increase(${buckets}[$__rate_interval]))`, legend: '{{le}}', exemplars: true }],
+    queries: [{ expr: bucketsOf({ ...durations, range: '[$__rate_interval]' }), legend: '{{le}}', exemplars: true }],
   });
 }
 
-const buckets = `automation_execution_duration_seconds_bucket{${ofJobs}}`;
-const slowest = `topk(10, histogram_quantile(0.95, sum by (${byJob}, le) (increase(${buckets}[$__range]))) > 0)`;
+const durations = { name: 'automation_execution_duration_seconds', matchers: ofJobs };
+const slowest = `topk(10, ${quantileOf(0.95, byJob, { ...durations, range: '[$__range]' }, 'increase')} > 0)`;
 
 function ofSlowest(name: string): string {
   return `max by (${byJob}) (${name}{${ofJobs}}) and ${slowest}`;

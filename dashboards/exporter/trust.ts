@@ -1,6 +1,7 @@
 import { topOverRange } from '../pieces/exporters.ts';
 import { factsTable } from '../pieces/facts-table.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
+import { increaseOf, quantileOf } from '../pieces/histograms.ts';
 import { stateTimeline } from '../pieces/state-timeline.ts';
 import { numberTile, textTile } from '../pieces/tiles.ts';
 import { timeSeries } from '../pieces/time-series.ts';
@@ -134,8 +135,8 @@ export function trustRow(): QuestionRow {
             expr: topOverRange(
               10,
               'server, api_endpoint',
-              `histogram_quantile(0.95, sum by (server, api_endpoint, le) (rate(${requestTimes}_bucket{server=~"$server"}[$__rate_interval])))`,
-              `sum by (server, api_endpoint) (increase(${requestTimes}_sum{server=~"$server"}[$__range] @ end()))`,
+              quantileOf(0.95, 'server, api_endpoint', { ...requestTimes, range: '[$__rate_interval]' }),
+              increaseOf('sum', 'server, api_endpoint', { ...requestTimes, range: '[$__range] @ end()' }),
             ),
             legend: '{{server}}: {{api_endpoint}}',
           },
@@ -192,4 +193,7 @@ const noErrors = 'Empty until the first request fails.';
 
 const success = 'automation_exporter_collector_success{server=~"$server"}';
 
-const requestTimes = 'automation_exporter_api_request_duration_seconds';
+const requestTimes = {
+  name: 'automation_exporter_api_request_duration_seconds',
+  matchers: 'server=~"$server"',
+};

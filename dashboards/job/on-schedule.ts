@@ -1,6 +1,7 @@
 import { byJob, jobLegend, ofJobs } from '../executions/series.ts';
 import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
+import { quantileOf } from '../pieces/histograms.ts';
 import { numberTile } from '../pieces/tiles.ts';
 import { timeSeries } from '../pieces/time-series.ts';
 
@@ -61,7 +62,11 @@ export function jobScheduleRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: `histogram_quantile(0.95, sum by (server, le) (rate(automation_schedule_delay_seconds_bucket{server=~"$server",project=~"$project"}[1h])))`,
+            expr: quantileOf(0.95, 'server', {
+              name: 'automation_schedule_delay_seconds',
+              matchers: 'server=~"$server",project=~"$project"',
+              range: '[1h]',
+            }),
             legend: '{{server}}',
           },
         ],

@@ -1,8 +1,11 @@
 import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
+import { increaseOf, quantileOf } from '../pieces/histograms.ts';
 import { joinedTable } from '../pieces/joined-table.ts';
 import { numberTile } from '../pieces/tiles.ts';
 import { timeSeries } from '../pieces/time-series.ts';
+
+const delays = { name: 'automation_schedule_delay_seconds', matchers: 'server=~"$server"', range: '[1h]' };
 
 export function missesRow(): QuestionRow {
   return {
@@ -34,7 +37,7 @@ export function missesRow(): QuestionRow {
         height: 4,
         queries: [
           {
-            expr: 'sum by (server) (increase(automation_schedule_delay_seconds_count{server=~"$server"}[1h]))',
+            expr: increaseOf('count', 'server', delays),
             legend: '{{server}}',
           },
         ],
@@ -94,7 +97,7 @@ export function missesRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: 'histogram_quantile(0.95, sum by (server, le) (rate(automation_schedule_delay_seconds_bucket{server=~"$server"}[1h])))',
+            expr: quantileOf(0.95, 'server', delays),
             legend: '{{server}}',
           },
         ],

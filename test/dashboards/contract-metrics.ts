@@ -24,6 +24,7 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
   up: [],
   ALERTS: ['alertname', 'alertstate', 'severity', 'project', 'job_group', 'job_name'],
   nodejs_eventloop_lag_max_seconds: [],
+  nodejs_gc_duration_seconds: ['kind'],
   nodejs_gc_duration_seconds_sum: ['kind'],
   process_cpu_seconds_total: [],
   process_resident_memory_bytes: [],
@@ -50,7 +51,8 @@ export function familyOf(sample: string): string | undefined {
 }
 
 function toSampleNames(name: string, type: string): string[] {
-  if (type === 'histogram') return ['_bucket', '_sum', '_count'].map((suffix) => name + suffix);
+  // A native histogram has the name itself.
+  if (type === 'histogram') return ['', '_bucket', '_sum', '_count'].map((suffix) => name + suffix);
   return type === 'summary' ? [name, `${name}_count`] : [name];
 }
 

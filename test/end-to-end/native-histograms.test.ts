@@ -1,13 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { punctuality } from '../../alerts/definitions/punctuality.ts';
+import { scheduleAlerts } from '../../alerts/definitions/schedule.ts';
+import { defaultThresholds } from '../../alerts/thresholds.ts';
+import { panelQueries } from '../../dashboards/queries.ts';
 import { createRandom } from '../../simulator/random.ts';
-import { observe, type StoredHistogram } from '../../src/domain/histograms/stored-histogram.ts';
+import { observe, type StoredHistogram, toNativePart } from '../../src/domain/histograms/stored-histogram.ts';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, toCellKey } from '../../src/executions/counting/totals.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { executionFamilies } from '../../src/executions/series/families.ts';
 import { toTotalRows } from '../../src/executions/series/total-rows.ts';
+import { scheduleFamilies } from '../../src/expected-runs/showing/families.ts';
 import { metricsRoute } from '../../src/http/routes/metrics.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
 import { createExposition } from '../../src/metrics/exposition.ts';
+import type { Row } from '../../src/metrics/family.ts';
 import { chooseFormat, contentTypes } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
@@ -45,12 +54,18 @@ function observeAll(seconds: readonly number[], before: StoredHistogram = { coun
 describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus }) => {
   let http: HttpServer;
   let server: Prometheus;
+  let target = '';
   let text = '';
   const errors: unknown[] = [];
+  const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
+  const { registry, apiDuration } = createSelf({ version: 'test', nodeVersion: 'test' });
 
-  beforeAll(async () => {
-    const cells = Object.entries(counted).map(([name, stored]) => toCell(name, stored));
-    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
+  async function publish(source: string, rows: readonly Row[]): Promise<void> {
+    const baseLabels = [['server', 'prod']] as const;
+    await snapshots.publish({ source, server: 'prod', collector: source, baseLabels, rows, validForMs: 1 });
+  }
+
+  async function publishDurations(cells: readonly Cell[]): Promise<void> {
     const rows = toTotalRows({
       totals: {
         cells: new Map([...cells, toRuns()].map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
@@ -62,16 +77,12 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
       nativeSeconds: 1_700_000_000,
       settings: { buckets: bounds, cicd: true, isWantedJob: () => true, successAgeMsOf: () => undefined },
     });
-    await snapshots.publish({
-      source: 'one',
-      server: 'prod',
-      collector: 'executions',
-      baseLabels: [['server', 'prod']],
-      rows,
-      validForMs: 1,
-    });
+    await publish('executions', rows);
+  }
+
+  beforeAll(async () => {
+    await publishDurations(Object.entries(counted).map(([name, stored]) => toCell(name, stored)));
     text = Buffer.concat(snapshots.show('text').text).toString('utf8');
-    const { registry, apiDuration } = createSelf({ version: 'test', nodeVersion: 'test' });
     apiDuration.observe({ server: 'prod', api_endpoint: 'system/info' }, 0.3);
     const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => performance.now() });
     const routes = [
@@ -87,13 +98,8 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
       }),
     ];
     http = createHttpServer({ host: '127.0.0.1', port: 0, routes, onError: (error) => errors.push(error) });
-    const port = await http.listen();
-    server = await startPrometheus({
-      prometheus,
-      target: `127.0.0.1:${port}`,
-      job: 'demo',
-      features: ['native-histograms'],
-    });
+    target = `127.0.0.1:${await http.listen()}`;
+    server = await startPrometheus({ prometheus, target, job: 'demo', features: ['native-histograms'] });
     await eventually(async () => {
       if ((await valueOf('up')) !== 1) throw new Error('not scraped yet');
     });
@@ -104,8 +110,8 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     await http?.close();
   });
 
-  async function valueOf(expr: string): Promise<number> {
-    const rows = await server.query(expr);
+  async function valueOf(expr: string, of = server): Promise<number> {
+    const rows = await of.query(expr);
     // The cast is true: that is what an instant query answers.
     return Number((rows[0] as { readonly value: readonly [number, string] } | undefined)?.value[1]);
   }
@@ -135,7 +141,76 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     const found = await valueOf(`histogram_quantile(${quantile}, ${seriesOf('all')})`);
     expect(Math.abs(found / truth - 1)).toBeLessThan(0.05);
   });
+
+  it('answer each query of dashboards and rules as classic ones do', async () => {
+    const classic = await startPrometheus({ prometheus, target, job: 'demo' });
+    onTestFinished(classic.stop);
+    const grow = async (runs: number): Promise<void> => {
+      apiDuration.observe({ server: 'prod', api_endpoint: 'system/info' }, 0.3);
+      await publishDurations([toCell('all', observeAll(durations.slice(0, runs)))]);
+      const { sumSeconds: sum = 0, ...delays } = observeAll(durations.slice(0, runs));
+      const shown = {
+        bounds,
+        counts: delays.buckets ?? [],
+        sum,
+        count: runs,
+        native: toNativePart({ ...delays, sumSeconds: sum }),
+      };
+      await publish('schedule', [
+        ...scheduleFamilies.delay.rows(shown, { project: 'pay' }),
+        ...scheduleFamilies.missed.rows(1, { ...job, reason: 'passive' }),
+        ...executionFamilies.lastDuration.rows(1, job),
+        ...executionFamilies.averageDuration.rows(1, job),
+      ]);
+    };
+    await grow(1000);
+    const seen = 'automation_schedule_delay_seconds';
+    await eventually(async () => {
+      const counts = [await valueOf(`histogram_count(${seen})`), await valueOf(`${seen}_count`, classic)];
+      if (counts.join() !== '1000,1000') throw new Error(`not scraped yet: ${counts.join()}`);
+    });
+    await grow(2000);
+    await eventually(async () => {
+      for (const expr of listQueries()) {
+        const ofClassic = toLabels(await classic.query(expr));
+        expect([expr, ofClassic.length > 0]).toEqual([expr, true]);
+        expect([expr, toLabels(await server.query(expr))]).toEqual([expr, ofClassic]);
+      }
+    });
+  }, 60_000);
 });
+
+const job = { project: 'pay', job_group: '', job_name: 'all' };
+const ofHistograms = /(automation_execution_duration|automation_schedule_delay|api_request_duration)_seconds/;
+
+/** Queries over histograms; a heatmap has buckets in one form and none in the other. */
+function listQueries(): readonly string[] {
+  const { errors, total, count } = punctuality;
+  const panels = readdirSync('dashboards').flatMap((file) =>
+    file.endsWith('.json') ? panelQueries(readFileSync(join('dashboards', file), 'utf8')) : [],
+  );
+  const rules = scheduleAlerts({ ...defaultThresholds, scheduleLateSeconds: 0 });
+  return [
+    ...panels.filter(({ panel }) => panel !== 'Durations').map(({ expr }) => expr),
+    ...rules.map(({ expr }) => expr),
+    errors('5m'),
+    total('5m'),
+    count('1h', defaultThresholds),
+  ].filter((expr) => ofHistograms.test(expr));
+}
+
+function toLabels(rows: readonly unknown[]): readonly string[] {
+  // The cast is true: each result has labels.
+  const labels = rows.map((row) => Object.entries((row as { metric: object }).metric));
+  return labels
+    .map((pairs) =>
+      pairs
+        .map(([name, value]) => `${name}=${value}`)
+        .toSorted()
+        .join(),
+    )
+    .toSorted();
+}
 
 function seriesOf(name: string): string {
   return `automation_execution_duration_seconds{job_name="${name}"}`;
