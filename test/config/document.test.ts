@@ -84,7 +84,7 @@ describe('config/document', () => {
       name: 'merging',
       yaml: 'x: &x { level: info }\nlog: { <<: *x }\n',
       complaints: [
-        'config.yaml:1:1 x: is not a known key (known here: collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
+        'config.yaml:1:1 x: is not a known key (known here: alerts, collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
         'config.yaml:2:8 log."<<": is not a known key (known here: format, level)',
       ],
     },
@@ -92,10 +92,10 @@ describe('config/document', () => {
       name: 'strange keys',
       yaml: '"a b\\u0000": 1\nconstructor: 1\ntoString: 1\n"": 1\n',
       complaints: [
-        'config.yaml:1:1 "a b\\u0000": is not a known key (known here: collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
-        'config.yaml:2:1 constructor: is not a known key (known here: collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
-        'config.yaml:3:1 toString: is not a known key (known here: collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
-        'config.yaml:4:1 "": is not a known key (known here: collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
+        'config.yaml:1:1 "a b\\u0000": is not a known key (known here: alerts, collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
+        'config.yaml:2:1 constructor: is not a known key (known here: alerts, collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
+        'config.yaml:3:1 toString: is not a known key (known here: alerts, collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
+        'config.yaml:4:1 "": is not a known key (known here: alerts, collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)',
       ],
     },
   ])('complains about $name', async ({ yaml, complaints }) => {

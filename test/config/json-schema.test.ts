@@ -28,6 +28,7 @@ describe('config/json-schema', () => {
       'executions',
       'schedule',
       'diagnosis',
+      'alerts',
       'traces',
       'metrics',
       'log',

@@ -237,7 +237,7 @@ config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean exec
 config.yaml:21:28 collectors.execution-mode.every: takes a duration, found the number 40 (write 40s for seconds, 40m for minutes)
 config.yaml:21:41 collectors.execution-mode.enabled: takes true or false, found the text "yes" (write true or false)
 config.yaml:22:25 collectors.system-info.every: is too short (at least 1s)
-config.yaml:23:1 __proto__: is not a known key (known here: collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)
+config.yaml:23:1 __proto__: is not a known key (known here: alerts, collectors, diagnosis, executions, jobs, log, metrics, schedule, servers, state, traces, web)
 config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { listArtifacts } from '../../scripts/release/artifacts.ts';
+import { readVersions } from '../../scripts/release/versions.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
@@ -36,8 +38,46 @@ describe('repository/ci', () => {
     });
     expect(runs.filter((run) => run.startsWith('.ci/run'))).toEqual(['.ci/run', '.ci/run --all', '.ci/run --all']);
     const named = runs.flatMap((run) => /npm run (\S+)/.exec(run)?.[1] ?? []);
-    expect(named).toEqual(['build:npm', 'build:deb', 'build:deb']);
+    expect(named).toEqual(['release']);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  it('pins every action by its commit, and begins with the right to read alone', () => {
+    const folder = join(top, '.github', 'workflows');
+    const workflows = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const uses = workflows.flatMap((text) => [...text.matchAll(/uses: (.+)$/gm)].map(([, action = '']) => action));
+    expect(uses.length).toBeGreaterThan(10);
+    expect(uses.filter((action) => !/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
+    expect(workflows.filter((text) => !/^permissions: \{ contents: read \}$/m.test(text))).toEqual([]);
+    expect(workflows.filter((text) => text.includes('pull_request_target'))).toEqual([]);
+  });
+
+  it('names one version everywhere', () => {
+    const versions = readVersions();
+    expect(new Set(versions.map(({ version }) => version)).size).toBe(1);
+    expect(versions.map(({ version }) => version)).not.toContain('none');
+  });
+
+  it('packs the chart of a release with the same bytes twice, and with the image of the release', async () => {
+    const chart = listArtifacts({
+      architectures: [],
+      compression: 'none',
+      imageRepository: 'example.org/exporter',
+    }).find(({ kind }) => kind === 'chart');
+    const build = async (): Promise<Buffer> => {
+      const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-chart-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      return readFileSync((await chart?.build(folder)) ?? '');
+    };
+    const first = await build();
+    expect(first.equals(await build())).toBe(true);
+    const values = execFileSync('tar', ['-xzO', 'automation-exporter/values.yaml'], { input: first, encoding: 'utf8' });
+    expect(values).toContain('\n  repository: example.org/exporter\n');
+    const rules = execFileSync('tar', ['-xzO', 'automation-exporter/files/rules.yaml'], {
+      input: first,
+      encoding: 'utf8',
+    });
+    expect(rules).toContain('alert: AutomationServiceDown');
   });
 
   it('names the image of a release as the chart requests it, and as a package is named', () => {
