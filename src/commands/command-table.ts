@@ -80,9 +80,13 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'why',
-    help: 'Print why a scheduled job did not run at its last time, from the running daemon: 0 it ran, 1 it did not, 2 unknown.',
-    usage: 'SERVER PROJECT/GROUP/NAME',
-    examples: ['why prod payments/nightly/settle', 'why prod payments/settle --json --url=http://localhost:9720'],
+    help: 'Print why a job or an execution failed, or a job did not run, from the running daemon: 0 it did not, 1 it did, 2 unknown.',
+    usage: 'SERVER PROJECT/GROUP/NAME | SERVER/ID',
+    examples: [
+      'why prod/4711',
+      'why prod payments/nightly/settle',
+      'why prod payments/settle --json --url=http://localhost:9720',
+    ],
     positionals: 2,
     load: async () => (await import('./why.ts')).why,
   },

@@ -1,31 +1,48 @@
-import type { Why } from '../expected-runs/deciding/why.ts';
+import type { WhyEnded, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
-/** Prints why a scheduled job did not run, or that it did, from the running daemon. */
+/** Prints why a job failed or did not run, or how an execution ended, from the running daemon. */
 export async function why(context: CommandContext): Promise<number> {
-  const [server, job, ...rest] = context.arguments.positionals;
-  if (server === undefined || job === undefined || rest.length > 0) {
-    context.complain('why: takes a server and a job, as SERVER PROJECT/GROUP/NAME\n');
+  const [first = '', job, ...rest] = context.arguments.positionals;
+  const [, server, execution] = /^(.+)\/(\d+)$/.exec(first) ?? [];
+  if (job === undefined && server !== undefined && execution !== undefined)
+    return askForPage<WhyEnded>(context, {
+      path: `/api/why${toQuery(context, [], { server, execution })}`,
+      isOwn: (content): content is WhyEnded => isAnswer(content),
+      render: ({ sentence, facts }) => `${[sentence, ...facts].join('\n')}\n`,
+      toExitCode: ({ verdict }) => verdicts[verdict],
+    });
+  if (job === undefined || rest.length > 0) {
+    context.complain('why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID\n');
     return exitCodes.misconfigured;
   }
-  return askForPage(context, {
-    path: `/api/why${toQuery(context, [], { server, job })}`,
-    isOwn,
+  return askForPage<WhyOfJob>(context, {
+    path: `/api/why${toQuery(context, [], { server: first, job })}`,
+    isOwn: (content): content is WhyOfJob => isAnswer(content),
     render,
-    toExitCode: ({ verdict }) => {
-      if (verdict === 'unknown') return exitCodes.misconfigured;
-      return verdict === 'ran' ? exitCodes.well : exitCodes.failed;
-    },
+    toExitCode,
   });
 }
 
-function isOwn(content: unknown): content is Why {
+const verdicts = { succeeded: exitCodes.well, failed: exitCodes.failed, unknown: exitCodes.misconfigured };
+
+function toExitCode({ verdict, failure, last_run: lastRun }: WhyOfJob): number {
+  if (failure !== undefined && failure.execution === lastRun?.id) return exitCodes.failed;
+  if (verdict === 'unknown')
+    return failure === undefined || lastRun === undefined ? exitCodes.misconfigured : exitCodes.well;
+  return verdict === 'ran' ? exitCodes.well : exitCodes.failed;
+}
+
+function isAnswer(content: unknown): boolean {
   if (typeof content !== 'object' || content === null) return false;
   return 'verdict' in content && 'sentence' in content && 'facts' in content && Array.isArray(content.facts);
 }
 
-function render({ sentence, facts }: Why): string {
-  const lines = facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`);
-  return `${[sentence, ...lines].join('\n')}\n`;
+/** The later first: its last failure, or the last expected run. */
+function render({ sentence, facts, failure, expected }: WhyOfJob): string {
+  const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
+  const failed = failure === undefined ? [] : [failure.sentence];
+  const isFailureLater = failure !== undefined && (expected === undefined || failure.at >= expected);
+  return `${(isFailureLater ? [...failed, ...lines] : [...lines, ...failed]).join('\n')}\n`;
 }

@@ -22,7 +22,7 @@ import { metricReferenceRoute } from '../http/routes/metric-reference.ts';
 import { metricsRoute } from '../http/routes/metrics.ts';
 import { quarantineRoutes } from '../http/routes/quarantine.ts';
 import { runbookRoutes } from '../http/routes/runbooks.ts';
-import { whyRoute } from '../http/routes/why.ts';
+import { type FindFailures, whyRoute } from '../http/routes/why.ts';
 import { readContent } from '../http/server/content.ts';
 import type { Asked } from '../http/server/lifecycle.ts';
 import { createPageTurns, type PageTurns } from '../http/server/page-turns.ts';
@@ -35,6 +35,7 @@ import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import type { State } from '../state/state.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { Elsewhere, EndedExecution, EndedStatus, LeaseStatus, Status, Watcher } from '../status/status.ts';
+import { explainExecution, explainUnscheduled, toWhyFailed } from '../status/why-failed.ts';
 import { toConfigText } from './config-text.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import { toJobPages } from './pages/job-pages.ts';
@@ -147,6 +148,7 @@ function listRoutes(served: Served) {
     whyRoute(
       (name, job) => watching().watched.get(name)?.why(job),
       (name, job) => hintAtName(watching().watched, name, job),
+      toFindFailures(served),
     ),
     configPageRoute(toConfigText(served)),
     dashboardRoutes(content, urls),
@@ -163,6 +165,23 @@ function listRoutes(served: Served) {
     // Last, because it answers everything else.
     notFoundRoute(),
   ];
+}
+
+function toFindFailures({ watching, clock }: Served): FindFailures {
+  const jobOf = (server: string, path: string) => watching().watched.get(server)?.job(path);
+  return {
+    execution: (server, id) => {
+      const watched = watching().watched.get(server);
+      const ended = watched?.ended().find((one) => one.id === id);
+      const failure = ended && watching().traces?.causeOf(server, ended)?.failure;
+      return explainExecution(server, { running: watched?.running(id), ended, failure, nowMs: clock.now() });
+    },
+    lastOf: (server, path) => {
+      const { lastFailure, nowMs = 0 } = jobOf(server, path) ?? {};
+      return lastFailure && toWhyFailed(lastFailure, nowMs);
+    },
+    unscheduled: (server, path) => explainUnscheduled(jobOf(server, path)),
+  };
 }
 
 function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { hintAtName } from '../../src/daemon/similar-names.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
-import { whyRoute } from '../../src/http/routes/why.ts';
+import { type FindFailures, whyRoute } from '../../src/http/routes/why.ts';
 import type { Watcher } from '../../src/status/status.ts';
+import { explainExecution, explainUnscheduled } from '../../src/status/why-failed.ts';
+import type { FailedRun } from '../../src/tracing/enrich/causes.ts';
 import { serve } from '../http/serve.ts';
 import { runHere } from './run-cli.ts';
 
@@ -29,6 +31,47 @@ const jobs: readonly Why[] = [
   { ...missed, id: 'j5', name: 'twin' },
 ];
 
+const atMs = Date.parse('2026-11-26T02:04:00Z');
+const failed: FailedRun = {
+  id: 4711,
+  job: 'pay/nightly/settle',
+  endedAtMs: atMs,
+  failureClass: 'access',
+  reason: 'AuthenticationFailure',
+  exitCode: 5,
+  node: 'db03',
+  step: '2 (Settle)',
+  context: '2',
+  seen: { fingerprint: 'v1:0123456789abcdef', firstMs: atMs, count: 1 },
+};
+const endedRun = {
+  id: 4711,
+  project: 'pay',
+  job: 'nightly/settle',
+  ending: 'failed',
+  startedAtMs: atMs,
+  endedAtMs: atMs,
+};
+
+const failures: FindFailures = {
+  execution: (server, id) => {
+    const ended =
+      id === 4711 ? endedRun : id === 4712 ? { ...endedRun, id, job: 'index', ending: 'succeeded' } : undefined;
+    return explainExecution(server, {
+      running: undefined,
+      ended,
+      failure: id === 4711 ? failed : undefined,
+      nowMs: atMs,
+    });
+  },
+  lastOf: () => undefined,
+  unscheduled: (server, path) =>
+    path === 'pay/adhoc/clean'
+      ? explainUnscheduled({ ...shown, server, path, runs: [endedRun], lastFailure: failed })
+      : undefined,
+};
+const shown = { nowMs: atMs, schedule: undefined, running: [], averageMs: undefined, overdueMs: undefined };
+
 let unseen: string | undefined;
 afterEach(() => {
   unseen = undefined;
@@ -42,7 +85,7 @@ async function ask(...words: readonly string[]) {
         )
       : undefined;
   const watched = new Map([['prod', { scheduled: () => jobs as never, unseen: () => unseen }]]);
-  const { url } = await serve([whyRoute(find, (server, job) => hintAtName(watched, server, job))]);
+  const { url } = await serve([whyRoute(find, (server, job) => hintAtName(watched, server, job), failures)]);
   return runHere(['why', ...words, `--url=${url}`]);
 }
 
@@ -125,10 +168,43 @@ describe('commands/why', () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(missed)));
   });
 
+  it('explains how an execution ended, as a sentence, as JSON and by its exit code', async () => {
+    expect(await ask('prod/4711')).toMatchObject({
+      code: 1,
+      stdout: `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.
+First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db03.
+`,
+    });
+    expect(JSON.parse((await ask('prod/4711', '--json')).stdout)).toMatchObject({
+      verdict: 'failed',
+      failure: {
+        execution: 4711,
+        at: '2026-11-26T02:04:00.000Z',
+        class: 'access',
+        reason: 'AuthenticationFailure',
+        exit_code: 5,
+        node: 'db03',
+        step: '2 (Settle)',
+        fingerprint: 'v1:0123456789abcdef',
+        seen: 1,
+      },
+    });
+    expect(await ask('prod/4712')).toMatchObject({ code: 0, stdout: 'pay/index ended at 02:04 UTC: succeeded.\n' });
+    expect(await ask('prod/1')).toMatchObject({ code: 2, stderr: 'No execution "1" of "prod" is known here.\n' });
+  });
+
+  it('explains the last failure of a job without a watched schedule, and fails while it is the last run', async () => {
+    const { code, stdout } = await ask('prod', 'pay/adhoc/clean');
+    expect([code, stdout]).toEqual([
+      1,
+      'pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.\nNo schedule of this job is watched.\n',
+    ]);
+  });
+
   it('requires a server and a job', async () => {
     expect(await ask('prod')).toMatchObject({
       code: 2,
-      stderr: 'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME\n',
+      stderr: 'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME, or an execution, as SERVER/ID\n',
     });
   });
 });

@@ -1,5 +1,7 @@
 import type { Router } from 'express';
+import { toJobPath } from '../../domain/job-path.ts';
 import type { Why } from '../../expected-runs/deciding/why.ts';
+import type { WhyEnded, WhyFailed, WhyOfJob } from '../../status/why-failed.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** Returns the watched jobs with this path or id; undefined for a server that is not configured. */
@@ -8,15 +10,34 @@ export type FindWhy = (server: string, job: string) => readonly Why[] | undefine
 /** Suggests a similar name for an unknown server or job. */
 export type HintAt = (server: string, job: string) => string | undefined;
 
-/** `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: the decision about the last expected time of a job. */
-export function whyRoute(find: FindWhy, hintAt: HintAt): Router {
+/** Why executions failed. */
+export type FindFailures = {
+  /** Undefined for an execution that is not known. */
+  readonly execution: (server: string, id: number) => WhyEnded | undefined;
+  /** The last failure of a job, by its path. */
+  readonly lastOf: (server: string, path: string) => WhyFailed | undefined;
+  /** A job without a watched schedule; undefined if nothing is known of it. */
+  readonly unscheduled: (server: string, path: string) => WhyOfJob | undefined;
+};
+
+/**
+ * `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: the decision about the last expected time of a job, and its last failure.
+ * `&execution=ID` instead of a job: how an execution ended.
+ */
+export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures = noFailures): Router {
   const router = createRoutes();
   router.get('/api/why', (request, response) => {
-    const { server, job } = request.query;
+    const { server, job, execution } = request.query;
     response.set('cache-control', 'no-store');
     const refuse = (status: number, text: string): void => {
       response.status(status).type('text/plain').send(`${text}\n`);
     };
+    if (typeof server === 'string' && typeof execution === 'string') {
+      const ended = /^\d{1,15}$/.test(execution) ? failures.execution(server, Number(execution)) : undefined;
+      if (ended !== undefined) response.json(ended);
+      else refuse(404, `No execution ${JSON.stringify(execution)} of ${JSON.stringify(server)} is known here.`);
+      return;
+    }
     if (typeof server !== 'string' || typeof job !== 'string' || job === '') {
       refuse(400, 'Name a server and a job: ?server=NAME&job=PROJECT/GROUP/NAME');
       return;
@@ -26,16 +47,18 @@ export function whyRoute(find: FindWhy, hintAt: HintAt): Router {
       const hint = hintAt(server, job);
       refuse(404, hint === undefined ? text : `${text} ${hint}`);
     };
-    const [first, ...others] = found ?? [];
+    const [first = failures.unscheduled(server, job), ...others] = found ?? [];
     if (found === undefined) refuseUnknown(`No server is named ${JSON.stringify(server)}.`);
     else if (first === undefined)
       refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
     else if (others.length > 0) refuse(409, `Several jobs fit, name one by its id: ${found.map(toPath).join(', ')}.`);
-    else response.json(first);
+    else response.json({ failure: failures.lastOf(server, toJobPath(first)), ...first });
   });
   return router;
 }
 
+const noFailures: FindFailures = { execution: () => undefined, lastOf: () => undefined, unscheduled: () => undefined };
+
 function toPath({ project, group, name, id }: Why): string {
-  return `${[project, group, name].filter((part) => part !== '').join('/')} (${id})`;
+  return `${toJobPath({ project, group, name })} (${id})`;
 }
