@@ -3,6 +3,7 @@ import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/values/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
+import { toJobPath } from '../domain/job-path.ts';
 import { finishInPieces, type Pause, sortInPieces } from '../domain/pause.ts';
 import { endings } from '../executions/counting/naming.ts';
 import { listAllChanges } from '../http/pages/changes/change-filter.ts';
@@ -176,8 +177,8 @@ function toFindFailures({ watching, clock }: Served): FindFailures {
       const failure = ended && watching().traces?.causeOf(server, ended)?.failure;
       return explainExecution(server, { running: watched?.running(id), ended, failure, nowMs: clock.now() });
     },
-    lastOf: (server, path) => {
-      const { lastFailure, nowMs = 0 } = jobOf(server, path) ?? {};
+    lastOf: ({ server, ...names }) => {
+      const { lastFailure, nowMs = 0 } = jobOf(server, toJobPath(names)) ?? {};
       return lastFailure && toWhyFailed(lastFailure, nowMs);
     },
     unscheduled: (server, path) => explainUnscheduled(jobOf(server, path)),

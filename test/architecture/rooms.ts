@@ -164,6 +164,7 @@ export const rooms: readonly Room[] = [
     room: 'status',
     knows: [
       'domain',
+      'diagnosis/lines/sentence',
       'api/access-policy',
       'executions/counting/naming',
       'executions/series/running-rows',

@@ -1,5 +1,4 @@
 import type { Router } from 'express';
-import { toJobPath } from '../../domain/job-path.ts';
 import type { Why } from '../../expected-runs/deciding/why.ts';
 import type { WhyEnded, WhyFailed, WhyOfJob } from '../../status/why-failed.ts';
 import { createRoutes } from '../server/routes.ts';
@@ -14,8 +13,7 @@ export type HintAt = (server: string, job: string) => string | undefined;
 export type FindFailures = {
   /** Undefined for an execution that is not known. */
   readonly execution: (server: string, id: number) => WhyEnded | undefined;
-  /** The last failure of a job, by its path. */
-  readonly lastOf: (server: string, path: string) => WhyFailed | undefined;
+  readonly lastOf: (job: Why) => WhyFailed | undefined;
   /** A job without a watched schedule; undefined if nothing is known of it. */
   readonly unscheduled: (server: string, path: string) => WhyOfJob | undefined;
 };
@@ -52,7 +50,7 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
     else if (first === undefined)
       refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
     else if (others.length > 0) refuse(409, `Several jobs fit, name one by its id: ${found.map(toPath).join(', ')}.`);
-    else response.json({ failure: failures.lastOf(server, toJobPath(first)), ...first });
+    else response.json({ failure: failures.lastOf(first), ...first });
   });
   return router;
 }
@@ -60,5 +58,5 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
 const noFailures: FindFailures = { execution: () => undefined, lastOf: () => undefined, unscheduled: () => undefined };
 
 function toPath({ project, group, name, id }: Why): string {
-  return `${toJobPath({ project, group, name })} (${id})`;
+  return `${[project, group, name].filter((part) => part !== '').join('/')} (${id})`;
 }
