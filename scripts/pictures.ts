@@ -7,6 +7,7 @@ const top = join(import.meta.dirname, '..');
 const images = join(top, 'docs', 'images');
 const pages = [
   { name: 'front', path: '/', size: [1200, 1000] },
+  { name: 'schedule', path: '/schedule/demo', size: [1200, 900] },
   { name: 'execution', path: /href="([^"]*executions\/demo\/\d+)"/, size: [1200, 900] },
 ] as const;
 

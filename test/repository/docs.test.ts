@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
+import { contractMetrics } from '../dashboards/contract-metrics.ts';
+import { readPromql } from '../dashboards/promql.ts';
 import { startCli } from '../support/child.ts';
 
 const top = join(import.meta.dirname, '..', '..');
@@ -66,6 +68,16 @@ describe('repository/docs', () => {
     families.add('automation_exporter');
     expect(named.length).toBeGreaterThan(15);
     expect(named.filter(({ name }) => !families.has(name.replace(/_(bucket|sum|count)$/, '')))).toEqual([]);
+  });
+
+  it('has valid queries of existing series', () => {
+    const queries = written.flatMap(({ path, text }) =>
+      [...text.matchAll(/```promql\n([^]*?)```/g)].map(([, query = '']) => ({ path, query, ...readPromql(query) })),
+    );
+    expect(queries.length).toBeGreaterThan(10);
+    expect(
+      queries.filter(({ valid, metrics: named }) => !valid || named.some((name) => !contractMetrics.has(name))),
+    ).toEqual([]);
   });
 
   it('names existing options', () => {
