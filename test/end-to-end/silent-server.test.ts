@@ -92,7 +92,9 @@ describe('end-to-end, pages of a server that does not answer', () => {
     // 25 of the clock, and what a slow machine takes for the rest.
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
-    expect(await why(daemon)).toMatch(/^No answer from "prod" since .* \(2[5-9] min ago\); what follows is as of then\. /);
+    expect(await why(daemon)).toMatch(
+      /^No answer from "prod" since .* \(2[5-9] min ago\); what follows is as of then\. /,
+    );
     const running = await read(daemon, `executions/prod/${runningId}`);
     expect(running).toContain(`#${runningId}: last seen running `);
     expect(running).toMatch(/Running for, when last seen: \d+ (m?s|min)$/m);
