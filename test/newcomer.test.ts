@@ -127,7 +127,7 @@ function endWith(variable: string): void {
   }
 }
 
-const allIsWell = /: everything that is enabled can be read or is switched off by the server$/m;
+const allIsWell = /: every enabled endpoint is readable, or disabled on the server$/m;
 
 /** The block of the README that begins with these words, with the server and the token of the test. */
 function readBlock(start: string): string {

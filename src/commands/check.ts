@@ -190,7 +190,7 @@ function toTotal(reports: readonly ServerReport[]): string[] {
 function toClosing(report: ServerReport): string {
   const { reachable, credentials, endpoints, remedy } = report;
   const server = toName(report);
-  if (isFine(report)) return `${server}: everything that is enabled can be read or is switched off by the server`;
+  if (isFine(report)) return `${server}: every enabled endpoint is readable, or disabled on the server`;
   if (!reachable) return `${server}: not reachable`;
   if (credentials === 'refused')
     return `${server}: the credentials are refused${remedy === undefined ? '' : `; ${remedy}`}`;

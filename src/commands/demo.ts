@@ -82,7 +82,7 @@ Watching a simulated service at ${simulatorUrl}. Live now:
   dashboards    ${url}/dashboards/
   alert rules   ${url}/alerts/rules.yaml
   runbooks      ${url}/runbooks/${traces}
-  controls      ${simulatorUrl}/simulator   (make it passive, let its log storage fail)
+  controls      ${simulatorUrl}/simulator   (break something: make it passive, fail a job, lose its logs)
 
 To watch your own server: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE. Ctrl-C ends this.
 

@@ -104,7 +104,8 @@ function toRow({ name, attributes, startMs, endMs, isError, why }: Span, depth: 
 function* toRemarks(attributes: Attributes): Generator<string> {
   if (attributes[own.handler] === true) yield 'an error handler';
   const notStarted = attributes[own.notStarted];
-  if (notStarted !== undefined) yield `${notStarted} below it never started`;
+  if (notStarted !== undefined)
+    yield `${String(notStarted)} ${notStarted === 1 ? 'step' : 'steps'} below it never started`;
   if (attributes[own.endInferred] === true) yield 'its end is inferred';
   if (attributes[own.truncated] === true) yield 'a long text was truncated';
 }

@@ -68,7 +68,7 @@ describe('commands/check', () => {
     ]);
     expect(facts.slice(5).filter((row) => !row.endsWith(': ok'))).toEqual([
       'execution-metrics: not asked',
-      'prod: everything that is enabled can be read or is switched off by the server',
+      'prod: every enabled endpoint is readable, or disabled on the server',
     ]);
   });
 
@@ -267,7 +267,7 @@ prod: not well: running-executions, project-executions
     const after = await check({ url, token: 'blind' });
 
     expect([before.code, after.code]).toEqual([1, 0]);
-    expect(after.stdout).toMatch(/\nprod: everything that is enabled can be read or is switched off by the server\n$/);
+    expect(after.stdout).toMatch(/\nprod: every enabled endpoint is readable, or disabled on the server\n$/);
   });
 
   it('reports which endpoints were not requested, and why', async () => {
@@ -530,11 +530,11 @@ prod: not well: running-executions, project-executions
     expect({ code: well.code, stderr: well.stderr }).toEqual({ code: 0, stderr: '' });
     expect(well.stdout.split('\n').filter((line) => /^\S/.test(line))).toEqual([
       `prod  ${simulator.url}`,
-      'prod: everything that is enabled can be read or is switched off by the server',
+      'prod: every enabled endpoint is readable, or disabled on the server',
       `prod, member a  ${first}`,
-      'prod, member a: everything that is enabled can be read or is switched off by the server',
+      'prod, member a: every enabled endpoint is readable, or disabled on the server',
       `prod, member b  ${second}`,
-      'prod, member b: everything that is enabled can be read or is switched off by the server',
+      'prod, member b: every enabled endpoint is readable, or disabled on the server',
       '3 checked, 3 well, 0 not',
     ]);
     const [common = '', ofMember = ''] = well.stdout.split('\nprod, member ');
@@ -544,8 +544,8 @@ prod: not well: running-executions, project-executions
     const down = await run('http://127.0.0.1:9');
     expect(down.code).toBe(1);
     expect(down.stdout.split('\n').filter((line) => /^prod.*: /.test(line) && !line.includes('http'))).toEqual([
-      'prod: everything that is enabled can be read or is switched off by the server',
-      'prod, member a: everything that is enabled can be read or is switched off by the server',
+      'prod: every enabled endpoint is readable, or disabled on the server',
+      'prod, member a: every enabled endpoint is readable, or disabled on the server',
       'prod, member b: not reachable',
     ]);
     // The cast is true as far as it is looked at here.

@@ -72,7 +72,7 @@ The execution on the serverWith its output
 What it did
 3 of 7 spans failed; root cause: step 2 (Settle) on db02.
 Step | 02 min 5 s | Starts | Took | Result
-RUN pay/nightly/settle |  | 0 | 2 min 5 s | ✗ failed (the execution failed; the first that failed gives NonZeroResultCode)
+RUN pay/nightly/settle |  | 0 | 2 min 5 s | ✗ failed (the execution failed: first failure NonZeroResultCode)
 start wait |  | 0 | 2.5 s | (it waited for its first step)
 Build 1 |  | +2.5 s | 57.5 s | ✓ succeeded
 Settle 2 |  | +1 min | 1 min | ✗ failed (failed, NonZeroResultCode below)

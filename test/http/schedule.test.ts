@@ -27,7 +27,7 @@ describe('http/schedule', () => {
       'Expected starts by the hour: 114 expected, 99 in time, 2 late, 10 missed, 1 undecided, 2 still being checked',
       'at most 14 an hour',
       '2024-05-19 15:00 UTCnow',
-      'From | Expected | In time | Late | Undecided | Off | Open | Missed',
+      'From | Expected | In time | Late | Undecided | Off | Being checked | Missed',
       '03:00 UTC | 2 | 0 | 0 | 0 | 0 | 2 | 0',
       '02:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
       '01:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',

@@ -13,7 +13,7 @@ export const failure = { result: 'failure', hasFailed: true, why: 'failed, NonZe
 /** A nightly job of two minutes that failed on one of two nodes, except for what is given. */
 export function pastExecution(given: Partial<PastExecution> = {}): PastExecution {
   const at = (from: number, to: number) => ({ startMs: startMs + from * 1000, endMs: startMs + to * 1000 });
-  const why = 'the execution failed; the first that failed gives NonZeroResultCode';
+  const why = 'the execution failed: first failure NonZeroResultCode';
   return {
     server: 'prod',
     id: 4711,

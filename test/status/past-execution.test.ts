@@ -24,7 +24,7 @@ describe('status/past-execution', () => {
   it('describes every span: its name, depth and reason', () => {
     expect(
       toLines(tell('failed-handler')),
-    ).toBe(`! RUN shop/load/etl/nightly - failure (the execution failed; the first that failed gives NonZeroResultCode)
+    ).toBe(`! RUN shop/load/etl/nightly - failure (the execution failed: first failure NonZeroResultCode)
   ! step 1 1 failure (failed, NonZeroResultCode below)
     ! step 1/1 1/1 failure (failed, NonZeroResultCode below)
       ! web01 1/1@web01 failure (failed, NonZeroResultCode)

@@ -52,7 +52,7 @@ describe('tracing/limit-spans', () => {
   it('keeps the first, the slowest and the failed spans, and joins the rest into one', () => {
     const source = createLarge(2, 8, ['2@node-7']);
     expect(`\n${toTreeText(planSource(source, { maxSpans: 9 }).trace)}`).toBe(`
-RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 877..1827 success - succeeded
     node-1 (1@node-1) 877..1377 success - succeeded
     node-5 (1@node-5) 877..1777 success - succeeded
@@ -67,7 +67,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
   it('counts omitted spans', () => {
     const plan = planSource(createLarge(3, 4, ['1@node-1', '2@node-2', '3@node-3']), { maxSpans: 3 });
     expect(`\n${toTreeText(plan.trace)}`).toBe(`
-RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   3 more 877..3827 node_failure - stands for 3 omitted spans, 3 of them failed
 `);
     expect(plan.trace.spans[1]?.attributes).toMatchObject({

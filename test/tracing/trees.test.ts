@@ -21,7 +21,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 
   it('uses the reason of the failed node, not an old one of a node that succeeded', () => {
     expect(tree('failed-node')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
     web01 (1@web01) 0..3000 success [clamped] - succeeded
     web02 (1@web02) 0..4900 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
@@ -30,7 +30,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 
   it('puts referenced jobs below their steps', () => {
     expect(tree('nested-reference')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed; the first that failed gives HostNotFound
+RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed: first failure HostNotFound
   command (1) 0..900 success [clamped] - succeeded
     web01 (1@web01) 0..880 success [clamped] - succeeded
   child (2) 877..7877 failure JobFailed - failed, JobFailed
@@ -44,11 +44,11 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed; t
 
   it('plans a reference run per node once, a node at a time', () => {
     expect(tree('per-node-reference')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
     web01 (1@web01) 0..880 success [clamped] - succeeded
     web02 (1@web02) 0..890 success [clamped] - succeeded
-  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
+  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - failed on some nodes, NonZeroResultCode below
     web01 (2@web01) 877..3877 success - succeeded
       Stop (2@node=web01/1) 877..1877 success - succeeded
         web01 (2@node=web01/1@web01) 877..1867 success - succeeded
@@ -87,7 +87,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 
   it('ignores a recovered failure for the reason of the whole', () => {
     expect(tree('recovered-then-failed')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 0..2000 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
   step 1e (1e) 1877..2877 success [handler] - succeeded
   step 2 (2) 2877..5877 failure NonZeroResultCode - failed, NonZeroResultCode below
@@ -97,7 +97,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 
   it('shows a handler that failed itself', () => {
     expect(tree('failed-handler')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 0..8000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
     step 1/1 (1/1) 0..2000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
       web01 (1/1@web01) 0..1990 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
@@ -147,7 +147,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 
   it('shows the wait before a delayed retry', () => {
     expect(tree('delayed-retry')).toBe(`
-RUN shop/load/etl/nightly 0..39333 failure NonZeroResultCode - the execution failed and is tried again; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..39333 failure NonZeroResultCode - the execution failed and is tried again: first failure NonZeroResultCode
   start wait 0..29877 - no step began before
   step 1 (1) 29877..38877 failure NonZeroResultCode - failed, NonZeroResultCode below
     web01 (1@web01) 29877..38867 failure NonZeroResultCode - failed, NonZeroResultCode
@@ -222,7 +222,7 @@ RUN shop/load/etl/nightly 0..5000 cancellation [not-started 1] - the execution w
 
   it('distinguishes a timeout from a failure', () => {
     expect(tree('timed-out')).toBe(`
-RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution ran out of time
+RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution timed out
   step 1 (1) 0..9900 cancellation [clamped] - aborted
     web01 (1@web01) 0..9890 cancellation [clamped] - aborted
 `);
@@ -236,7 +236,7 @@ RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the exe
 
   it('treats a custom status as a failure', () => {
     expect(tree('custom-status')).toBe(`
-RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status; the first that failed gives _OTHER
+RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status: first failure _OTHER
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
 `);
   });
@@ -277,13 +277,13 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 
   it('shows no nodes if steps are enough, and keeps their reasons and times', () => {
     expect(tree('failed-node', { detail: 'steps' })).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
 `);
     expect(tree('per-node-reference', { detail: 'steps' })).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
-  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
+  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - failed on some nodes, NonZeroResultCode below
     Stop (2@node=web01/1) 877..1877 success - succeeded
     Start (2@node=web01/2) 1877..3877 success - succeeded
     Stop (2@node=web02/1) 3877..4877 success - succeeded
@@ -310,7 +310,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 
   it('shows only the execution if that is enough', () => {
     expect(tree('failed-node', { detail: 'root' })).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
 `);
   });
 
@@ -324,9 +324,9 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 
   it('counts only steps among omitted spans', () => {
     expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
-  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
+  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - failed on some nodes, NonZeroResultCode below
     4 more 877..7877 node_failure - stands for 4 omitted spans, 1 of them failed
 `);
   });

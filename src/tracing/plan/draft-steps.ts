@@ -152,8 +152,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'mixed': {
       const { condition } = progress;
       // Recorded runs have both inside executions that succeeded.
-      if (below.some(hasFailed))
-        return toFailure(undefined, below, { isRecovered, word: `${condition}, failed below` });
+      if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, nothing below it failed for good` };
     }
     case 'running':

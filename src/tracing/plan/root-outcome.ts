@@ -21,7 +21,7 @@ export function toRootOutcome(
     case 'aborted':
       return plain('cancellation', 'the execution was aborted');
     case 'timedout':
-      return { ...plain('timeout', 'the execution ran out of time'), errorType: timeout };
+      return { ...plain('timeout', 'the execution timed out'), errorType: timeout };
     case 'failed':
       return toFailure(source, below, 'the execution failed');
     case 'failed-with-retry':
@@ -73,7 +73,7 @@ function toFailure({ execution, loggedReason }: SpanSource, below: readonly Draf
   const reason = found ?? logged;
   const withNodes = execution.failedNodes.length > 0 || hasFailedNode(below);
   const errorType = reason ?? (withNodes ? nodeFailure : otherError);
-  const first = `${why}; the first that failed gives ${found ?? ''}`;
+  const first = `${why}: first failure ${found ?? ''}`;
   const without = withNodes ? `${why}; nodes failed and gave no reason` : `${why}; nothing gives a reason`;
   const said = found !== undefined ? first : logged !== undefined ? `${why}; its log gives ${logged}` : without;
   return { ...plain('failure', said), errorType, reason };

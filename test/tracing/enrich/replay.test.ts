@@ -10,7 +10,7 @@ describe('tracing/enrich/replay', () => {
   it('prints the tree of a recorded execution, and why each result is what it is', () => {
     expect(`\n${replay(read('failed-node'), base)}`).toBe(`
 trace f45e4a6a6cb0f6a2569d62819cbf45ac, 4 spans
-RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
     web01 (1@web01) 0..3000 success [clamped] - succeeded
     web02 (1@web02) 0..4900 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode

@@ -60,7 +60,7 @@ function toBar({ startMs, known, openCount }: Hour, nowMs: number): Bar {
   if (known === undefined && openCount === 0) return { parts: [], label: `from ${from}: not known` };
   const { ran, late, undecided } = known ?? nothing;
   const missed = toMissed(known ?? nothing);
-  const open = openCount === 0 ? '' : `, ${openCount} not decided yet`;
+  const open = openCount === 0 ? '' : `, ${openCount} still being checked`;
   return {
     parts: [
       { height: ran, mood: 'good' },
@@ -77,7 +77,7 @@ function renderTable(hours: readonly Hour[], nowMs: number): Html {
   const rows = hours.filter(({ known, openCount }) => known !== undefined || openCount > 0);
   const from = rows[0]?.startMs;
   return html`<table>
-<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="number">Open</th><th class="wide">Missed</th></tr></thead>
+<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="number">Being checked</th><th class="wide">Missed</th></tr></thead>
 <tbody>${rows.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
 </table>
 ${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
@@ -89,7 +89,7 @@ function renderRow(hour: Hour, nowMs: number): Html {
   const from = html`<th scope="row" class="brief">${toTime(startMs, nowMs)}</th>`;
   const expected = toExpected(hour);
   if (expected + off === 0) return html`<tr>${from}<td colspan="7">nothing was expected</td></tr>\n`;
-  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}${toCell('Open', openCount)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
+  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}${toCell('Being checked', openCount)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
 }
 
 const nothing: Known = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
