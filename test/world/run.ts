@@ -1,22 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { CardName } from './cards.ts';
-import type { Plan, PlayedCard } from './plan.ts';
+import { readOptions } from './options.ts';
 import { plant } from './planting.ts';
 import type { Report } from './play.ts';
 
 /** Plays worlds: one by its seed, or many, from where the last run ended where a progress file is named. */
-const options = new Map(
-  process.argv.slice(2).map((argument): [string, string] => {
-    const [name = '', ...value] = argument.replace(/^--/, '').split('=');
-    return [name, value.join('=')];
-  }),
-);
+const options = readOptions(process.argv.slice(2));
 const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName);
 // Only now: what is planted is put into what is loaded from here on.
-const { allCards } = await import('./cards.ts');
-const { planDays } = await import('./plan-days.ts');
-const { planWorld, readPlans } = await import('./plan.ts');
+const { change, drawPlan } = await import('./draw-plan.ts');
+const { readPlans } = await import('./plan.ts');
 const { playWorld } = await import('./play.ts');
 const { shrink, toCommand } = await import('./shrink.ts');
 
@@ -27,7 +20,6 @@ const given = plansFile === undefined ? undefined : readPlans(plansFile);
 const first = Math.max(done + 1, Number(options.get('seed') ?? options.get('from') ?? 1));
 const seeds = given?.length ?? Number(options.get('seeds') ?? 1);
 const isSingle = options.has('seed');
-const days = options.get('days');
 const startedMs = performance.now();
 let failed = 0;
 let played = 0;
@@ -37,9 +29,8 @@ let slowest = { seed: 0, ms: 0 };
 
 for (let seed = first; seed < first + seeds; seed += 1) {
   const begunMs = performance.now();
-  const isCalm = options.has('calm');
-  const drawn = days === undefined ? planWorld(seed, isCalm ? [] : allCards) : planDays(seed, Number(days), isCalm);
-  const plan = change(given?.[seed - first] ?? drawn);
+  const known = given?.[seed - first];
+  const plan = known === undefined ? drawPlan(options, seed) : change(known, options);
   const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
   played += 1;
   ended += report.ended;
@@ -75,28 +66,8 @@ function say(atMs: number, text: string): void {
   print(`${(atMs / 1000).toFixed(4)} ${text}`);
 }
 
-/** What the command line says otherwise than the seed. */
-function change(plan: Plan): Plan {
-  const cards = options.get('cards');
-  return {
-    ...plan,
-    lengthMs: Number(options.get('length') ?? plan.lengthMs),
-    requestsPerSecond: Number(options.get('budget') ?? plan.requestsPerSecond),
-    projects: Number(options.get('projects') ?? plan.projects),
-    // The cast is true for what this command printed.
-    traces: (options.get('traces') ?? plan.traces) as Plan['traces'],
-    ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
-  };
-}
-
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-function toCard(text: string): PlayedCard {
-  const [, card = '', atMs = '0', forMs = '0'] = /^(.+)@(\d+)\+(\d+)$/.exec(text) ?? [];
-  // The cast is true for what this command printed.
-  return { card: card.replaceAll('_', ' ') as CardName, atMs: Number(atMs), forMs: Number(forMs) };
 }
 
 async function tell(report: Report): Promise<void> {

@@ -1,0 +1,32 @@
+import { allCards, type CardName } from './cards.ts';
+import type { Options } from './options.ts';
+import { type Plan, type PlayedCard, planWorld } from './plan.ts';
+import { planDays } from './plan-days.ts';
+
+/** The world of a seed, as the command line wants it. */
+export function drawPlan(options: Options, seed = Number(options.get('seed'))): Plan {
+  const days = options.get('days');
+  const isCalm = options.has('calm');
+  const drawn = days === undefined ? planWorld(seed, isCalm ? [] : allCards) : planDays(seed, Number(days), isCalm);
+  return change(drawn, options);
+}
+
+/** What the command line says otherwise than the seed. */
+export function change(plan: Plan, options: Options): Plan {
+  const cards = options.get('cards');
+  return {
+    ...plan,
+    lengthMs: Number(options.get('length') ?? plan.lengthMs),
+    requestsPerSecond: Number(options.get('budget') ?? plan.requestsPerSecond),
+    projects: Number(options.get('projects') ?? plan.projects),
+    // The cast is true for what this command printed.
+    traces: (options.get('traces') ?? plan.traces) as Plan['traces'],
+    ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
+  };
+}
+
+function toCard(text: string): PlayedCard {
+  const [, card = '', atMs = '0', forMs = '0'] = /^(.+)@(\d+)\+(\d+)$/.exec(text) ?? [];
+  // The cast is true for what this command printed.
+  return { card: card.replaceAll('_', ' ') as CardName, atMs: Number(atMs), forMs: Number(forMs) };
+}

@@ -1,0 +1,11 @@
+export type Options = ReadonlyMap<string, string>;
+
+/** Arguments such as `--seed=6` by their names. */
+export function readOptions(args: readonly string[]): Options {
+  return new Map(
+    args.map((argument): [string, string] => {
+      const [name = '', ...value] = argument.replace(/^--/, '').split('=');
+      return [name, value.join('=')];
+    }),
+  );
+}
