@@ -1,5 +1,6 @@
 import { planOf, wordFailure } from '../../engine/outcome.ts';
 import type { StepRun, WorkflowRun } from '../../engine/plan.ts';
+import { createRandom, toSeed } from '../../random.ts';
 import type { Release } from '../../release.ts';
 import { type Execution, endedAt, startedAt } from '../../world/installation.ts';
 import type { Settings } from '../../world/settings.ts';
@@ -7,6 +8,7 @@ import type { World } from '../../world/world.ts';
 import { type Answer, type ApiRequest, flag, ok, parameter } from '../answer.ts';
 import { toDate } from '../dates.ts';
 import { openExecution, statusNow } from './execution.ts';
+import { programs, writeProgram } from './program-lines.ts';
 
 /** execution/{id}/output and its node and step forms (API reference, "Output content"). */
 export function executionOutput(request: ApiRequest): Answer {
@@ -270,10 +272,19 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
       }
       const last =
         run.state === 'FAILED' ? ({ level: 'ERROR', log: failure } as const) : { log: `${step.step.text}: done` };
+      if (run.state === 'FAILED' && reason === 'NonZeroResultCode')
+        for (const log of toProgramLines(execution, step.step.text, node))
+          lines.push(toLine(execution, run.endMs, { node, stepctx, level: 'WARN', log }));
       lines.push(toLine(execution, run.endMs, { node, stepctx, ...last }));
     }
     lines.push(toLine(execution, run.endMs, { type: 'nodeend', node, stepctx, executionState: run.state }));
   }
+}
+
+/** A step fails in the same way each time, with other values. */
+function toProgramLines({ id, project }: Execution, step: string, node: string): readonly string[] {
+  const template = programs[toSeed(project.name, step) % programs.length] ?? '';
+  return writeProgram(template, createRandom(toSeed(id, node)), `Simulated-${toSeed(id, 'secret')}!`);
 }
 
 function toLine(

@@ -118,9 +118,12 @@ const rules: readonly Rule[] = [
       String.raw`^(\s{0,40}(?:- )?["']?[\w.-]{0,40}${secretName}[\w.-]{0,40}["']?\s{0,10}:\s{1,10})([^"'\s{[][^\n]{0,500})$`,
       'gim',
     ),
+    keep: ofName,
+  },
+  {
+    pattern: new RegExp(String.raw`(?<!\w)(--?[\w-]{0,40}${secretName}[\w-]{0,20}[ =]{1,3})${value}`, 'gi'),
     keep: after,
   },
-  { pattern: new RegExp(String.raw`(--?[\w-]{0,40}${secretName}[\w-]{0,20}[ =]{1,3})${value}`, 'gi'), keep: after },
   {
     pattern: new RegExp(
       String.raw`(?<!unexpected )((?:[\w.-]{0,40}${secretName}[\w.-]{0,40}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass)\\?["']?\s{0,10}(?:=>|:=|[:=])\s{0,10})${value}`,
@@ -160,6 +163,7 @@ function ofName(found: string, groups: readonly string[]): string {
   const [before = '', text = ''] = groups;
   // The working directory.
   if (/pwd\W*$/i.test(before) && /^["']?[/~]/.test(text)) return found;
+  if (/(?:error|exception)\W*$/i.test(before)) return found;
   return after(found, groups);
 }
 
@@ -179,7 +183,7 @@ function isRandom(word: string): boolean {
   if (/^[0-9a-f-]+$/i.test(word) || !/\d/.test(word)) return false;
   const parts = word
     .split(/[^0-9A-Za-z]+/)
-    .filter((part) => countRuns(part) > 0.3 * part.length && countRuns(part) > 1);
+    .filter((part) => !/^[0-9a-f]+$/.test(part) && countRuns(part) > Math.max(1, 0.3 * part.length));
   return parts.join('').length >= minRandom && new Set(parts.join('')).size >= 12;
 }
 
