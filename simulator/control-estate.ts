@@ -5,6 +5,7 @@ import { type FinishedRun, insertFinished } from './engine/insert.ts';
 import { requestLater, requestStart } from './engine/start.ts';
 import { addJob, addProject, command, work } from './scenarios/build.ts';
 import { executionTypes, type Job, type Project, startOfCommand, startOfJob } from './world/installation.ts';
+import { writeKey } from './world/keys.ts';
 import type { JobDefinition } from './world/work.ts';
 import type { World } from './world/world.ts';
 
@@ -12,6 +13,7 @@ import type { World } from './world/world.ts';
 export function createEstateControl(world: World, play: () => void) {
   return {
     ...createProjectControl(world, play),
+    ...createKeyControl(world, play),
     ...createJobControl(world, play),
     ...createExecutionControl(world, play),
   };
@@ -45,6 +47,22 @@ function createProjectControl(world: World, play: () => void) {
       play();
       findProject(world, name).deleted = true;
       world.projects.delete(name);
+    },
+  };
+}
+
+function createKeyControl(world: World, play: () => void) {
+  return {
+    /** Writes a key; nodes refuse logins with it if it is wrong. */
+    writeKey(path: string, { user = 'someone', isWrong = false } = {}): void {
+      play();
+      writeKey(world.keys, path, user, world.playedMs);
+      const others = world.conditions.refusedKeys.filter((key) => key !== path);
+      world.conditions = { ...world.conditions, refusedKeys: isWrong ? [...others, path] : others };
+    },
+    deleteKey(path: string): void {
+      play();
+      world.keys.delete(path);
     },
   };
 }

@@ -47,6 +47,7 @@ function toText({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
+const paymentsKey = 'keys/team/payments/node.pem';
 const failing = z.strictObject({ failing: z.boolean() });
 const member = z.number().exactOptional();
 const token = z.string();
@@ -173,6 +174,20 @@ export const controls: readonly ControlRow[] = [
       { group: 'Node pay02', text: 'Bring it back', body: { downNodes: [] } },
     ],
     act: (control, body) => control.setConditions(body),
+  }),
+  row('key', {
+    about: 'Write a key; nodes refuse logins with it if it is wrong.',
+    body: z.strictObject({ path: z.string(), user: z.string().exactOptional(), isWrong: z.boolean().exactOptional() }),
+    example: { path: 'keys/team/payments/node.pem', user: 'bob', isWrong: true },
+    buttons: [
+      {
+        group: 'Key of payments',
+        text: 'Replace it by a wrong one',
+        body: { path: paymentsKey, user: 'bob', isWrong: true },
+      },
+      { group: 'Key of payments', text: 'Put it right', body: { path: paymentsKey, user: 'amira', isWrong: false } },
+    ],
+    act: (control, { path, ...how }) => control.writeKey(path, how),
   }),
   row('settings', {
     about: 'Change the configuration of the server.',

@@ -29,12 +29,29 @@ function toDefinition({ id, definition, enabled, scheduleEnabled }: Job) {
     executionEnabled: enabled,
     scheduleEnabled,
     ...(definition.multiple === true ? { multipleExecutions: true } : {}),
+    loglevel: 'INFO',
+    nodeFilterEditable: false,
+    ...(work.timeoutMs === undefined ? {} : { timeout: `${Math.round(work.timeoutMs / 1000)}s` }),
+    ...(definition.retry === undefined ? {} : { retry: String(definition.retry.attempts) }),
+    ...(definition.schedule === undefined ? {} : { schedule: definition.schedule }),
+    nodefilters: { dispatch: { keepgoing: work.keepGoing, threadcount: '1' }, filter: `name: ${work.nodes.join(',')}` },
+    ...toOptions(definition),
     sequence: { keepgoing: work.keepGoing, strategy: 'node-first', commands: work.steps.map(toCommand) },
   };
 }
 
-function toCommand(step: Step) {
-  return step.kind === 'exec' ? { exec: step.text } : { [step.kind]: step.text };
+function toOptions({ options = {}, work }: Job['definition']) {
+  const keys = [...new Set(work.steps.flatMap(({ key }) => key ?? []))];
+  const all = [
+    ...Object.entries(options).map(([name, value]) => ({ name, value })),
+    ...keys.map((storagePath, index) => ({ name: `login${index}`, secure: true, storagePath })),
+  ];
+  return all.length === 0 ? {} : { options: all };
+}
+
+function toCommand({ kind, text: content, handler }: Step): Readonly<Record<string, unknown>> {
+  const what = kind === 'jobref' ? { jobref: { uuid: content } } : { [kind]: content };
+  return handler === undefined ? what : { ...what, errorhandler: toCommand(handler) };
 }
 
 /** job/{id}/workflow (API reference, "Jobs"): referenced jobs to depth 3, each expanded once. */

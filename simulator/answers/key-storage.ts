@@ -1,3 +1,4 @@
+import type { StoredKey } from '../world/keys.ts';
 import { isAnswer, openProject, refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, denied, href, missing, ok, parameter, text } from './answer.ts';
 
@@ -11,6 +12,7 @@ export function keyStorage(request: ApiRequest): Answer {
     .join('/')
     .replace(/\/$/, '');
   if (!request.caller.policy.systemRead) return absent(request, path, denied(request, 'read', 'Path', path));
+  const keys = [...request.world.keys.values()];
   const key = keys.find((candidate) => candidate.path === path);
   if (key !== undefined) return wantsContent(request) ? toContent(request, key) : ok(toKey(request, key));
   const below = keys.filter((candidate) => candidate.path.startsWith(`${path}/`));
@@ -30,19 +32,11 @@ function absent({ world }: ApiRequest, path: string, documented: Answer): Answer
   return { status: 404, json: { error: `resource not found: /${path}${path === 'keys' ? '/' : ''}` } };
 }
 
-type Key = { readonly path: string; readonly kind: 'private' | 'public' | 'password'; readonly size: string };
-
-const keys: readonly Key[] = [
-  { path: 'keys/deploy.pub', kind: 'public', size: '393' },
-  { path: 'keys/team/payments/ledger.password', kind: 'password', size: '24' },
-  { path: 'keys/team/payments/node.pem', kind: 'private', size: '1679' },
-];
-
 function wantsContent({ accept }: ApiRequest): boolean {
   return accept !== undefined && !accept.includes('json');
 }
 
-function toContent(request: ApiRequest, { path, kind }: Key): Answer {
+function toContent(request: ApiRequest, { path, kind }: StoredKey): Answer {
   return kind === 'public'
     ? text('ssh-rsa example-public-key deploy\n', 'application/pgp-keys')
     : denied(request, 'read', 'Content', path);
@@ -54,7 +48,7 @@ function toFolder(request: ApiRequest, path: string) {
   return request.world.release.asDocumented ? place : { ...place, name: null, meta: null };
 }
 
-function toKey(request: ApiRequest, { path, kind, size }: Key) {
+function toKey(request: ApiRequest, { path, kind, size, ...key }: StoredKey) {
   const { dialect, release } = request.world;
   const prefix = dialect.storagePrefix;
   const contentType = {
@@ -75,7 +69,21 @@ function toKey(request: ApiRequest, { path, kind, size }: Key) {
       ...(kind === 'password' ? {} : { [`${prefix}-key-type`]: kind }),
       ...(kind === 'password' && !release.asDocumented ? { [`${prefix}-data-type`]: 'password' } : {}),
       ...(hidden ? { [`${prefix}-content-mask`]: 'content' } : {}),
+      ...(release.asDocumented ? {} : toHistory(prefix, key)),
     },
+  };
+}
+
+function toHistory(
+  prefix: string,
+  { createdAtMs, createdBy, modifiedAtMs, modifiedBy }: Omit<StoredKey, 'path' | 'kind' | 'size'>,
+) {
+  const toTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return {
+    [`${prefix}-content-creation-time`]: toTime(createdAtMs),
+    [`${prefix}-content-modify-time`]: toTime(modifiedAtMs),
+    [`${prefix}-auth-created-username`]: createdBy,
+    [`${prefix}-auth-modified-username`]: modifiedBy,
   };
 }
 

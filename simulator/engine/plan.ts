@@ -141,17 +141,22 @@ function planNode(step: Step, node: string, startMs: number, { conditions, rando
   const spread = 0.6 + random() * 0.6 + (random() < 0.05 ? random() * 2 : 0);
   const lengthMs = Math.max(5, Math.round(step.seconds * 1000 * spread * conditions.durationFactor));
   const isDown = conditions.downNodes.includes(node);
-  const fails = random() < step.failureChance * conditions.failureFactor || isDown;
+  const isRefused = step.key !== undefined && conditions.refusedKeys.includes(step.key);
+  const fails = random() < step.failureChance * conditions.failureFactor || isDown || isRefused;
   if (!fails) {
     return { startMs: begin, endMs: begin + lengthMs, handlerMs: undefined, state: 'SUCCEEDED', reason: undefined };
   }
   const failMs = begin + (isDown ? Math.min(lengthMs, 5000) : Math.ceil(lengthMs * (0.3 + random() * 0.6)));
-  const reason = isDown ? 'ConnectionFailure' : (step.reason ?? 'NonZeroResultCode');
+  const reason = isDown
+    ? 'ConnectionFailure'
+    : isRefused
+      ? 'AuthenticationFailure'
+      : (step.reason ?? 'NonZeroResultCode');
   if (step.handler === undefined) {
     return { startMs: begin, endMs: failMs, handlerMs: undefined, state: 'FAILED', reason };
   }
   const endMs = failMs + Math.max(5, Math.round(step.handler.seconds * 1000));
-  const recovers = !isDown && random() >= step.handler.failureChance;
+  const recovers = !isDown && !isRefused && random() >= step.handler.failureChance;
   return {
     startMs: begin,
     endMs,

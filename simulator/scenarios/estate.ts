@@ -12,6 +12,9 @@ export function buildEstate(world: World): void {
   addOthers(world);
 }
 
+/** With what the jobs of payments log in. */
+const login = { key: 'keys/team/payments/node.pem' };
+
 function addPayments(world: World): void {
   const nodes = ['pay01', 'pay02', 'pay03', 'db01'];
   const project = addProject(world, 'payments', nodes);
@@ -42,7 +45,10 @@ function addPayments(world: World): void {
     name: 'reconcile',
     group: 'nightly',
     description: 'Compares both ledgers, with two more attempts',
-    work: work(['pay01', 'pay02'], [command('fetch-statements', 12), command('compare', 25, 0.12)]),
+    work: work(
+      ['pay01', 'pay02'],
+      [command('fetch-statements', 12, 0.002, login), command('compare', 25, 0.12, login)],
+    ),
     schedule: every(5, 'reconcile'),
     retry: { attempts: 2, delayMs: 20_000 },
   });

@@ -14,6 +14,8 @@ export type Step = {
   readonly seconds: number;
   readonly failureChance: number;
   readonly reason?: string;
+  /** The path of the key with which it logs in to its nodes. */
+  readonly key?: string;
   readonly handler?: Step;
   /** False if the run fails although this handler, which it is, mended its step. */
   readonly mendsRun?: boolean;
@@ -52,8 +54,16 @@ export const conditionsSchema = z.strictObject({
   durationFactor: z.number(),
   /** Runs of these jobs hang until they are aborted. */
   stuckJobs: z.array(z.string()).readonly(),
+  /** Nodes refuse logins with these keys. */
+  refusedKeys: z.array(z.string()).readonly(),
 });
 
 export type Conditions = Readonly<z.infer<typeof conditionsSchema>>;
 
-export const fairWeather: Conditions = { downNodes: [], failureFactor: 1, durationFactor: 1, stuckJobs: [] };
+export const fairWeather: Conditions = {
+  downNodes: [],
+  failureFactor: 1,
+  durationFactor: 1,
+  stuckJobs: [],
+  refusedKeys: [],
+};

@@ -5,6 +5,7 @@ import { toUuid } from '../random.ts';
 import type { Dialect, Release } from '../release.ts';
 import type { Credential } from './access.ts';
 import { createMember, type Execution, type Job, type Member, type Project } from './installation.ts';
+import { createKeys, type StoredKey } from './keys.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { type Conditions, fairWeather, type Work } from './work.ts';
 
@@ -48,6 +49,7 @@ export type World = {
   readonly executions: Map<number, Execution>;
   readonly members: Member[];
   readonly credentials: Map<string, Credential>;
+  readonly keys: Map<string, StoredKey>;
   readonly incomplete: Map<number, IncompleteStorage>;
   readonly queue: Queue<WorldEvent>;
   /** Finished executions in the order in which they became visible. */
@@ -75,6 +77,7 @@ export function createWorld(given: Given, { members: count, threadPoolSize, birt
     executions: new Map(),
     members,
     credentials: new Map(),
+    keys: createKeys(birthMs),
     incomplete: new Map(),
     queue: createQueue(),
     history: [],

@@ -131,7 +131,9 @@ function quote(pattern: string): string {
 /** Describes what a right allows, and what is missing without it. */
 function describe(right: AccessRight): string {
   if (right.type === 'resource') return resources[right.kind];
-  return right.type === 'storage' ? 'The names of stored keys, to count them; no keys.' : types[right.type];
+  return right.type === 'storage'
+    ? 'The names of stored keys, when they were changed and by whom; no secrets.'
+    : types[right.type];
 }
 
 const resources: Readonly<Record<Extract<AccessRight, { type: 'resource' }>['kind'], string>> = {

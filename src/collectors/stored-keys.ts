@@ -49,7 +49,7 @@ async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolde
     return await api.get(storedKeysBelow, { path: { folder } });
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'not_found' && error.details.isOfService === true) {
-      return { kinds: [], folders: [] };
+      return { kinds: [], keys: [], folders: [] };
     }
     throw error;
   }

@@ -267,6 +267,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     running: (name, id) => watching().watched.get(name)?.running(id),
     ended: endedOf,
     cause: (name, run) => watching().traces?.causeOf(name, run),
+    explain: (server, run) => watching().watched.get(server)?.explain(run),
     urlOf: (name) => current().servers.find((server) => server.name === name)?.url,
     tracing: () => ({
       isOn: watching().traces !== undefined,

@@ -5,7 +5,7 @@ import { type Changes, createChanges } from '../diagnosis/changes/changes.ts';
 import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
-import type { CommitHook, TracePort } from '../executions/trace-port.ts';
+import { type CommitHook, joinHooks, type TracePort } from '../executions/trace-port.ts';
 import { toExecutionsPort } from '../expected-runs/executions-port.ts';
 import { createExpectedRuns, type ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { SourceNotes } from '../expected-runs/sources.ts';
@@ -73,9 +73,10 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
   // Each of the two needs the other: runs are recorded when they are counted.
   const expected = ofSchedule && ofExecutions && createServerExpectedRuns(ofSchedule, options, () => executions);
-  const executions: Executions | undefined = ofExecutions && createServerExecutions(ofExecutions, options, expected);
   const ofChanges = planned.find(({ collector }) => collector.kind === 'changes');
-  const changes = ofChanges && executions && createServerChanges(ofChanges, options, executions);
+  const changes = ofChanges && ofExecutions && createServerChanges(ofChanges, options, () => executions);
+  const executions: Executions | undefined =
+    ofExecutions && createServerExecutions(ofExecutions, options, [expected, changes]);
   const { read, projectRows } = createReadings(options, executions);
   const toReading = (plan: PlannedPoll): Reading | undefined => {
     const { collector } = plan;
@@ -170,16 +171,19 @@ function createServerExpectedRuns(
 }
 
 function createServerChanges(
-  { everyMs, publisher }: PlannedPoll,
+  { everyMs, publisher, target }: PlannedPoll,
   { server, config, state, clock, sourceNotes }: PollsOptions,
-  { commit }: Executions,
+  executions: () => Executions | undefined,
 ): Changes {
   return createChanges({
     server: server.name,
     everyMs,
+    timeoutMs: server.timeoutMs,
+    requestsPerSecond: server.budget.requestsPerSecond,
+    client: target.connection.client,
     clock,
     ledger: state.ledger,
-    commit,
+    commit: toExecutionsPort(executions).commit,
     serverNowMs: sourceNotes.serverNowMs,
     settings: toChangesSettings(server, config),
     ...publisher,
@@ -189,7 +193,7 @@ function createServerChanges(
 function createServerExecutions(
   { everyMs, publisher, target }: PlannedPoll,
   options: PollsOptions,
-  expected: ExpectedRuns | undefined,
+  recorders: readonly (ExpectedRuns | Changes | undefined)[],
 ): Executions {
   const { server, state, self, log, clock, before, projectList, executionSettings, tracePort, commitHook } = options;
   const { name, timeoutMs, budget } = server;
@@ -204,30 +208,18 @@ function createServerExecutions(
     ledger: state.ledger,
     isRestored: before === undefined && ['restored', 'behind'].includes(state.origin.kind),
     settings: executionSettings,
-    commitHook: joinHooks([commitHook, expected?.commitHook]),
+    commitHook: joinHooks([commitHook, ...recorders.map((recorder) => recorder?.commitHook)]),
     tracePort,
     tell: (message) => log.warn({ server: name, message }, 'executions changed'),
     ...publisher,
     observe: toRoundObserver(self, name),
   });
-  if (expected === undefined) return executions;
   return {
     ...executions,
     // Runs counted before the stored state is loaded would not be recorded.
     read: async (signal) => {
-      await expected.open();
+      for (const recorder of recorders) await recorder?.open();
       return executions.read(signal);
-    },
-  };
-}
-
-function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
-  const hooks = given.filter((hook) => hook !== undefined);
-  return {
-    keep: (...counted) => hooks.flatMap((hook) => hook.keep(...counted)),
-    readThrough: (endedAtMs) => hooks.flatMap((hook) => hook.readThrough?.(endedAtMs) ?? []),
-    kept: (...counted) => {
-      for (const hook of hooks) hook.kept(...counted);
     },
   };
 }

@@ -2,13 +2,16 @@ import { type LargeAnswers, toShareOfServer } from '../api/answers/large-answers
 import type { ServerFacts } from '../api/contact.ts';
 import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import type { Changes } from '../diagnosis/changes/changes.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Ear, listenTo } from '../expected-runs/listen.ts';
+import type { SourceNotes } from '../expected-runs/sources.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { createVitality, type Seen, type Vitality } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
+import type { createServerSigns } from '../status/troubles/server-signs.ts';
 import { type Connection, type ConnectionMemory, connectServer, createConnectionMemory } from './connect.ts';
 import { toClientObserver } from './instruments.ts';
 import type { SelfTracing } from './self-tracing.ts';
@@ -60,6 +63,27 @@ export function connectTargets(server: ServerConfig, given: TargetOptions): Targ
   const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
   const all = [common, ...members];
   return { common, members, all, find: (member) => all.find((target) => target.member === member) };
+}
+
+type Ears = {
+  readonly sourceNotes: SourceNotes;
+  readonly signs: ReturnType<typeof createServerSigns>;
+  readonly hear: Changes['hear'];
+};
+
+/** Passes each answer to all that listen. */
+export function joinEars({ sourceNotes, signs, hear }: Ears) {
+  return (member: string | undefined): Ear => {
+    const ear = sourceNotes.ear(member);
+    return {
+      ...ear,
+      answered: (endpoint, path, answer, tookMs) => {
+        ear.answered(endpoint, path, answer, tookMs);
+        signs.note(member, endpoint, answer);
+        hear({ member, endpoint, path, answer }, tookMs);
+      },
+    };
+  };
 }
 
 type TargetOptions = WatchOptions & {

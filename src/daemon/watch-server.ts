@@ -2,6 +2,7 @@ import type { ServerFacts } from '../api/contact.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { ServerConfig } from '../config/config.ts';
 import type { Changes } from '../diagnosis/changes/changes.ts';
+import type { Explanation } from '../diagnosis/changes/explain.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
@@ -14,7 +15,7 @@ import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
 import { toLimits } from '../status/limits.ts';
 import type { Trouble } from '../status/problem-kinds.ts';
-import { findRunning, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
+import { findRunning, isFailure, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts';
@@ -26,7 +27,7 @@ import type { Connection } from './connect.ts';
 import { listExposures } from './exposure.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
 import { toExecutionSettings, toExpectedRunsSettings } from './server-settings.ts';
-import { connectTargets, type Targets, toKey, type WatchOptions } from './server-targets.ts';
+import { connectTargets, joinEars, type Targets, toKey, type WatchOptions } from './server-targets.ts';
 
 export type WatchedServer = {
   readonly connections: readonly Connection[];
@@ -59,7 +60,9 @@ export type WatchedServer = {
   /** The last and the next hours of all scheduled jobs; undefined if the collector is off. */
   readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** The journal of changes; undefined if the collector is off. */
-  readonly changes: Pick<Changes, 'list' | 'dropped' | 'serverNowMs'> | undefined;
+  readonly changes: Pick<Changes, 'list'> | undefined;
+  /** Explains what changed before a failed run of a job; undefined for other executions. */
+  readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** The runs of the next hours that known trouble awaits; undefined if the collector is off. */
   readonly risks: (hours: number, pause: Pause) => ReturnType<ExpectedRuns['risks']> | undefined;
   /** The times at which the server can best be restarted; undefined if the collector is off. */
@@ -86,18 +89,8 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const sourceNotes = createSourceNotes(clock);
   const signs = createServerSigns(clock, toLimits(config.alerts).server);
-  const targets = connectTargets(server, {
-    ...options,
-    ear: (member) => {
-      const ear = sourceNotes.ear(member);
-      const answered: typeof ear.answered = (endpoint, path, answer, tookMs) => {
-        ear.answered(endpoint, path, answer, tookMs);
-        signs.note(member, endpoint, answer);
-        changes?.hear({ member, endpoint, path, answer }, tookMs);
-      };
-      return { ...ear, answered };
-    },
-  });
+  const ear = joinEars({ sourceNotes, signs, hear: (...heard) => changes?.hear(...heard) });
+  const targets = connectTargets(server, { ...options, ear });
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
@@ -116,6 +109,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const seen = (member?: string): Seen | undefined =>
     sinceLastAnswer(targets.find(member)?.vitality.seen(), { notes: sourceNotes, member, clock });
   const ended = toListEnded(executions, executionSettings);
+  const explain = toExplain(name, { ended, changes, traces: options.traces });
   const silence = (): Silence | undefined => {
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, clock.now());
@@ -146,9 +140,10 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     scheduled: () => expected?.scheduled() ?? [],
     schedule: (pause) => expected?.schedule(pause),
     changes,
+    explain,
     windows: (wish, pause) => expected?.windows(wish, pause),
     risks: (hours, pause) => expected?.risks(hours, pause),
-    job: (path) => toJob(name, path, { ...options, executions, expected, executionSettings, ended: ended() }),
+    job: (path) => toJob(name, path, { ...options, executions, expected, executionSettings, ended: ended(), explain }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects,
@@ -157,6 +152,24 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     resume: async () => {
       for (const { reading } of polls) await reading.resume?.();
     },
+  };
+}
+
+type ToExplain = Pick<ServerPolls, 'changes'> &
+  Pick<WatchOptions, 'traces'> & { readonly ended: () => readonly EndedStatus[] };
+
+function toExplain(server: string, { ended, changes, traces }: ToExplain): WatchedServer['explain'] {
+  return (run) => {
+    const { project, job, startedAtMs, failedNodes = [] } = run;
+    if (changes === undefined || job === undefined || !isFailure(run)) return undefined;
+    let successMs: number | undefined;
+    for (const one of ended()) {
+      const isEarlier = one.startedAtMs < startedAtMs && one.startedAtMs > (successMs ?? Number.NEGATIVE_INFINITY);
+      if (isEarlier && one.ending === 'succeeded' && one.project === project && one.job === job)
+        successMs = one.startedAtMs;
+    }
+    const failureClass = traces?.causeOf(server, run)?.failure?.failureClass;
+    return changes.explain({ project, job, startedAtMs, failedNodes, failureClass, successMs });
   };
 }
 
@@ -204,7 +217,7 @@ function findTroubles(
     expected,
     executionSettings,
     config,
-  }: Omit<Known, 'clock' | 'ended' | 'traces'> & Pick<WatchOptions, 'config'>,
+  }: Omit<Known, 'clock' | 'ended' | 'explain' | 'traces'> & Pick<WatchOptions, 'config'>,
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
@@ -238,12 +251,13 @@ type Known = Pick<ServerPolls, 'executions' | 'expected'> &
   Pick<WatchOptions, 'clock' | 'traces'> & {
     readonly executionSettings: ReturnType<typeof toExecutionSettings>;
     readonly ended: readonly EndedStatus[];
+    readonly explain: (run: EndedStatus) => Explanation | undefined;
   };
 
 function toJob(
   server: string,
   path: string,
-  { executions, expected, executionSettings, clock, ended, traces }: Known,
+  { executions, expected, executionSettings, clock, ended, explain, traces }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
   return toShownJob({
@@ -254,6 +268,7 @@ function toJob(
     schedule: expected?.find(path),
     ended,
     lastFailure: traces?.lastFailureOf(server, path),
+    explain,
     running: status === undefined ? [] : listRunning(status, executionSettings),
     factsOf: (...names) => executions?.factsOf(...names),
     overdueFactor: executionSettings.overdueFactorOf(path),

@@ -12,6 +12,17 @@ export type CommitHook = {
   readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };
 
+export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
+  const hooks = given.filter((hook) => hook !== undefined);
+  return {
+    keep: (...counted) => hooks.flatMap((hook) => hook.keep(...counted)),
+    readThrough: (endedAtMs) => hooks.flatMap((hook) => hook.readThrough?.(endedAtMs) ?? []),
+    kept: (...counted) => {
+      for (const hook of hooks) hook.kept(...counted);
+    },
+  };
+}
+
 /** The half of the port that tracing calls. */
 export type TracingSide = {
   /** Keeps the classes of failures; the next round counts them. */

@@ -29,5 +29,7 @@ function hear(api: Api, ear: Ear): Api {
 }
 
 function toTexts(path: Readonly<Record<string, unknown>> | undefined): PathTexts {
-  return Object.fromEntries(Object.entries(path ?? {}).map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(
+    Object.entries(path ?? {}).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : String(value)]),
+  );
 }

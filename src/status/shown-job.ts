@@ -1,3 +1,4 @@
+import type { Explanation } from '../diagnosis/changes/explain.ts';
 import { type JobNames, toJobPath } from '../domain/job-path.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
@@ -23,11 +24,14 @@ export type ShownJob = {
   readonly overdueMs: number | undefined;
   /** Its last failure, if its cause is kept. */
   readonly lastFailure?: FailedRun | undefined;
+  /** What changed before its last run, if that failed. */
+  readonly explanation?: Explanation | undefined;
 };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
 type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'> & {
+  readonly explain?: (run: EndedStatus) => Explanation | undefined;
   readonly ended: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
   readonly factsOf: (project: string, group: string, name: string) => Pick<JobFacts, 'averageDurationMs'> | undefined;
@@ -45,7 +49,8 @@ export function toShownJob(input: Input): ShownJob | undefined {
   if (schedule === undefined && facts === undefined && runs.length === 0 && running.length === 0) return undefined;
   const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
   const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
-  return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs, lastFailure };
+  const explanation = runs[0] && input.explain?.(runs[0]);
+  return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs, lastFailure, explanation };
 }
 
 /** Reports whether an execution is a run of the job; a command without a job is not. */

@@ -83,6 +83,7 @@ describe('api/every-decoder', () => {
       'job-definition 44',
       'job-forecast 31',
       'job-info 18',
+      'job-sections 14',
       'job-workflow {"service":33,"rundeck":34}',
       'log-storage 17',
       'log-storage-incomplete 17',

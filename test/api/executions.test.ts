@@ -34,6 +34,15 @@ describe('api/executions', () => {
     expect(answer).toEqual({
       total: 3,
       max: 20,
+      origins: [
+        {
+          id: 4711,
+          arguments: undefined,
+          user: undefined,
+          memberUuid: undefined,
+          nodes: ['web01', 'web03', 'web02'],
+        },
+      ],
       items: [
         {
           id: 4711,

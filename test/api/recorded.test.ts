@@ -142,13 +142,18 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
   projects: (body) => [...body].map(toProject),
   'project-meta': ([config]) => config?.['data'],
   'project-jobs': (body) => [...body].map(toJob),
-  'project-nodes': (body) => new Map([['unix', Object.keys(body).length]]),
+  'project-nodes': (body) => Object.entries(body).map(([name, { hostname }]) => ({ name, hostname, osFamily: 'unix' })),
   'job-info': ({ averageDuration, nextScheduledExecution }) => ({
     averageDurationMs: averageDuration,
     nextRunMs: ms(nextScheduledExecution),
   }),
   'job-forecast': ({ futureScheduledExecutions: times }) => ({ timesMs: times && [...times].map(ms) }),
   'job-definition': () => ({ allowsSeveral: false }),
+  'job-sections': ([definition]) => ({
+    children: [...(definition?.['sequence']?.['commands'] ?? [])].flatMap(({ jobref }) =>
+      jobref === undefined ? [] : `${String(jobref['group'] as unknown)}/${String(jobref['name'] as unknown)}`,
+    ),
+  }),
   'job-workflow': ({ workflow }) =>
     [...(workflow ?? [])].map(({ jobId, jobref }) => ({ jobId, target: jobref?.['name'] })),
   'project-executions': toRuns,

@@ -107,7 +107,7 @@ export const rooms: readonly Room[] = [
     pure: true,
   },
   { room: 'collectors/schedule', knows: ['api/endpoints', 'expected-runs/showing/families'], pure: true },
-  { room: 'collectors/changes', knows: ['diagnosis/changes/families'], pure: true },
+  { room: 'collectors/changes', knows: ['api/endpoints', 'diagnosis/changes/families'], pure: true },
   { room: 'collectors/index', knows: ['collectors'] },
 
   { room: 'executions/counting', knows: ['domain'], pure: true },
@@ -145,7 +145,7 @@ export const rooms: readonly Room[] = [
 
   { room: 'diagnosis/changes/deciding', pure: true },
   { room: 'diagnosis/lines', knows: ['domain'] },
-  { room: 'diagnosis', knows: ['metrics/family', 'metrics/new-series', 'api/endpoints'] },
+  { room: 'diagnosis', knows: ['domain', 'metrics/family', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
   // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-

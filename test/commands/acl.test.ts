@@ -38,6 +38,10 @@ for:
     # The projects themselves: without it, a project is invisible.
     # Used by: projects, project-modes, executions.
     - { allow: [read] }
+  storage:
+    # The names of stored keys, when they were changed and by whom; no secrets.
+    # Used by: changes.
+    - { match: { path: "keys/.*" }, allow: [read] }
 by:
   group: automation-exporter
 ---
@@ -47,18 +51,18 @@ context:
 for:
   job:
     # Jobs and their executions: without it, every list omits them.
-    # Used by: project-jobs, job-info, executions, schedule, traces.
+    # Used by: project-jobs, job-info, executions, schedule, changes, traces.
     - { allow: [read] }
   resource:
     # The list of nodes of a project.
-    # Used by: project-nodes.
+    # Used by: project-nodes, changes.
     - { equals: { kind: node }, allow: [read] }
     # Finished and running executions.
     # Used by: execution-metrics, executions.
     - { equals: { kind: event }, allow: [read] }
   node:
     # The nodes in that list: without it the list is empty.
-    # Used by: project-nodes.
+    # Used by: project-nodes, changes.
     - { allow: [read] }
   adhoc:
     # The executions of commands that ran without a job.
@@ -153,6 +157,8 @@ describe('commands/acl', () => {
       ],
       'node {"allow":["read"]}': ['the nodes of pay'],
       'adhoc {"allow":["read"]}': ['project-executions: hidden'],
+      // The server answers as if there were no keys.
+      'storage {"match":{"path":"keys/.*"},"allow":["read"]}': [],
     });
   });
 

@@ -2,7 +2,8 @@ import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import { type ChangesSettings, createChanges } from '../../src/diagnosis/changes/changes.ts';
-import { createExecutions } from '../../src/executions/executions.ts';
+import { createExecutions, type Executions } from '../../src/executions/executions.ts';
+import { joinHooks } from '../../src/executions/trace-port.ts';
 import { toExecutionsPort } from '../../src/expected-runs/executions-port.ts';
 import { createExpectedRuns } from '../../src/expected-runs/expected-runs.ts';
 import { listenTo } from '../../src/expected-runs/listen.ts';
@@ -16,11 +17,16 @@ import { createTestClient, fixedSecret } from '../support/client.ts';
 import { createDirectSimulator, type DirectOptions } from '../support/direct-simulator.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-type Options = DirectOptions & { readonly settings?: Partial<ChangesSettings> };
+type Options = Omit<DirectOptions, 'token'> & {
+  readonly settings?: Partial<ChangesSettings>;
+  /** A token that may read neither keys nor nodes nor the server. */
+  readonly token?: string;
+};
 
 /** Executions, schedules and the journal of one server before a simulated service, on one clock that is moved by hand. */
-export function createScene({ settings = {}, ...options }: Options = {}) {
+export function createScene({ settings = {}, token, ...options }: Options = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', retained: 1e9, ...options });
+  if (token !== undefined) simulator.control.addToken({ token, policy: { systemRead: false, nodes: [] } });
   const state = openSqliteState({ memory: true });
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
@@ -28,7 +34,7 @@ export function createScene({ settings = {}, ...options }: Options = {}) {
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
     transport: simulator.transport,
-    token: fixedSecret(simulator.token),
+    token: fixedSecret(token ?? simulator.token),
     dialect: 'rundeck',
     budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
     clock,
@@ -72,26 +78,27 @@ export function createScene({ settings = {}, ...options }: Options = {}) {
       readProjects: list.read,
       publish: async (published) => published.length,
     });
-    const executions = createExecutions({
-      ...shared,
-      everyMs: 15_000,
-      requestsPerSecond: 10,
-      readProjects: list.readDated,
-      settings: { ...usual, overlapMs: 120_000 },
-      commitHook: expected.commitHook,
-      publish: async (published) => published.length,
-      observe: toObserver([], () => undefined),
-    });
     const changes = createChanges({
       ...shared,
       everyMs: 60_000,
-      commit: executions.commit,
+      requestsPerSecond: 10,
+      commit: toExecutionsPort(() => executions).commit,
       serverNowMs: notes.serverNowMs,
       settings: { ...all, holdNewSeriesMs: 60_000, namesUsers: true, ...settings },
       publish: async (published) => {
         rows = published;
         return published.length;
       },
+    });
+    const executions: Executions = createExecutions({
+      ...shared,
+      everyMs: 15_000,
+      requestsPerSecond: 10,
+      readProjects: list.readDated,
+      settings: { ...usual, overlapMs: 120_000 },
+      commitHook: joinHooks([expected.commitHook, changes.commitHook]),
+      publish: async (published) => published.length,
+      observe: toObserver([], () => undefined),
     });
     return { executions, expected, changes, client };
   }
@@ -106,6 +113,7 @@ export function createScene({ settings = {}, ...options }: Options = {}) {
     const { client, executions, expected, changes } = daemon;
     const api = client.within({ lane: 'normal', forMs: 10_000 });
     await expected.open();
+    await changes.open();
     await api.get(systemInfo);
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
     await executions.read(signal);
@@ -127,6 +135,7 @@ export function createScene({ settings = {}, ...options }: Options = {}) {
       simulator.advance(minutes * 60_000);
       daemon = start();
     },
+    explain: (run: Parameters<ReturnType<typeof start>['changes']['explain']>[0]) => daemon.changes.explain(run),
     changes: () => daemon.changes.list(),
     /** Each change in one line, newest first, with the minutes since the start between which it happened. */
     told: (): string[] =>

@@ -15,14 +15,28 @@ const executionList = z
   })
   .transform(({ paging, executions }) => {
     const items: Execution[] = [];
+    const origins: RunOrigin[] = [];
     const oddRows: OddRow[] = [];
     for (const item of executions) {
       const read = toExecution(item);
-      if (typeof read !== 'string') items.push(read);
-      else oddRows.push({ field: read, text: JSON.stringify(item).slice(0, maxOddTextLength) });
+      if (typeof read === 'string') {
+        oddRows.push({ field: read, text: JSON.stringify(item).slice(0, maxOddTextLength) });
+        continue;
+      }
+      items.push(read);
+      if (read.endedAtMs !== undefined) origins.push(toOrigin(read.id, item));
     }
-    return { ...paging, items, oddRows };
+    return { ...paging, items, origins, oddRows };
   });
+
+/** How a finished run was started, and where it ran. Its arguments may have secrets. */
+export type RunOrigin = {
+  readonly id: number;
+  readonly arguments: string | undefined;
+  readonly user: string | undefined;
+  readonly memberUuid: string | undefined;
+  readonly nodes: readonly string[];
+};
 
 /** A row that cannot be read: the faulty field, and enough of the row to identify it. */
 export type OddRow = {
@@ -71,6 +85,17 @@ export const executionsTotal = defineEndpoint({
   allowedBy: readEvents,
   body: z.object({ total: number }).transform(({ total }) => total),
 });
+
+function toOrigin(id: number, item: unknown): RunOrigin {
+  const fields = toFields(item);
+  return {
+    id,
+    arguments: toText(fields.argstring),
+    user: toText(fields.user),
+    memberUuid: toText(fields.serverUUID),
+    nodes: [...toNames(fields.successfulNodes), ...toNames(fields.failedNodes)],
+  };
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 

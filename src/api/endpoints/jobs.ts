@@ -17,6 +17,8 @@ export type Job = {
   readonly ownerUuid?: string;
   /** When its definition or a switch of it last changed; since API 56. */
   readonly lastModifiedMs?: number;
+  /** Who last edited it; since API 56. */
+  readonly lastModifiedBy?: string;
 };
 
 const job = z
@@ -29,9 +31,20 @@ const job = z
     scheduleEnabled: flag,
     serverNodeUUID: text,
     lastModified: timestampMs,
+    lastModifiedBy: text,
   })
   .transform(
-    ({ id, name, group = '', scheduled, enabled, scheduleEnabled, serverNodeUUID, lastModified }): Job => ({
+    ({
+      id,
+      name,
+      group = '',
+      scheduled,
+      enabled,
+      scheduleEnabled,
+      serverNodeUUID,
+      lastModified,
+      lastModifiedBy,
+    }): Job => ({
       id,
       name,
       // Null at the top level, where executions have an empty text (rundeck dialect).
@@ -41,6 +54,7 @@ const job = z
       isScheduleEnabled: scheduleEnabled,
       ...(serverNodeUUID === undefined ? {} : { ownerUuid: serverNodeUUID }),
       ...(lastModified === undefined ? {} : { lastModifiedMs: lastModified }),
+      ...(lastModifiedBy === undefined ? {} : { lastModifiedBy }),
     }),
   );
 

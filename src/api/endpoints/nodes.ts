@@ -3,8 +3,8 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Resources and node filters": the number of nodes for each family of operating systems. Below API 23,
- * the answer is XML unless JSON is requested.
+ * API reference, "Resources and node filters": the nodes of a project, with the attributes that do not change by
+ * themselves. Below API 23, the answer is XML unless JSON is requested.
  */
 export const projectNodes = defineEndpoint({
   name: 'project-nodes',
@@ -16,20 +16,40 @@ export const projectNodes = defineEndpoint({
     { type: 'resource', kind: 'node', allow: 'read' },
     { type: 'node', allow: 'read' },
   ],
-  body: z.custom<object>(isMap, 'is not a map of nodes').transform(countFamilies),
+  body: z.custom<object>(isMap, 'is not a map of nodes').transform(readNodes),
 });
 
 function isMap(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+export type ProjectNode = {
+  readonly name: string;
+  readonly hostname: string | undefined;
+  readonly username: string | undefined;
+  readonly tags: string | undefined;
+  readonly osFamily: string | undefined;
+  readonly os: string;
+  /** The paths of its keys, by attribute. */
+  readonly keys: readonly (readonly [attribute: string, path: string])[];
+};
+
 /** Every attribute may be absent. */
-function countFamilies(nodes: object): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const node of Object.values(nodes) as readonly unknown[]) {
-    const isNode = typeof node === 'object' && node !== null;
-    const family = (isNode && 'osFamily' in node ? toText(node.osFamily) : undefined) ?? '';
-    counts.set(family, (counts.get(family) ?? 0) + 1);
-  }
-  return counts;
+function readNodes(nodes: object): readonly ProjectNode[] {
+  return Object.entries(nodes).map(([name, node]: [string, unknown]): ProjectNode => {
+    const attributes = new Map(Object.entries(typeof node === 'object' && node !== null ? node : {}));
+    const read = (attribute: string): string | undefined => toText(attributes.get(attribute));
+    const keys = [...attributes].filter(([attribute]) => attribute.endsWith('-storage-path'));
+    return {
+      name,
+      hostname: read('hostname'),
+      username: read('username'),
+      tags: read('tags'),
+      osFamily: read('osFamily'),
+      os: [read('osFamily'), read('osName'), read('osVersion'), read('osArch')].join(' '),
+      keys: keys
+        .map(([attribute, path]) => [attribute, toText(path) ?? ''] as const)
+        .sort(([one], [other]) => (one < other ? -1 : 1)),
+    };
+  });
 }

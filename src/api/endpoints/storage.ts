@@ -1,36 +1,53 @@
 import { z } from 'zod';
+import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
+import { toText } from '../lenient.ts';
 
 export const keyKinds = ['private', 'public', 'password'] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** One level of the key storage: the kinds of its keys, and the paths of its folders. */
-export type KeyFolder = { readonly kinds: readonly KeyKind[]; readonly folders: readonly (readonly string[])[] };
+/** One level of the key storage: its keys, and the paths of its folders. */
+export type KeyFolder = {
+  readonly kinds: readonly KeyKind[];
+  readonly keys: readonly StoredKey[];
+  readonly folders: readonly (readonly string[])[];
+};
+
+/** A key by its path from the root of the storage; its content is never requested. */
+export type StoredKey = {
+  readonly path: string;
+  readonly modifiedMs: number | undefined;
+  readonly modifiedBy: string | undefined;
+};
 
 const folder = z.object({ type: z.literal('directory'), path: z.string() });
-const file = z.object({ type: z.literal('file'), meta: z.record(z.string(), z.unknown()) });
+const file = z.object({ type: z.literal('file'), path: z.string(), meta: z.record(z.string(), z.unknown()) });
 
 /** API reference, "Stored key resource" and "Key storage". An empty folder has no `resources` (rundeck dialect). */
 const level = z
   .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }, context): KeyFolder => {
     const kinds: KeyKind[] = [];
+    const keys: StoredKey[] = [];
     const folders: string[][] = [];
     for (const resource of resources ?? []) {
-      kinds.push(...toKinds(file.safeParse(resource).data?.meta));
+      const { data: key } = file.safeParse(resource);
+      const told = toTold(key?.meta);
+      kinds.push(...toKinds(told));
+      if (key !== undefined) keys.push(toKey(key.path, told));
       const { data } = folder.safeParse(resource);
       // The path in an answer starts at the storage's own root.
       const [root, ...names] = data?.path.split('/').filter((name) => name !== '') ?? ['keys'];
       if (root !== 'keys') context.addIssue('a folder lies outside of `keys`');
       if (names.length > 0) folders.push(names);
     }
-    return { kinds, folders };
+    return { kinds, keys, folders };
   });
 
 /** A server without keys has no top level either, and a folder disappears with its last key. */
 const nothing = z
   .object({ error: z.string().startsWith('resource not found: /keys') })
-  .transform((): KeyFolder => ({ kinds: [], folders: [] }));
+  .transform((): KeyFolder => ({ kinds: [], keys: [], folders: [] }));
 
 const shared = {
   maxBytes: largeListBytes,
@@ -51,8 +68,21 @@ export const storedKeysBelow = defineEndpoint({
 });
 
 /** The suffixes of metadata names, after the dialect's own prefix; passwords have no `key-type`. */
-function toKinds(meta: Readonly<Record<string, unknown>> = {}): KeyKind[] {
-  const told = new Map(Object.entries(meta).map(([name, value]) => [name.replace(/^[^-]*-/, ''), value]));
+function toTold(meta: Readonly<Record<string, unknown>> = {}): Told {
+  return new Map(Object.entries(meta).map(([name, value]) => [name.replace(/^[^-]*-/, ''), value]));
+}
+
+type Told = ReadonlyMap<string, unknown>;
+
+function toKey(path: string, told: Told): StoredKey {
+  return {
+    path,
+    modifiedMs: toTimestampMs(told.get('content-modify-time') ?? told.get('content-creation-time')),
+    modifiedBy: toText(told.get('auth-modified-username') ?? told.get('auth-created-username')),
+  };
+}
+
+function toKinds(told: Told): KeyKind[] {
   const contentType = told.get('content-type');
   const isPassword = typeof contentType === 'string' && contentType.endsWith('-data-password');
   const kind = told.get('key-type') ?? told.get('data-type') ?? (isPassword ? 'password' : undefined);

@@ -1,18 +1,29 @@
+import type { Client } from '../../api/client.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
+import { projectExecutions } from '../../api/endpoints/executions.ts';
+import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { CommitHook } from '../../executions/trace-port.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';
 import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
+import { createAsking } from './asking.ts';
 import type { Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import { listChanges } from './deciding/journal.ts';
+import { type Explanation, explainFailure, type FailedRun } from './explain.ts';
 import { changeFamilies } from './families.ts';
 import { createKeptJournal } from './kept-journal.ts';
-import { type Answer, createToReading } from './readings.ts';
+import { type Answer, createToReadings } from './readings.ts';
+import { createRunNotes } from './run-notes.ts';
 
 export type ChangesOptions = {
   readonly server: string;
   readonly everyMs: number;
-  readonly clock: Pick<Clock, 'awakeTicks'>;
+  readonly timeoutMs: number;
+  readonly requestsPerSecond: number;
+  readonly client: Client;
+  readonly clock: Pick<Clock, 'awakeTicks' | 'ticks'>;
   readonly ledger: Pick<Ledger, 'load'>;
   /** Stores documents in a transaction of the ledger, in turn with counting. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
@@ -32,6 +43,9 @@ export type ChangesSettings = {
 };
 
 export type Changes = {
+  /** Loads the stored state. Call before runs are counted, because they are compared here. */
+  readonly open: () => Promise<void>;
+  readonly commitHook: CommitHook;
   /** Takes in the answers of all polls; `tookMs` is the duration of the request. */
   readonly hear: (answer: Answer, tookMs: number) => void;
   readonly read: (signal: AbortSignal) => Promise<{ readonly result: 'success'; readonly series: number }>;
@@ -41,14 +55,19 @@ export type Changes = {
   /** How many were dropped because there were too many. */
   readonly dropped: () => number;
   readonly serverNowMs: () => number;
+  readonly explain: (run: FailedRun) => Explanation;
 };
 
 /** Keeps the journal of one server: compares what polls read with what they read before. */
 export function createChanges(options: ChangesOptions): Changes {
-  const { everyMs, clock, serverNowMs, settings, publish, withdraw } = options;
-  const toReading = createToReading();
+  const { everyMs, timeoutMs, client, clock, serverNowMs, settings, publish, withdraw } = options;
+  const toReadings = createToReadings();
   const waiting: Reading[] = [];
   const kept = createKeptJournal({ ...options, toKept: (change) => toKept(change, settings) });
+  const asking = createAsking({ ...options, areas: kept.areas });
+  const runNotes = createRunNotes(kept.runs, ({ jobId }) => {
+    if (jobId !== undefined) asking.hurry(jobId);
+  });
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
 
@@ -56,8 +75,9 @@ export function createChanges(options: ChangesOptions): Changes {
   async function takeWaiting(): Promise<void> {
     const before = new Set(kept.journal().totals.keys());
     const readings = waiting.splice(0);
+    const ofRuns = runNotes.takeChanges();
     try {
-      if (readings.length > 0) await kept.take(readings);
+      if (readings.length + ofRuns.length > 0) await kept.take(readings, ofRuns);
     } catch (error) {
       waiting.unshift(...readings);
       throw error;
@@ -74,26 +94,52 @@ export function createChanges(options: ChangesOptions): Changes {
     return publish(rows, Math.max(3 * everyMs, minValidMs));
   }
 
-  return {
-    hear: (answer, tookMs) => {
-      const seen = toReading(answer);
-      if (seen === undefined) return;
-      const throughMs = serverNowMs();
+  function hear(answer: Answer, tookMs: number): void {
+    const hash = kept.hash();
+    // Before the stored state is loaded, only what is sure to be asked for again may be missed.
+    if (hash === undefined) return;
+    if (answer.endpoint.name === projectExecutions.name) {
+      // The cast is true: it is that very endpoint.
+      runNotes.hear((answer.answer as Listed).origins, hash);
+      return;
+    }
+    const throughMs = serverNowMs();
+    const known = { areas: kept.areas, hash, release: () => client.facts().release };
+    for (const { folders, ...seen } of toReadings(answer, known)) {
+      asking.noteHeard(seen.area, folders);
       waiting.push({ ...seen, fromMs: throughMs - tookMs, throughMs });
-      // Changes are then seen later, and dated less exactly.
-      if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
-    },
-    read: async () => {
+    }
+    // Changes are then seen later, and dated less exactly.
+    if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
+  }
+
+  return {
+    open: kept.open,
+    commitHook: runNotes.commitHook,
+    hear,
+    read: async (signal) => {
       await kept.open();
+      // Stores recent readings before any request, also while the server does not answer.
+      await takeWaiting();
+      await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
       return { result: 'success', series: await show() };
     },
+    explain: (run) =>
+      explainFailure(run, {
+        ...kept,
+        changes: listChanges(kept.journal(), serverNowMs()),
+        refusalOf: asking.refusalOf,
+        toTime: (atMs) => toTime(atMs, serverNowMs()),
+      }),
     withdraw,
     list: () => listChanges(kept.journal(), serverNowMs()),
     dropped: () => kept.journal().dropped,
     serverNowMs,
   };
 }
+
+type Listed = typeof projectExecutions extends Endpoint<infer Answered> ? Answered : never;
 
 function toKept({ by, ...change }: Change, settings: ChangesSettings): Change | undefined {
   const { kind, project, subject } = change;

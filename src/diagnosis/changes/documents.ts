@@ -2,14 +2,23 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 import type { Area, Fields } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import { emptyJournal, type Journal, type JournalStep, type Total } from './deciding/journal.ts';
+import type { JobRuns } from './deciding/runs.ts';
 
 /** The document kinds of the journal of changes. */
-export const keptKinds = ['change-area', 'change-reads', 'change-sheet', 'change-totals', 'change-secret'] as const;
+export const keptKinds = [
+  'change-area',
+  'change-reads',
+  'change-sheet',
+  'change-totals',
+  'change-secret',
+  'change-run',
+] as const;
 
 /** The stored journal, and the areas as last read. */
 export type Kept = {
   readonly areas: ReadonlyMap<string, Area>;
   readonly journal: Journal;
+  readonly runs: ReadonlyMap<string, JobRuns>;
   /** The key of all hashes; undefined before the first start. */
   readonly secret: string | undefined;
 };
@@ -17,6 +26,7 @@ export type Kept = {
 export function readKept(documents: readonly LedgerDocument[]): Kept {
   const areas = new Map<string, Area>();
   const sheets = new Map<number, readonly Change[]>();
+  const runs = new Map<string, JobRuns>();
   let counts: StoredTotals = { totals: [], dropped: emptyJournal.dropped };
   let reads: StoredReads = [];
   let secret: string | undefined;
@@ -29,6 +39,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (kind === 'change-sheet') sheets.set(Number(key), JSON.parse(body) as Change[]);
     if (kind === 'change-totals') counts = JSON.parse(body) as StoredTotals;
     if (kind === 'change-reads') reads = JSON.parse(body) as StoredReads;
+    if (kind === 'change-run') runs.set(key, JSON.parse(body) as JobRuns);
     if (kind === 'change-secret') secret = JSON.parse(body) as string;
   }
   for (const [key, readMs, lastReadMs] of reads) {
@@ -36,7 +47,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (area !== undefined && readMs > area.readMs) areas.set(key, { ...area, readMs, lastReadMs });
   }
   const totals = new Map(counts.totals.map((total) => [`${total.kind} ${total.project}`, total]));
-  return { areas, journal: { sheets, totals, dropped: counts.dropped }, secret };
+  return { areas, journal: { sheets, totals, dropped: counts.dropped }, runs, secret };
 }
 
 type StoredArea = Omit<Area, 'things'> & { readonly things: readonly (readonly [string, Fields])[] };
@@ -65,6 +76,10 @@ export function toJournalDocuments({ journal, written, forgotten }: JournalStep)
 
 function toSheet(number: number, body: string | undefined): LedgerDocument {
   return { kind: 'change-sheet', key: String(number), body };
+}
+
+export function toRunDocument(job: string, runs: JobRuns): LedgerDocument {
+  return { kind: 'change-run', key: job, body: JSON.stringify(runs) };
 }
 
 export function toSecretDocument(secret: string): LedgerDocument {

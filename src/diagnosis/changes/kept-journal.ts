@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
 import { type Area, noteReading, type Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import { addChanges, emptyJournal, type Journal, type JournalStep } from './deciding/journal.ts';
-import { toChanges } from './deciding/kinds.ts';
+import { areas as areaNames, type ListedJob, toChanges } from './deciding/kinds.ts';
+import type { JobRuns } from './deciding/runs.ts';
 import {
   keptKinds,
   readKept,
@@ -17,9 +18,14 @@ export type KeptJournal = {
   /** Loads the stored state; can be called again if that failed. */
   readonly open: () => Promise<void>;
   /** Compares readings with what was read before, and stores the changes. One call at a time. */
-  readonly take: (readings: readonly Reading[]) => Promise<void>;
+  readonly take: (readings: readonly Reading[], more: readonly Change[]) => Promise<void>;
   readonly journal: () => Journal;
   readonly areas: ReadonlyMap<string, Area>;
+  /** The stored runs of each job, by its path. */
+  readonly runs: Map<string, JobRuns>;
+  /** Hashes a text that may be secret; undefined before the stored state is loaded. */
+  readonly hash: () => ((text: string) => string) | undefined;
+  readonly jobOf: (id: string) => ListedJob | undefined;
 };
 
 type Options = {
@@ -34,14 +40,19 @@ type Options = {
 /** Keeps the journal of a server and what it was compared with; a change is visible only after its commit. */
 export function createKeptJournal({ server, ledger, commit, serverNowMs, toKept }: Options): KeptJournal {
   const areas = new Map<string, Area>();
+  const runs = new Map<string, JobRuns>();
   let journal: Journal = emptyJournal;
   let opened: Promise<void> | undefined;
+  let hash: ((text: string) => string) | undefined;
 
   async function load(): Promise<void> {
     const kept = readKept(await ledger.load(server, keptKinds));
-    if (kept.secret === undefined) await commit(() => [toSecretDocument(randomBytes(32).toString('base64'))]);
+    const secret = kept.secret ?? randomBytes(32).toString('base64');
+    if (kept.secret === undefined) await commit(() => [toSecretDocument(secret)]);
     for (const [key, area] of kept.areas) areas.set(key, area);
+    for (const [job, known] of kept.runs) runs.set(job, known);
     ({ journal } = kept);
+    hash = (text) => createHmac('sha256', secret).update(text).digest('base64url').slice(0, hashLength);
   }
 
   return {
@@ -52,9 +63,9 @@ export function createKeptJournal({ server, ledger, commit, serverNowMs, toKept 
       });
       return opened;
     },
-    take: async (readings) => {
+    take: async (readings, more) => {
       const { next, changed, found } = compareAll(areas, readings);
-      const kept = found.flatMap((change) => toKept(change) ?? []);
+      const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
       const step: JournalStep = addChanges(journal, kept, serverNowMs());
       await commit(() => [...toJournalDocuments(step), ...toAreaDocuments(next, changed), toReadsDocument(next)]);
       for (const [key, area] of next) areas.set(key, area);
@@ -62,8 +73,13 @@ export function createKeptJournal({ server, ledger, commit, serverNowMs, toKept 
     },
     journal: () => journal,
     areas,
+    runs,
+    hash: () => hash,
+    jobOf: (id) => findJob(areas, id),
   };
 }
+
+const hashLength = 16;
 
 function compareAll(areas: ReadonlyMap<string, Area>, readings: readonly Reading[]) {
   const next = new Map(areas);
@@ -72,9 +88,18 @@ function compareAll(areas: ReadonlyMap<string, Area>, readings: readonly Reading
     const { area, differences, isChanged } = noteReading(next.get(reading.area), reading);
     next.set(reading.area, area);
     if (isChanged) changed.add(reading.area);
-    return toChanges(reading.area, area, differences);
+    return toChanges(reading.area, { ...area, jobOf: (id) => findJob(next, id) }, differences);
   });
   return { next, changed, found };
+}
+
+function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | undefined {
+  const prefix = areaNames.jobsOf('');
+  for (const [key, { things }] of areas) {
+    const fields = key.startsWith(prefix) ? things.get(id) : undefined;
+    if (fields !== undefined) return { project: key.slice(prefix.length), path: fields['path'] ?? '', fields };
+  }
+  return undefined;
 }
 
 function toAreaDocuments(areas: ReadonlyMap<string, Area>, changed: Iterable<string>): readonly LedgerDocument[] {

@@ -1,8 +1,11 @@
 import type { Endpoint } from '../../api/endpoint.ts';
+import { jobSections } from '../../api/endpoints/job-sections.ts';
 import { projectJobs } from '../../api/endpoints/jobs.ts';
+import { projectNodes } from '../../api/endpoints/nodes.ts';
 import { projects } from '../../api/endpoints/projects.ts';
+import { type KeyFolder, storedKeys, storedKeysBelow } from '../../api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../api/endpoints/system.ts';
-import type { Reading } from './deciding/areas.ts';
+import type { Area, Fields, Reading } from './deciding/areas.ts';
 import { areas, toFields } from './deciding/kinds.ts';
 
 /** An answer of the server, whichever poll requested it. */
@@ -14,50 +17,124 @@ export type Answer = {
   readonly answer: unknown;
 };
 
-type Seen = Omit<Reading, 'fromMs' | 'throughMs'>;
+type Seen = Omit<Reading, 'fromMs' | 'throughMs'> & {
+  /** The folders that a folder of keys shows. */
+  readonly folders?: readonly string[];
+};
 
-/** Returns the state of the area that an answer shows; undefined if it shows none. */
-export function createToReading(): (answer: Answer) => Seen | undefined {
+type Known = {
+  readonly areas: ReadonlyMap<string, Area>;
+  /** Hashes what may be secret, or is long. */
+  readonly hash: (text: string) => string;
+  readonly release: () => string | undefined;
+};
+
+/** Returns the states of the areas that an answer shows. */
+export function createToReadings(): (answer: Answer, known: Known) => readonly Seen[] {
   const uuids = new Map<string, string>();
-
-  return ({ member, endpoint, path, answer }) => {
+  return ({ member, endpoint, path, answer }, known) => {
     if (isOf(systemInfo, endpoint, answer)) {
-      const { server, stats, executionMode: mode } = answer;
-      const uuid = server.serverUUID ?? '';
-      if (member !== undefined) uuids.set(member, uuid);
-      const name = member ?? (uuid === '' ? '' : (server.node ?? uuid));
-      const start = stats.uptime.since?.toString();
-      const things = new Map([[uuid, toFields({ release: server.version, start, mode, '.name': name })]]);
-      return { area: areas.server, things, isPart: true };
+      if (member !== undefined) uuids.set(member, answer.server.serverUUID ?? '');
+      return [readServer(answer, member)];
     }
     if (isOf(executionMode, endpoint, answer)) {
       const uuid = member === undefined ? '' : uuids.get(member);
-      if (uuid === undefined) return undefined;
-      return { area: areas.server, things: new Map([[uuid, toFields({ mode: answer })]]), isPart: true };
+      const mode = new Map([[uuid ?? '', toFields({ mode: answer })]]);
+      return uuid === undefined ? [] : [{ area: areas.server, things: mode, isPart: true }];
     }
-    if (isOf(projects, endpoint, answer)) {
-      const things = answer.map(({ name, executionsEnabled, scheduleEnabled }) => {
-        const fields = { executions: toSwitch(executionsEnabled), schedule: toSwitch(scheduleEnabled) };
-        return [name, toFields(fields)] as const;
-      });
-      return { area: areas.projects, things: new Map(things) };
-    }
-    const { project } = path;
-    if (isOf(projectJobs, endpoint, answer) && project !== undefined) {
-      const things = answer.map(({ id, group, name, isEnabled, isScheduleEnabled, ownerUuid }) => {
-        const jobPath = group === '' ? name : `${group}/${name}`;
-        const switches = { executions: toSwitch(isEnabled), schedule: toSwitch(isScheduleEnabled) };
-        return [id, toFields({ path: jobPath, ...switches, owner: ownerUuid })] as const;
-      });
-      return { area: areas.jobsOf(project), things: new Map(things) };
-    }
-    return undefined;
+    if (isOf(projects, endpoint, answer)) return [readProjects(answer)];
+    if (isOf(storedKeys, endpoint, answer)) return readFolder('', answer, known);
+    if (isOf(storedKeysBelow, endpoint, answer)) return readFolder(path['folder'] ?? '', answer, known);
+    const { project, id } = path;
+    if (isOf(projectJobs, endpoint, answer) && project !== undefined) return [readJobs(project, answer)];
+    if (isOf(projectNodes, endpoint, answer) && project !== undefined) return [readNodes(project, answer, known)];
+    if (isOf(jobSections, endpoint, answer) && id !== undefined) return [readDefinition(id, answer, known)];
+    return [];
   };
+}
+
+function readServer({ server, stats, executionMode: mode }: Content<typeof systemInfo>, member?: string): Seen {
+  const uuid = server.serverUUID ?? '';
+  const name = member ?? (uuid === '' ? '' : (server.node ?? uuid));
+  const start = stats.uptime.since?.toString();
+  const fields = toFields({ release: server.version, start, mode, '.name': name });
+  return { area: areas.server, things: new Map([[uuid, fields]]), isPart: true };
+}
+
+function readProjects(answer: Content<typeof projects>): Seen {
+  const things = answer.map(({ name, executionsEnabled, scheduleEnabled }) => {
+    const fields = { executions: toSwitch(executionsEnabled), schedule: toSwitch(scheduleEnabled) };
+    return [name, toFields(fields)] as const;
+  });
+  return { area: areas.projects, things: new Map(things), mayBeEmpty: true };
+}
+
+function readJobs(project: string, answer: Content<typeof projectJobs>): Seen {
+  const things = answer.map(({ id, group, name, isEnabled, isScheduleEnabled, ownerUuid, ...job }) => {
+    const path = group === '' ? name : `${group}/${name}`;
+    const switches = { executions: toSwitch(isEnabled), schedule: toSwitch(isScheduleEnabled) };
+    const edit = { '.modified': job.lastModifiedMs?.toString(), '.by': job.lastModifiedBy };
+    return [id, toFields({ path, ...switches, owner: ownerUuid, ...edit })] as const;
+  });
+  return { area: areas.jobsOf(project), things: new Map(things), mayBeEmpty: true };
+}
+
+function readNodes(project: string, answer: Content<typeof projectNodes>, { hash }: Known): Seen {
+  const things = answer.map(({ name, hostname = '', username = '', tags = '', os, keys }): [string, Fields] => {
+    const sorted = tags
+      .split(',')
+      .map((tag) => tag.trim())
+      .sort();
+    const fields = { hostname, username, tags: sorted.join(), os, 'key paths': JSON.stringify(keys) };
+    const hashed = Object.entries(fields).map(([field, value]) => [field, hash(value)] as const);
+    const paths = keys.map(([, path]) => path.replace(/^\/+/, '')).join('\n');
+    return [name, { ...Object.fromEntries(hashed), ...(paths === '' ? {} : { '.keys': paths }) }];
+  });
+  return { area: areas.nodesOf(project), things: new Map(things), mayBeStale: true, mayBeEmpty: true };
+}
+
+function readDefinition(id: string, { sections, keys, children }: Content<typeof jobSections>, known: Known): Seen {
+  const hashed = allSections.map((name) => [name, known.hash(sections.get(name) ?? '')] as const);
+  const fields = { ...Object.fromEntries(hashed), '.keys': keys.join('\n'), '.children': children.join('\n') };
+  const basis = known.release();
+  return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...(basis === undefined ? {} : { basis }) };
+}
+
+const allSections = [
+  'steps',
+  'error handlers',
+  'options',
+  'schedule',
+  'nodes',
+  'limits',
+  'notifications',
+  'plugins',
+] as const;
+
+/** A folder disappears from its parent with its last key: then all below it is empty. */
+function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
+  const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
+    const at = modifiedMs?.toString();
+    return [path, toFields({ modified: at, '.at': at, '.by': modifiedBy })] as const;
+  });
+  const here = folder === '' ? areas.keysIn('') : areas.keysIn(`${folder}/`);
+  const there = new Set(folders.map((names) => names.join('/')));
+  const gone = [...known.areas.keys()].filter((area) => {
+    if (!area.startsWith(here) || area === areas.keysIn(folder)) return false;
+    const below = area.slice(areas.keysIn('').length);
+    return ![...there].some((name) => below === name || below.startsWith(`${name}/`));
+  });
+  return [
+    { area: areas.keysIn(folder), things: new Map(things), mayBeEmpty: folder === '', folders: [...there] },
+    ...gone.map((area) => ({ area, things: new Map<string, Fields>(), mayBeEmpty: folder === '' })),
+  ];
 }
 
 function toSwitch(isOn: boolean | undefined): string | undefined {
   return isOn === undefined ? undefined : isOn ? 'on' : 'off';
 }
+
+type Content<Of> = Of extends Endpoint<infer Answered> ? Answered : never;
 
 function isOf<Content>(wanted: Endpoint<Content>, endpoint: Endpoint<unknown>, answer: unknown): answer is Content {
   return wanted.name === endpoint.name && answer !== null && answer !== undefined;

@@ -60,6 +60,7 @@ tr.success td { color: var(--soft); }
 tr.failed th, tr.off th { font-weight: 700; }
 tr.why td { border-top: 0; padding-top: 0; color: var(--ink); }
 tbody th .id { color: var(--soft); font-weight: 400; font-size: .875em; white-space: nowrap; }
+.soft { color: var(--soft); font-size: .9rem; }
 .offs { color: var(--soft); font-size: .9rem; }
 .offs ul { margin: 0; padding-left: 1.25rem; }
 .offs b { font-weight: 500; color: var(--ink); }

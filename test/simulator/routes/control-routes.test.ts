@@ -28,6 +28,7 @@ describe('simulator/routes/control-routes', () => {
       '/simulator/save-delay',
       '/simulator/lose-member',
       '/simulator/conditions',
+      '/simulator/key',
       '/simulator/settings',
       '/simulator/run-job',
       '/simulator/abort',
@@ -107,7 +108,7 @@ describe('simulator/routes/control-routes', () => {
     const foreign = await press('Execution mode: Make it passive', { 'sec-fetch-site': 'cross-site' });
     const done = await ask(simulator, 'simulator?done=Execution+mode:+Make+it+passive', { headers: {}, accept });
     await simulator.stop();
-    expect(names).toHaveLength(15);
+    expect(names).toHaveLength(17);
     expect(new Set(statuses)).toEqual(new Set([303]));
     expect([wrong.status, wrong.text, foreign.status]).toEqual([
       400,

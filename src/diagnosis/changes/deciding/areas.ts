@@ -9,6 +9,9 @@ export type Area = {
   /** When the last request that read it started, and the one before. */
   readonly readMs: number;
   readonly lastReadMs?: number;
+  readonly basis?: string;
+  /** True if the last reading was empty and not believed. */
+  readonly isDoubted?: boolean;
 };
 
 /** The state of an area from one answer. */
@@ -19,6 +22,10 @@ export type Reading = {
   readonly isPart?: boolean;
   /** True if the server may answer with the state of the reading before. */
   readonly mayBeStale?: boolean;
+  /** True if an empty answer is believed only the second time. */
+  readonly mayBeEmpty?: boolean;
+  /** What the values depend on besides the thing, such as a release; another one makes them incomparable. */
+  readonly basis?: string;
   /** The server times at which the request started and ended. */
   readonly fromMs: number;
   readonly throughMs: number;
@@ -38,9 +45,15 @@ export type Noted = { readonly area: Area; readonly differences: readonly Differ
 
 /** Compares a reading with the area as known. The first reading of an area has no differences. */
 export function noteReading(known: Area | undefined, reading: Reading): Noted {
-  const { fromMs: readMs, isPart = false } = reading;
-  if (known === undefined)
-    return { area: { things: reading.things, sinceMs: readMs, readMs }, differences: [], isChanged: true };
+  const { fromMs: readMs, isPart = false, basis } = reading;
+  const more = basis === undefined ? {} : { basis };
+  if (known === undefined || known.basis !== basis) {
+    const { sinceMs = readMs } = known ?? {};
+    return { area: { things: reading.things, sinceMs, readMs, ...more }, differences: [], isChanged: true };
+  }
+  const isDoubted = reading.mayBeEmpty === true && reading.things.size === 0 && known.things.size > 0;
+  if (isDoubted && known.isDoubted !== true)
+    return { area: { ...known, isDoubted }, differences: [], isChanged: false };
   const afterMs = reading.mayBeStale === true ? (known.lastReadMs ?? known.sinceMs) : known.readMs;
   const times = { afterMs: Math.min(afterMs, reading.throughMs), beforeMs: reading.throughMs };
   const things = new Map(isPart ? known.things : []);
@@ -55,7 +68,7 @@ export function noteReading(known: Area | undefined, reading: Reading): Noted {
   }
   for (const [id, before] of known.things)
     if (!things.has(id)) differences.push({ id, before, after: undefined, changed: [], ...times });
-  const area = { things, sinceMs: known.sinceMs, readMs, lastReadMs: known.readMs };
+  const area = { things, sinceMs: known.sinceMs, readMs, lastReadMs: known.readMs, ...more };
   return { area, differences, isChanged: differences.length > 0 };
 }
 

@@ -6,18 +6,18 @@ export const areas = {
   projects: 'projects',
   server: 'server',
   jobsOf: (project: string) => `jobs ${project}`,
+  nodesOf: (project: string) => `nodes ${project}`,
+  /** A folder of the key storage, without `keys/`; empty for the top level. */
+  keysIn: (folder: string) => `keys ${folder}`,
+  definitionOf: (id: string) => `definition ${id}`,
 } as const;
 
 /** Translates the differences of an area into changes. */
-export function toChanges(
-  area: string,
-  { sinceMs }: Pick<Area, 'sinceMs'>,
-  differences: readonly Difference[],
-): Change[] {
+export function toChanges(area: string, given: Given, differences: readonly Difference[]): Change[] {
   const [type = '', ...rest] = area.split(' ');
   const translate = translations.get(type);
   if (translate === undefined) return [];
-  const about = { name: rest.join(' '), sinceMs };
+  const about = { ...given, name: rest.join(' ') };
   return differences.flatMap((difference) =>
     translate(difference, about).map((found) => ({ ...toTimes(difference), ...found })),
   );
@@ -26,11 +26,20 @@ export function toChanges(
 function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
   const atMs = Number(after?.['.at'] ?? Number.NaN);
   const by = after?.['.by'];
-  return { afterMs, beforeMs, ...(Number.isFinite(atMs) ? { atMs } : {}), ...(by === undefined ? {} : { by }) };
+  // A time before the last reading of the old state is of something else, or of another clock.
+  const isOfChange = atMs > afterMs - maxSkewMs && atMs <= beforeMs + maxSkewMs;
+  return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
 
-type About = { readonly name: string; readonly sinceMs: number };
-type Found = Omit<Change, 'afterMs' | 'beforeMs'>;
+/** A job as the list of its project shows it. */
+export type ListedJob = { readonly project: string; readonly path: string; readonly fields: Fields };
+
+type Given = Pick<Area, 'sinceMs'> & { readonly jobOf: (id: string) => ListedJob | undefined };
+/** Members of a cluster have clocks of their own. */
+const maxSkewMs = 120_000;
+
+type About = Given & { readonly name: string };
+type Found = Omit<Change, 'afterMs' | 'beforeMs'> & Partial<Change>;
 type Translate = (difference: Difference, about: About) => readonly Found[];
 
 const unlisted = 'no longer listed';
@@ -80,10 +89,45 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
 /** Some releases compute the start from the uptime, so that it moves a little. */
 const maxDriftMs = 60_000;
 
+function toKeyChanges({ id, before, after, changed }: Difference): readonly Found[] {
+  const found = { kind: 'key', project: /^keys\/project\/([^/]+)\//.exec(id)?.[1] ?? '', subject: id } as const;
+  if (before === undefined) return [{ ...found, what: 'new' }];
+  if (after === undefined) return [{ ...found, what: unlisted }];
+  return changed.length === 0 ? [] : [{ ...found, what: changed.includes('type') ? 'changed its type' : 'changed' }];
+}
+
+function toNodeChanges({ id, before, after, changed }: Difference, { name: project }: About): readonly Found[] {
+  const found = { kind: 'node', project, subject: id } as const;
+  if (before === undefined) return [{ ...found, what: 'new' }];
+  if (after === undefined) return [{ ...found, what: unlisted }];
+  return changed.length === 0 ? [] : [{ ...found, what: `${changed.join(', ')} changed` }];
+}
+
+/** A definition is one thing; its sections come and go. */
+function toDefinitionChanges({ before, after, changed, ...times }: Difference, about: About): readonly Found[] {
+  const job = about.jobOf(about.name);
+  if (job === undefined || before === undefined || after === undefined || changed.length === 0) return [];
+  const { project, path, fields } = job;
+  const found = {
+    kind: 'definition',
+    project,
+    subject: `${project}/${path}`,
+    what: `${changed.join(', ')} changed`,
+  } as const;
+  const modifiedMs = Number(fields['.modified'] ?? Number.NaN);
+  if (!(modifiedMs > times.afterMs && modifiedMs <= times.beforeMs)) return [found];
+  const by = fields['.by'];
+  // Switches and imports without a change move this time too: the edit came no later.
+  return [{ ...found, beforeMs: modifiedMs, ...(by === undefined ? {} : { by }) }];
+}
+
 const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ['projects', toProjectChanges],
   ['server', toServerChanges],
   ['jobs', toJobChanges],
+  ['keys', toKeyChanges],
+  ['nodes', toNodeChanges],
+  ['definition', toDefinitionChanges],
 ]);
 
 /** Leaves out unknown values. */

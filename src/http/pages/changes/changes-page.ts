@@ -130,7 +130,7 @@ function renderRow(change: ChangeOfServer, { root, nowMs }: About, isOne: boolea
 }
 
 /** The server's own time, else the span in which it happened. */
-function renderWhen(change: Pick<ChangeOfServer, 'atMs' | 'afterMs' | 'beforeMs'>, nowMs: number): Html {
+export function renderWhen(change: Pick<ChangeOfServer, 'atMs' | 'afterMs' | 'beforeMs'>, nowMs: number): Html {
   const { atMs, afterMs, beforeMs } = change;
   const shownMs = toShownMs(change);
   const span = atMs === undefined && beforeMs - afterMs >= 1000 ? html`, after ${toTime(afterMs, nowMs)}` : undefined;

@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import type { Explanation } from '../../../diagnosis/changes/explain.ts';
 import { toCauseText, toOften, toSentence } from '../../../diagnosis/lines/sentence.ts';
 import { toAge, toDuration, toLength, toTime } from '../../../domain/ages.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
@@ -8,6 +9,7 @@ import type { EndedExecution, EndedStatus, RunningExecution } from '../../../sta
 import type { Cause, CauseKey, FailedRun } from '../../../tracing/enrich/causes.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderJobLink } from '../addresses.ts';
+import { renderSuspects } from '../changes/suspects.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
@@ -24,6 +26,8 @@ export type ExecutionPageOptions = {
   readonly ended: (server: string) => readonly EndedStatus[];
   /** Returns the stored cause of an execution that did not succeed. */
   readonly cause: (server: string, run: CauseKey) => Cause | undefined;
+  /** Explains what changed before a failed run of a job. */
+  readonly explain?: (server: string, run: EndedStatus) => Explanation | undefined;
   readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
@@ -51,18 +55,28 @@ type Asked = { readonly server: string; readonly id: string; readonly root: stri
 type Found = { readonly status: number; readonly title: string; readonly body: Html };
 
 async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked): Promise<Found> {
-  const { find, running, ended, cause, urlOf, tracing, traceLink, silence } = options;
+  const { find, running, ended, cause, explain, urlOf, tracing, traceLink, silence } = options;
   const nowMs = options.nowMs();
   if (!isId(id)) return toMissing({ server, id, isId: false, tracing: tracing() });
   const execution = await find(server, Number(id));
   const others = ended(server);
+  const over = others.find((one) => one.id === Number(id));
+  const suspects = over && renderSuspects(explain?.(server, over), { server, failedMs: over.startedAtMs, root, nowMs });
   if (execution !== undefined) {
     const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
     const failure = cause(server, { id: execution.id, startedAtMs: execution.spans[0].startMs })?.failure;
     return {
       status: 200,
       title,
-      body: renderExecution(execution, { link: traceLink(), url: urlOf(server), nowMs, root, others, failure }),
+      body: renderExecution(execution, {
+        link: traceLink(),
+        url: urlOf(server),
+        nowMs,
+        root,
+        others,
+        failure,
+        suspects,
+      }),
     };
   }
   const unfinished = running(server, Number(id));
@@ -71,10 +85,9 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
     const title = `${toStanding(unfinished, isSilent)}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
     return { status: 200, title, body: renderRunning(unfinished, { isSilent, root, url: urlOf(server) }) };
   }
-  const over = others.find((one) => one.id === Number(id));
   if (over !== undefined) {
     const title = `${over.ending}: #${over.id} ${over.job ?? 'ad hoc'}`;
-    const about = { others, tracing: tracing(), link: traceLink(), url: urlOf(server), root, nowMs };
+    const about = { others, suspects, tracing: tracing(), link: traceLink(), url: urlOf(server), root, nowMs };
     const body = renderEnded({ ...over, server }, cause(server, over), about);
     return { status: 200, title, body };
   }
@@ -96,12 +109,14 @@ type About = {
   readonly root: string;
   readonly others: readonly EndedStatus[];
   readonly failure: FailedRun | undefined;
+  readonly suspects: Html | undefined;
 };
 
 const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
 const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
 
-function renderExecution(execution: PastExecution, { link, url, nowMs, root, others, failure }: About): Html {
+function renderExecution(execution: PastExecution, about: About): Html {
+  const { link, url, nowMs, root, others, failure, suspects } = about;
   const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
@@ -123,7 +138,7 @@ function renderExecution(execution: PastExecution, { link, url, nowMs, root, oth
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
 ${renderSentence(failure, nowMs)}<p><bdi>${toWhy(execution)}</bdi></p></div>
 <dl>${shown}</dl>
-${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
+${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${suspects}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
 }
 
 function renderSentence(failure: FailedRun | undefined, nowMs: number): Html | undefined {
@@ -159,6 +174,7 @@ function renderTime(atMs: number): Html {
 
 type Finished = {
   readonly others: readonly EndedStatus[];
+  readonly suspects: Html | undefined;
   readonly tracing: Tracing;
   /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly link: string | undefined;
@@ -169,7 +185,7 @@ type Finished = {
 
 /** Renders a finished execution without known steps: its result, duration and stored cause. */
 function renderEnded(execution: EndedExecution, cause: Cause | undefined, about: Finished): Html {
-  const { others, tracing, link, url, root, nowMs } = about;
+  const { others, suspects, tracing, link, url, root, nowMs } = about;
   const { server, project, id, job, ending, startedAtMs, endedAtMs } = execution;
   const lengthMs = endedAtMs - startedAtMs;
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
@@ -187,7 +203,7 @@ function renderEnded(execution: EndedExecution, cause: Cause | undefined, about:
   const [mood, sign] = ending === 'succeeded' ? ['good', '✓'] : isFailure(execution) ? ['bad', '✗'] : ['off', '!'];
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span><bdi>${job ?? 'ad hoc'}</bdi> <span class="id">#${id}</span>: ${ending}</span></h1>${cause === undefined ? undefined : html`\n${renderSentence(cause.failure, nowMs)}<p><bdi>${cause.why}</bdi></p>`}</div>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>
-${renderOutsideLinks({ traceId: cause?.traceId, link, permalink: cause?.permalink ?? toServerAddress(url, project, id) })}${renderWithoutSteps(tracing, cause)}${renderDurations(execution, others, root)}`;
+${renderOutsideLinks({ traceId: cause?.traceId, link, permalink: cause?.permalink ?? toServerAddress(url, project, id) })}${suspects}${renderWithoutSteps(tracing, cause)}${renderDurations(execution, others, root)}`;
 }
 
 function renderWithoutSteps({ isOn }: Tracing, cause: Cause | undefined): Html {

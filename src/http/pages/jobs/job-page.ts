@@ -8,6 +8,7 @@ import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { toExecutionAddress, toScheduleAddress } from '../addresses.ts';
+import { renderSuspects } from '../changes/suspects.ts';
 import { renderEnding } from '../ending.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
@@ -51,10 +52,14 @@ type About = {
   readonly isSilent: boolean;
 };
 
+function renderWhatChanged({ server, runs: [last], explanation, nowMs }: ShownJob, root: string): Html | undefined {
+  return last && renderSuspects(explanation, { server, failedMs: last.startedAtMs, root, nowMs });
+}
+
 function renderJob(job: ShownJob, { title, root, isSilent }: About): Html {
   const chart = renderRunsChart(job);
   return html`<h1><bdi>${title}</bdi></h1>
-${renderLastFailure(job, root)}${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root, isSilent)}${
+${renderLastFailure(job, root)}${renderWhatChanged(job, root)}${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root, isSilent)}${
   chart === undefined ? undefined : html`<section>\n<h2>Last runs</h2>\n${chart}${renderRuns(job, root)}</section>\n`
 }${renderTimetable(job, root, isSilent)}
 <p><a href="${root}jobs">All scheduled jobs</a>, <a href="${root}${toScheduleAddress(job.server)}">schedule of <bdi>${job.server}</bdi></a></p>

@@ -1,0 +1,144 @@
+import type { Api } from '../../api/client.ts';
+import { jobSections } from '../../api/endpoints/job-sections.ts';
+import { jobDefinition } from '../../api/endpoints/jobs.ts';
+import { projectNodes } from '../../api/endpoints/nodes.ts';
+import { storedKeys, storedKeysBelow } from '../../api/endpoints/storage.ts';
+import { ApiError, isOfWholeServer } from '../../api/errors.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Area } from './deciding/areas.ts';
+import { areas as areaNames } from './deciding/kinds.ts';
+
+export type Asking = {
+  /** Sends the requests that are due; answers are received as those of all polls are. */
+  readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
+  /** Call for each answered reading, with the folders that a folder of keys shows. */
+  readonly noteHeard: (area: string, folders?: readonly string[]) => void;
+  /** Reads the definition of a job in the next run. */
+  readonly hurry: (jobId: string) => void;
+  /** Reads the keys in the next run. */
+  readonly hurryKeys: () => void;
+  /** Why an area could not be read; undefined if it could. */
+  readonly refusalOf: (area: string) => string | undefined;
+};
+
+type Options = {
+  readonly clock: Pick<Clock, 'ticks'>;
+  readonly areas: ReadonlyMap<string, Area>;
+  readonly requestsPerSecond: number;
+};
+
+/** Requests what no other poll reads: nodes, keys and definitions. */
+export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
+  const heardTicks = new Map<string, number>();
+  const refusals = new Map<string, string>();
+  const urgent = new Set<string>();
+  const definitionsPerRun = Math.max(1, Math.min(maxDefinitions, Math.floor(requestsPerSecond)));
+
+  const isDue = (area: string, everyMs: number): boolean =>
+    clock.ticks() - (heardTicks.get(area) ?? Number.NEGATIVE_INFINITY) >= everyMs;
+
+  /** The folders that each folder shows. */
+  const folders = new Map<string, readonly string[]>();
+
+  /** An area that may not be read is tried again when it is due again. */
+  async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
+    heardTicks.set(area, clock.ticks());
+    try {
+      await request();
+      refusals.delete(area);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusals.set(area, toReason(error));
+      // The vital polls report that.
+      if (isOfWholeServer(error)) throw new ServerAway();
+    }
+  }
+
+  async function askNodes(api: Api): Promise<void> {
+    const due = listProjects(areas).filter((project) => isDue(areaNames.nodesOf(project), nodesEveryMs));
+    for (const project of due.slice(0, maxProjects))
+      await ask(areaNames.nodesOf(project), () =>
+        api.get(projectNodes, { path: { project }, query: { format: 'json' } }),
+      );
+  }
+
+  async function askKeys(api: Api): Promise<void> {
+    if (isDue(areaNames.keysIn(''), keysEveryMs)) await ask(areaNames.keysIn(''), () => api.get(storedKeys));
+    const known = [...folders.values()].flat().slice(0, maxAllFolders);
+    const due = known.filter((folder) => isDue(areaNames.keysIn(folder), keysEveryMs));
+    for (const folder of due.slice(0, maxFolders))
+      await ask(areaNames.keysIn(folder), () => api.get(storedKeysBelow, { path: { folder: folder.split('/') } }));
+  }
+
+  async function askDefinitions(api: Api): Promise<void> {
+    const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
+    const ids = [...urgent, ...listDueDefinitions(areas, isDue)];
+    for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
+      urgent.delete(id);
+      await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));
+    }
+  }
+
+  return {
+    read: async (api, signal) => {
+      try {
+        for (const part of [askKeys, askNodes, askDefinitions]) if (!signal.aborted) await part(api);
+      } catch (error) {
+        if (!(error instanceof ServerAway)) throw error;
+      }
+    },
+    noteHeard: (area, shown) => {
+      heardTicks.set(area, clock.ticks());
+      if (shown !== undefined) folders.set(area, shown);
+    },
+    hurry: (jobId) => void urgent.add(jobId),
+    hurryKeys: () => {
+      for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
+    },
+    refusalOf: (area) => refusals.get(area),
+  };
+}
+
+class ServerAway extends Error {}
+
+function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
+  return [...(areas.get(areaNames.projects)?.things.keys() ?? [])];
+}
+
+/** Definitions never read, then those whose job was saved since, or that are old where the list has no such time. */
+function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
+  for (const [key, { things }] of areas) {
+    if (!key.startsWith(areaNames.jobsOf(''))) continue;
+    for (const [id, fields] of things) {
+      const name = areaNames.definitionOf(id);
+      const known = areas.get(name);
+      const modified = fields['.modified'];
+      const isTouched = known !== undefined && modified !== undefined && Number(modified) > known.readMs;
+      const isSettled = known !== undefined && modified !== undefined && !isTouched;
+      const everyMs = isTouched ? minuteMs : known === undefined ? retryMs : dayMs;
+      if (!isSettled && isDue(name, everyMs)) yield id;
+    }
+  }
+}
+
+function toReason({ kind, message }: ApiError): string {
+  return reasons[kind] ?? message;
+}
+
+const reasons: Readonly<Partial<Record<ApiError['kind'], string>>> = {
+  forbidden: 'the token may not read it',
+  unauthorized: 'the token may not read it',
+  not_found: 'the server does not show it',
+  unsupported_version: 'the API version does not have it',
+  timeout: 'the server did not answer in time',
+};
+
+const minuteMs = 60_000;
+const nodesEveryMs = 15 * minuteMs;
+const keysEveryMs = 60 * minuteMs;
+const retryMs = 60 * minuteMs;
+const dayMs = 24 * 60 * minuteMs;
+const maxProjects = 20;
+const maxFolders = 20;
+const maxAllFolders = 200;
+const maxDefinitions = 10;

@@ -1,0 +1,60 @@
+/** How a run was started, and where it ran. Texts that may be secret are hashes. */
+export type RunFacts = {
+  readonly id: number;
+  readonly startedAtMs: number;
+  readonly trigger: string;
+  readonly arguments?: string;
+  readonly user?: string;
+  readonly memberUuid?: string;
+  /** The first nodes by name; absent if they are not known. */
+  readonly nodes?: readonly string[];
+  readonly nodeCount?: number;
+};
+
+/** What is known of the runs of a job. */
+export type JobRuns = {
+  readonly success?: RunFacts;
+  /** The first failure since that success. */
+  readonly failure?: RunFacts;
+};
+
+/** Adds a run. `isFirst` is true for the first failure after a success. */
+export function noteRun(
+  known: JobRuns,
+  run: RunFacts,
+  isSuccess: boolean,
+): { readonly runs: JobRuns; readonly isFirst: boolean } {
+  const { success, failure } = known;
+  if (isSuccess) {
+    if (success !== undefined && success.startedAtMs >= run.startedAtMs) return { runs: known, isFirst: false };
+    const isOver = failure === undefined || failure.startedAtMs < run.startedAtMs;
+    return { runs: { success: run, ...(isOver ? {} : { failure }) }, isFirst: false };
+  }
+  const isOfSpan = success !== undefined && run.startedAtMs > success.startedAtMs;
+  if (!isOfSpan || failure !== undefined) return { runs: known, isFirst: false };
+  return { runs: { success, failure: run }, isFirst: true };
+}
+
+/** Describes how a run differs from the last success. */
+export function listRunDifferences(success: RunFacts, failure: RunFacts): readonly string[] {
+  const differs = (one: string | undefined, other: string | undefined): boolean =>
+    one !== undefined && other !== undefined && one !== other;
+  return [
+    ...(differs(success.arguments, failure.arguments) ? ['arguments'] : []),
+    ...(differs(success.user, failure.user) ? ['user'] : []),
+    ...(differs(success.trigger, failure.trigger) ? [`trigger ${failure.trigger}, was ${success.trigger}`] : []),
+    ...(differs(success.memberUuid, failure.memberUuid) ? ['member'] : []),
+    ...toNodeDifference(success, failure),
+  ];
+}
+
+function toNodeDifference({ nodes: before, nodeCount }: RunFacts, { nodes: after, ...failure }: RunFacts): string[] {
+  if (before === undefined || after === undefined || nodeCount !== failure.nodeCount) return [];
+  const added = after.filter((node) => !before.includes(node));
+  // Nodes that were not reached are in neither list.
+  return added.length === 0
+    ? []
+    : [`ran on ${added.slice(0, maxNamed).join(', ')}, was ${before.slice(0, maxNamed).join(', ')}`];
+}
+
+const maxNamed = 3;

@@ -1,0 +1,110 @@
+import type { FailureClass } from '../../../domain/failure-class.ts';
+import type { Change, ChangeKind } from './change.ts';
+
+/** A failure, and what its job depends on. */
+export type Failure = {
+  readonly project: string;
+  /** The path of the job with its project. */
+  readonly job: string;
+  readonly startedAtMs: number;
+  /** The start of the last success before it; undefined if none is known. */
+  readonly successMs: number | undefined;
+  readonly failureClass: FailureClass | undefined;
+  readonly failedNodes: readonly string[];
+  /** The keys that its definition and its nodes name; undefined if they were not read. */
+  readonly keys: ReadonlySet<string> | undefined;
+  /** The paths of the jobs that it refers to. */
+  readonly children: ReadonlySet<string>;
+};
+
+/** How near a change is to a job, nearest first. */
+export const scopes = ['job', 'child', 'node', 'project', 'server'] as const;
+export type Scope = (typeof scopes)[number];
+
+export type Suspect = Change & {
+  readonly scope: Scope;
+  /** True if such a change can cause such a failure. */
+  readonly fits: boolean;
+};
+
+export const maxSuspects = 5;
+
+/** Returns the changes between the last success and the failure, likeliest first. */
+export function findSuspects(failure: Failure, changes: Iterable<Change>): readonly Suspect[] {
+  const { successMs } = failure;
+  if (successMs === undefined) return [];
+  const found: Suspect[] = [];
+  for (const change of changes) {
+    const scope = isBetween(change, successMs, failure.startedAtMs) ? scopeOf(change, failure) : undefined;
+    if (scope !== undefined) found.push({ ...change, scope, fits: doesFit(change, scope, failure) });
+  }
+  return found.sort((one, other) => compare(one, other, failure)).slice(0, maxSuspects);
+}
+
+/** Reports whether a change may have happened after one time and not after another. */
+export function isBetween({ atMs, afterMs, beforeMs }: Change, successMs: number, failureMs: number): boolean {
+  // The server cuts its own times to seconds.
+  if (atMs !== undefined) return atMs + 1000 > successMs && atMs <= failureMs;
+  return beforeMs > successMs && afterMs < failureMs;
+}
+
+const ofJobs = new Set<ChangeKind>(['definition', 'job', 'switch', 'owner', 'run']);
+
+function scopeOf({ kind, project, subject }: Change, failure: Failure): Scope | undefined {
+  if (ofJobs.has(kind)) return subject === failure.job ? 'job' : failure.children.has(subject) ? 'child' : undefined;
+  if (kind === 'key') {
+    if (failure.keys?.has(subject) === true) return 'job';
+    return project === '' ? 'server' : project === failure.project ? 'project' : undefined;
+  }
+  if (kind === 'node' && project === failure.project) return failure.failedNodes.includes(subject) ? 'node' : 'project';
+  if (project === '') return 'server';
+  return project === failure.project && kind === 'project' ? 'project' : undefined;
+}
+
+/** The kinds of changes that cause each class, and where they must be. */
+const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<ChangeKind, readonly Scope[]>>>>>> = {
+  access: { key: ['job', 'project'] },
+  target: { node: ['node'], member: ['server'] },
+  definition: { definition: ['job', 'child'], job: ['job', 'child'] },
+  inventory: { definition: ['job', 'child'], node: ['node', 'project'] },
+  system: { release: ['server'], member: ['server'], restart: ['server'] },
+  work: { definition: ['job', 'child'], run: ['job'] },
+};
+
+/** The sections of a definition that cause a class; all others cause it if a class has none. */
+const sections: Readonly<Partial<Record<FailureClass, RegExp>>> = {
+  inventory: /\bnodes\b/,
+  work: /\b(?:steps|options|error handlers|plugins)\b/,
+};
+
+function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs }: Failure): boolean {
+  const { kind, what } = change;
+  if (failureClass === undefined) return false;
+  if (failureClass === 'access' && kind === 'key' && scope === 'server') return keys === undefined;
+  if (causes[failureClass]?.[kind]?.includes(scope) !== true) return false;
+  if (kind === 'restart' && toLatest(change, startedAtMs) < startedAtMs - warmUpMs) return false;
+  return kind !== 'definition' || (sections[failureClass]?.test(what) ?? true);
+}
+
+/** A server that started longer ago has nothing to do with its start any more. */
+const warmUpMs = 30 * 60_000;
+
+function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number {
+  return (
+    Number(other.fits) - Number(one.fits) ||
+    scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
+    toWidth(one) - toWidth(other) ||
+    toLatest(other, startedAtMs) - toLatest(one, startedAtMs)
+  );
+}
+
+/** How inexactly a change is dated, in steps that matter. */
+function toWidth({ atMs, afterMs, beforeMs }: Change): number {
+  if (atMs !== undefined) return 0;
+  const minutes = (beforeMs - afterMs) / 60_000;
+  return minutes <= 2 ? 1 : minutes <= 60 ? 2 : 3;
+}
+
+function toLatest({ atMs, beforeMs }: Change, untilMs: number): number {
+  return Math.min(atMs ?? beforeMs, untilMs);
+}

@@ -1,0 +1,114 @@
+import type { FailureClass } from '../../domain/failure-class.ts';
+import type { Asking } from './asking.ts';
+import type { Change, ChangeKind } from './deciding/change.ts';
+import { areas as areaNames } from './deciding/kinds.ts';
+import { findSuspects, isBetween, type Suspect } from './deciding/suspects.ts';
+import type { KeptJournal } from './kept-journal.ts';
+
+/** A failed run of a job. */
+export type FailedRun = {
+  readonly project: string;
+  /** The group and name of the job. */
+  readonly job: string;
+  readonly startedAtMs: number;
+  readonly failedNodes: readonly string[];
+  readonly failureClass: FailureClass | undefined;
+  /** The start of the last success before it, if a page shows it. */
+  readonly successMs: number | undefined;
+};
+
+/** What changed between the last success of a job and its failure. */
+export type Explanation = {
+  /** The start of the last success; undefined if none is known. */
+  readonly successMs: number | undefined;
+  readonly suspects: readonly Suspect[];
+  /** What was watched all the time and did not change. */
+  readonly unchanged: readonly string[];
+  readonly notWatched: readonly NotWatched[];
+};
+
+export type NotWatched = { readonly what: string; readonly reason: string };
+
+type Known = Pick<KeptJournal, 'areas' | 'runs' | 'jobOf'> & {
+  readonly changes: readonly Change[];
+  readonly refusalOf: Asking['refusalOf'];
+  readonly toTime: (atMs: number) => string;
+};
+
+/** Lists the suspects of a failure, and says what else was looked at. */
+export function explainFailure(run: FailedRun, known: Known): Explanation {
+  const { project, job: path, startedAtMs, failedNodes } = run;
+  const job = `${project}/${path}`;
+  const { success } = known.runs.get(job) ?? {};
+  const keptMs = success !== undefined && success.startedAtMs < startedAtMs ? success.startedAtMs : undefined;
+  const successMs = run.successMs ?? keptMs;
+  const id = findId(known, project, path);
+  const definition = id === undefined ? undefined : known.areas.get(areaNames.definitionOf(id))?.things.get('');
+  const nodes = known.areas.get(areaNames.nodesOf(project))?.things;
+  const keysOfNodes = failedNodes.flatMap((node) => toList(nodes?.get(node)?.['.keys']));
+  const failure = {
+    ...run,
+    job,
+    successMs,
+    keys: definition && new Set([...toList(definition['.keys']), ...keysOfNodes]),
+    children: new Set(toList(definition?.['.children']).map((child) => toChildPath(child, project, known))),
+  };
+  const suspects = findSuspects(failure, known.changes);
+  if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
+  const watches = toWatches(project, id).map((watch) => judge(watch, known, { successMs, startedAtMs }));
+  const hasChanged = (kinds: readonly ChangeKind[]): boolean =>
+    suspects.some((suspect) => kinds.includes(suspect.kind) && isBetween(suspect, successMs, startedAtMs));
+  return {
+    successMs,
+    suspects,
+    unchanged: watches.flatMap(({ what, kinds, reason }) => (reason === undefined && !hasChanged(kinds) ? [what] : [])),
+    notWatched: watches.flatMap(({ what, reason }) => (reason === undefined ? [] : [{ what, reason }])),
+  };
+}
+
+function toList(text: string | undefined): readonly string[] {
+  return text === undefined || text === '' ? [] : text.split('\n');
+}
+
+/** The id of a job in the list of its project. */
+function findId({ areas }: Known, project: string, path: string): string | undefined {
+  for (const [id, fields] of areas.get(areaNames.jobsOf(project))?.things ?? []) if (fields['path'] === path) return id;
+  return undefined;
+}
+
+function toChildPath(child: string, project: string, { jobOf }: Known): string {
+  const job = jobOf(child);
+  return job === undefined ? `${project}/${child}` : `${job.project}/${job.path}`;
+}
+
+type Watch = { readonly what: string; readonly kinds: readonly ChangeKind[]; readonly area: string | undefined };
+
+function toWatches(project: string, id: string | undefined): readonly Watch[] {
+  return [
+    { what: 'its definition', kinds: ['definition'], area: id === undefined ? undefined : areaNames.definitionOf(id) },
+    { what: 'its name and switches', kinds: ['job', 'switch', 'owner'], area: areaNames.jobsOf(project) },
+    { what: 'keys', kinds: ['key'], area: areaNames.keysIn('') },
+    { what: 'nodes', kinds: ['node'], area: areaNames.nodesOf(project) },
+    { what: 'the project', kinds: ['project'], area: areaNames.projects },
+    { what: 'the server', kinds: ['release', 'restart', 'member', 'mode'], area: areaNames.server },
+  ];
+}
+
+type Span = { readonly successMs: number; readonly startedAtMs: number };
+
+function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, startedAtMs }: Span) {
+  const { area: name } = watch;
+  const area = name === undefined ? undefined : areas.get(name);
+  const refusal = name === undefined ? undefined : refusalOf(name);
+  const isEmpty = name === areaNames.keysIn('') && !hasKeys(areas);
+  if (area === undefined) return { ...watch, reason: refusal ?? 'not read yet' };
+  if (isEmpty) return { ...watch, reason: 'the server shows no keys to the token' };
+  if (area.sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(area.sinceMs)}` };
+  if (area.readMs < startedAtMs) return { ...watch, reason: refusal ?? `last read at ${toTime(area.readMs)}` };
+  return { ...watch, reason: undefined };
+}
+
+function hasKeys(areas: Known['areas']): boolean {
+  for (const [name, { things }] of areas) if (name.startsWith(areaNames.keysIn('')) && things.size > 0) return true;
+  return false;
+}

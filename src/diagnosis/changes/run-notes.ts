@@ -1,0 +1,104 @@
+import type { RunOrigin } from '../../api/endpoints/executions.ts';
+import { toJobPath } from '../../domain/job-path.ts';
+import type { CommitHook } from '../../executions/trace-port.ts';
+import type { Change } from './deciding/change.ts';
+import { type JobRuns, listRunDifferences, noteRun, type RunFacts } from './deciding/runs.ts';
+import { toRunDocument } from './documents.ts';
+
+type Finished = Parameters<CommitHook['keep']>[1][number];
+
+export type FirstFailure = { readonly job: string; readonly jobId: string | undefined; readonly failure: RunFacts };
+
+export type RunNotes = {
+  readonly commitHook: CommitHook;
+  /** Takes in how listed runs were started. */
+  readonly hear: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
+  /** Returns the differences of first failures from the last success, noted since the last call. */
+  readonly takeChanges: () => readonly Change[];
+};
+
+/** Compares the first failure of each job after a success with that success; `onFirst` is called after the commit. */
+export function createRunNotes(runs: Map<string, JobRuns>, onFirst: (first: FirstFailure) => void): RunNotes {
+  const origins = new Map<number, Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>>();
+  const pending = new WeakMap<readonly Finished[], readonly Step[]>();
+  let changes: Change[] = [];
+
+  function toFacts({ id, startedAtMs, type = '' }: Finished): RunFacts {
+    return { id, startedAtMs, trigger: type, ...origins.get(id) };
+  }
+
+  function plan(project: string, ended: readonly Finished[]): readonly Step[] {
+    const known = new Map<string, JobRuns>();
+    return ended
+      .toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+      .flatMap((run): readonly Step[] => {
+        const { name, group = '', id } = run.job ?? {};
+        if (name === undefined || run.lacksStart === true || isNoEnd.has(run.status)) return [];
+        const job = toJobPath({ project, group, name });
+        const before = known.get(job) ?? runs.get(job) ?? {};
+        const facts = toFacts(run);
+        const noted = noteRun(before, facts, run.status === 'succeeded');
+        if (noted.runs === before) return [];
+        known.set(job, noted.runs);
+        return [{ project, job, jobId: id, runs: noted.runs, first: noted.isFirst ? facts : undefined }];
+      });
+  }
+
+  function apply({ project, job, jobId, runs: noted, first }: Step): void {
+    if (runs.has(job) || runs.size < maxJobs) runs.set(job, noted);
+    const { success } = noted;
+    if (first === undefined || success === undefined) return;
+    const what = listRunDifferences(success, first);
+    const times = { afterMs: success.startedAtMs, beforeMs: first.startedAtMs, atMs: first.startedAtMs };
+    if (what.length > 0) changes.push({ kind: 'run', project, subject: job, what: what.join('; '), ...times });
+    onFirst({ job, jobId, failure: first });
+  }
+
+  return {
+    commitHook: {
+      keep: (project, ended) => {
+        const steps = plan(project, ended);
+        pending.set(ended, steps);
+        const last = new Map(steps.map((step) => [step.job, step.runs]));
+        return [...last].map(([job, noted]) => toRunDocument(job, noted));
+      },
+      kept: (_project, ended) => {
+        for (const step of pending.get(ended) ?? []) apply(step);
+      },
+    },
+    hear: (listed, hash) => {
+      for (const { id, arguments: given = '', user, memberUuid, nodes } of listed) {
+        origins.delete(id);
+        origins.set(id, {
+          arguments: hash(given),
+          ...(user === undefined ? {} : { user: hash(user) }),
+          ...(memberUuid === undefined ? {} : { memberUuid }),
+          ...(nodes.length === 0 ? {} : { nodes: nodes.toSorted().slice(0, maxNodes), nodeCount: nodes.length }),
+        });
+      }
+      for (const id of origins.keys()) {
+        if (origins.size <= maxOrigins) break;
+        origins.delete(id);
+      }
+    },
+    takeChanges: () => {
+      const taken = changes;
+      changes = [];
+      return taken;
+    },
+  };
+}
+
+type Step = {
+  readonly project: string;
+  readonly job: string;
+  readonly jobId: string | undefined;
+  readonly runs: JobRuns;
+  readonly first: RunFacts | undefined;
+};
+
+/** Aborted and missed runs are neither a success nor a failure. */
+const isNoEnd = new Set<Finished['status']>(['aborted', 'missed', 'running', 'queued', 'scheduled']);
+const maxJobs = 20_000;
+const maxNodes = 20;
+const maxOrigins = 5000;

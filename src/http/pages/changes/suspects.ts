@@ -1,0 +1,44 @@
+import type { Explanation } from '../../../diagnosis/changes/explain.ts';
+import { toTime } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/format.ts';
+import { toQuery } from '../execution/execution-filter.ts';
+import { type Html, html } from '../html.ts';
+import { renderWhen } from './changes-page.ts';
+
+type About = { readonly server: string; readonly failedMs: number; readonly root: string; readonly nowMs: number };
+
+/** Renders what changed between the last success of a job and its failure; nothing for other executions. */
+export function renderSuspects(explanation: Explanation | undefined, about: About): Html | undefined {
+  if (explanation === undefined) return undefined;
+  const { successMs, suspects, unchanged, notWatched } = explanation;
+  const { server, failedMs, root, nowMs } = about;
+  if (successMs === undefined)
+    return html`<section class="suspects">
+<h2>What changed</h2>
+<p>No earlier success of this job is known, so there is nothing to compare with.</p>
+</section>
+`;
+  const since = new Date(successMs).toISOString();
+  const until = new Date(failedMs).toISOString();
+  const title = suspects.length === 0 ? 'Nothing that can be seen' : toCount(suspects.length, 'change');
+  const rest = notWatched.map(({ what, reason }) => html`<li><bdi>${what}</bdi>: ${reason}</li>\n`);
+  return html`<section class="suspects">
+<h2>What changed</h2>
+<p>${title} between the start of the last success (${toTime(successMs, nowMs)}) and this failure (${toTime(failedMs, nowMs)})${
+    suspects.length === 0 ? '.' : ', likeliest first:'
+  }</p>
+${suspects.length === 0 ? undefined : renderList(explanation, nowMs)}${
+  unchanged.length === 0 ? undefined : html`<p class="note">Unchanged: ${unchanged.join(', ')}.</p>\n`
+}${rest.length === 0 ? undefined : html`<details><summary>${toCount(rest.length, 'thing')} not watched all the time</summary>\n<ul>${rest}</ul>\n</details>\n`}<p class="note"><a href="${root}changes${toQuery({ server, since, until })}">All changes of that time</a></p>
+</section>
+`;
+}
+
+function renderList({ suspects }: Explanation, nowMs: number): Html {
+  const items = suspects.map(({ kind, scope, subject, what, by, fits, ...times }) => {
+    const name = subject === '' ? 'the server' : subject;
+    const text = html`<bdi>${kind} ${name}</bdi>: <bdi>${what}</bdi>${by === undefined ? undefined : html` by <bdi>${by}</bdi>`}`;
+    return html`<li>${fits ? html`<strong>${text}</strong>` : text}, ${renderWhen(times, nowMs)} <span class="soft">(${scope}${fits ? ', fits the failure' : ''})</span></li>\n`;
+  });
+  return html`<ol>${items}</ol>\n`;
+}

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import { birthMs } from '../executions/scene.ts';
+import { createScene } from './scene.ts';
+
+let scene: ReturnType<typeof createScene> | undefined;
+afterEach(() => scene?.stop());
+
+const key = 'keys/team/pay/node.pem';
+const steps = [command('settle --password=hunter2', 1, 0, { key })];
+
+async function begin(...given: Parameters<typeof createScene>) {
+  const made = createScene(...given);
+  scene = made;
+  made.control.createProject('pay', ['db01', 'db02']);
+  made.control.writeKey(key, { user: 'admin' });
+  const options = { secret: 'canary-default' };
+  const id = made.control.createJob('pay', { name: 'settle', work: work(['db01'], steps), options });
+  await made.minutes(3);
+  return { ...made, id };
+}
+
+function minuteOf(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : (ms - birthMs) / 60_000;
+}
+
+describe('diagnosis/sources', () => {
+  it('records keys with the time and the user that the server gives', async () => {
+    const { control, minutes, changes, told } = await begin();
+    await minutes(2);
+    control.writeKey(key, { user: 'bob' });
+    await minutes(60);
+    control.deleteKey(key);
+    await minutes(62);
+    expect(told()).toEqual([`key ${key}: no longer listed (62, 121]`, `key ${key}: changed by bob (2, 62]`]);
+    expect(minuteOf(changes()[1]?.atMs)).toBe(5);
+  });
+
+  it('keeps users to itself unless they may be shown', async () => {
+    const { control, minutes, told, stored } = await begin({ settings: { namesUsers: false } });
+    control.writeKey(key, { user: 'bob' });
+    await minutes(61);
+    expect(told()).toEqual([`key ${key}: changed (2, 62]`]);
+    const sheets = (await stored()).filter(({ kind }) => kind === 'change-sheet');
+    expect(JSON.stringify(sheets)).not.toContain('bob');
+  });
+
+  it.each([40, 58])(
+    'names the changed sections of definitions, with API %d',
+    async (apiVersion) => {
+      const { control, minutes, told, id } = await begin({ apiVersion });
+      control.changeJob(id, { work: work(['db02'], steps, { timeoutMs: 60_000 }), description: 'other' });
+      await minutes(apiVersion < 56 ? 24 * 60 + 5 : 12);
+      expect(told().map((line) => line.split(' (')[0])).toEqual([
+        `definition pay/settle: nodes, limits changed${apiVersion < 56 ? '' : ' by admin'}`,
+      ]);
+    },
+    60_000,
+  );
+
+  it('reads the definition of a job at once when it fails after a success', async () => {
+    const { control, minutes, told, id } = await begin();
+    control.runJob(id);
+    await minutes(2);
+    control.changeJob(id, { work: work(['db01'], [command('false', 1, 1)]) });
+    control.runJob(id);
+    await minutes(2);
+    expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
+  });
+
+  it('does not take another release for a change of definitions', async () => {
+    const { minutes, told } = await begin();
+    await minutes(5);
+    expect(told()).toEqual([]);
+  });
+
+  it('records nodes and their lasting attributes', async () => {
+    const { control, minutes, told } = await begin();
+    control.changeProject('pay', {
+      nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto', 'ui:status:text': 'x' }]]),
+    });
+    await minutes(16);
+    expect(told().toSorted()).toEqual([
+      'node db01: hostname, tags, os changed (1, 16]',
+      'node db02: no longer listed (1, 16]',
+    ]);
+  });
+
+  it('believes that all nodes are gone only the second time', async () => {
+    const { control, minutes, told } = await begin();
+    control.changeProject('pay', { nodes: new Map() });
+    await minutes(16);
+    expect(told()).toEqual([]);
+    await minutes(15);
+    expect(told()).toHaveLength(2);
+  });
+
+  it('compares the first failure with the last success', async () => {
+    const { control, minutes, told, id } = await begin();
+    control.runJob(id, { user: 'amira' });
+    await minutes(2);
+    control.setConditions({ downNodes: ['db01'] });
+    control.runJob(id, { user: 'jonas', options: { secret: 'canary-other' } });
+    await minutes(2);
+    control.runJob(id, { user: 'lee' });
+    await minutes(2);
+    expect(told()).toEqual(['run pay/settle: arguments; user (3, 5]']);
+  });
+
+  it('stores no definition, no value of an option and no user of a run', async () => {
+    const { control, minutes, stored, id } = await begin();
+    control.runJob(id, { user: 'amira', options: { secret: 'canary-other' } });
+    await minutes(30);
+    const all = (await stored()).filter(({ kind }) => kind.startsWith('change-'));
+    expect(all.length).toBeGreaterThan(5);
+    expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|settle --/);
+  });
+
+  it('loses only what the token may not read', async () => {
+    const { control, minutes, told, id } = await begin({ token: 'blind' });
+    control.runJob(id);
+    await minutes(2);
+    control.changeJob(id, { work: work(['db01'], [command('false', 1, 1)]) });
+    control.runJob(id);
+    await minutes(2);
+    expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
+  });
+
+  it('sends few requests', async () => {
+    const { minutes, requests } = await begin();
+    const before = requests().length;
+    await minutes(60);
+    const own = requests()
+      .slice(before)
+      .filter(({ path }) => /\/storage\/|\/resources|\/job\/[^/]+$/.test(path));
+    expect(own.length).toBeLessThanOrEqual(4 + 4);
+  });
+});

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
+import { renderSuspects } from '../../src/http/pages/changes/suspects.ts';
+import { birthMs } from '../executions/scene.ts';
+import { toText } from '../http/page-text.ts';
+import { countSuspects } from './planted.ts';
+import { createScene } from './scene.ts';
+
+let scene: ReturnType<typeof createScene> | undefined;
+afterEach(() => scene?.stop());
+
+const key = 'keys/team/pay/node.pem';
+const minuteMs = 60_000;
+
+/** A job that succeeded at minute 70, and the time at which it next runs. */
+async function begin() {
+  const made = createScene();
+  scene = made;
+  made.control.createProject('pay', ['db01', 'db02']);
+  made.control.writeKey(key, { user: 'admin' });
+  const id = made.control.createJob('pay', {
+    name: 'settle',
+    work: work(['db01'], [command('settle', 1, 0, { key })]),
+  });
+  await made.minutes(70);
+  made.control.runJob(id);
+  await made.minutes(2);
+  return { ...made, id };
+}
+
+function failed(given: Partial<FailedRun> = {}): FailedRun {
+  return {
+    project: 'pay',
+    job: 'settle',
+    startedAtMs: birthMs + 80 * minuteMs,
+    successMs: birthMs + 70 * minuteMs,
+    failedNodes: ['db01'],
+    failureClass: 'access',
+    ...given,
+  };
+}
+
+function toLines(explanation: ReturnType<ReturnType<typeof createScene>['explain']>): readonly string[] {
+  const about = { server: 'prod', failedMs: birthMs + 80 * minuteMs, root: '', nowMs: birthMs + 90 * minuteMs };
+  return toText(`<main>${renderSuspects(explanation, about)?.text}</main>`).split('\n');
+}
+
+describe('diagnosis/suspects', () => {
+  it('names a planted cause first in nine of ten worlds, and nothing outside of the time in any', () => {
+    const worlds = 1000;
+    const { first, firstThree, fitsWithout, outside } = countSuspects(worlds);
+    expect(outside).toBe(0);
+    expect(first / worlds).toBeGreaterThanOrEqual(0.9);
+    expect(firstThree / worlds).toBeGreaterThanOrEqual(0.98);
+    expect(fitsWithout / worlds).toBeLessThanOrEqual(0.02);
+  });
+
+  it('names the key that the definition names first', async () => {
+    const { control, minutes, explain } = await begin();
+    await minutes(3);
+    control.writeKey('keys/other', { user: 'lee' });
+    control.writeKey(key, { user: 'bob', isWrong: true });
+    control.createJob('pay', { name: 'innocent' });
+    await minutes(60);
+    const { suspects } = explain(failed());
+    expect(suspects.map(({ subject, by, fits, scope }) => [subject, by, fits, scope])).toEqual([
+      [key, 'bob', true, 'job'],
+      ['keys/other', 'lee', false, 'server'],
+    ]);
+  });
+
+  it('names nothing that changed before the last success or after the failure', async () => {
+    const { control, minutes, explain } = await begin();
+    control.writeKey(key, { user: 'early' });
+    await minutes(10);
+    control.writeKey(key, { user: 'late' });
+    await minutes(60);
+    const times = { successMs: birthMs + 73 * minuteMs, startedAtMs: birthMs + 81 * minuteMs };
+    expect(explain(failed(times)).suspects).toEqual([]);
+  });
+
+  it('says what did not change, and what was not watched', async () => {
+    const { minutes, explain } = await begin();
+    await minutes(70);
+    expect(toLines(explain(failed()))).toEqual([
+      'What changed',
+      'Nothing that can be seen between the start of the last success (13:10 UTC) and this failure (13:20 UTC).',
+      'Unchanged: its name and switches, keys, nodes, the project, the server.',
+      '1 thing not watched all the time',
+      'its definition: last read at 12:01 UTC',
+      'All changes of that time',
+    ]);
+  });
+
+  it('says that a job never succeeded', async () => {
+    const { explain } = await begin();
+    expect(toLines(explain(failed({ job: 'other', successMs: undefined })))).toEqual([
+      'What changed',
+      'No earlier success of this job is known, so there is nothing to compare with.',
+    ]);
+  });
+});
