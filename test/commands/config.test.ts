@@ -67,6 +67,7 @@ describe('commands/config', () => {
       'executions',
       'schedule',
       'diagnosis',
+      'alerts',
       'traces',
       'metrics',
       'log',

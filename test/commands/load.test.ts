@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { type CliOptions, runHere } from './run-cli.ts';
 
 type Case = CliOptions & { readonly title: string; readonly args: readonly string[]; readonly stderr: string };
@@ -134,7 +135,7 @@ const cases: readonly Case[] = [
   inFlags(
     'an unknown command like no other',
     ['nonsense'],
-    '"nonsense": is not a command (commands: serve, demo, simulate, check, acl, config, metrics, traceparent, replay, why, quarantine, migrate, migrate-queries)\n',
+    `"nonsense": is not a command (commands: ${commandWords.map(({ name }) => name).join(', ')})\n`,
   ),
   inFlags('a word too many', ['serve', 'now'], '"now": is not expected after serve\n'),
   inFlags(
@@ -142,7 +143,11 @@ const cases: readonly Case[] = [
     ['serve', '--log.levle=debug'],
     '--log.levle: is not a known flag (did you mean --log.level?)\n',
   ),
-  inFlags('a flag of another command', ['serve', '--json'], '--json: belongs to check, replay, why, quarantine\n'),
+  inFlags(
+    'a flag of another command',
+    ['serve', '--json'],
+    `--json: belongs to ${commandFlags.find(({ name }) => name === 'json')?.commands?.join(', ')}\n`,
+  ),
   inFlags(
     'a secret as a flag, which it does not repeat',
     ['serve', '--token', 'hunter2'],
