@@ -73,7 +73,9 @@ export function readFaultTests(): ReadonlyMap<number, readonly string[]> {
 export function renderFaults(): string {
   const tests = readFaultTests();
   const rows = faults.map(([fault, outcome], index) => {
-    const links = (tests.get(index + 1) ?? []).map((file) => `[${basename(file, '.test.ts')}](../${file})`);
+    const links = (tests.get(index + 1) ?? []).map(
+      (file) => `[${basename(file, '.test.ts')}](${file.replace('test/', '')})`,
+    );
     return `| ${index + 1} | ${fault} | ${outcome} | ${links.join(' ')} |`;
   });
   return `${head}${rows.join('\n')}\n`;

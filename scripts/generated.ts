@@ -9,7 +9,7 @@ export function generated(): Readonly<Record<string, string>> {
   return {
     'docs/configuration.md': renderOptionReference(),
     'docs/metrics.md': renderMetricReference(),
-    'docs/faults.md': renderFaults(),
+    'test/faults.md': renderFaults(),
     ...Object.fromEntries(
       Object.entries(chartFiles()).map(([name, text]) => [`deploy/helm/automation-exporter/${name}`, text]),
     ),
