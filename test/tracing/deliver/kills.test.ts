@@ -2,12 +2,14 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
+import { isAll } from '../../support/all.ts';
 import { type Child, startChild } from '../../support/child.ts';
 import { makeMemoryFolder } from '../../support/memory-folder.ts';
 import { splitTraces } from './made-traces.ts';
 import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 
-const kills = 20;
+/** `TEST_ALL=true` plays more of them. */
+const kills = isAll ? 20 : 12;
 const executionsPerRun = 200;
 const executions = (kills + 1) * executionsPerRun;
 const poisoned = [37, 1234];
@@ -74,10 +76,10 @@ describe('tracing/sender across kills', () => {
     expect(missing).toEqual(poisoned);
     expect([...arrived].filter(([, bytes]) => bytes.size !== 1).map(([id]) => id)).toEqual([]);
     // It shows nothing unless all of it happened.
-    expect(killedAtWork).toBeGreaterThan(15);
-    expect(repeats).toBeGreaterThan(10);
+    expect(killedAtWork).toBeGreaterThan(0.75 * kills);
+    expect(repeats).toBeGreaterThan(0.5 * kills);
     for (const name of [...Object.keys(answers), 'poisoned']) {
-      expect([name, (happened[name] ?? 0) > 5]).toEqual([name, true]);
+      expect([name, (happened[name] ?? 0) > 0.25 * kills]).toEqual([name, true]);
     }
 
     const state = openSqliteState({ dir });
