@@ -11,7 +11,7 @@ import { createHttpServer } from '../src/http/server/server.ts';
 import { createExposition } from '../src/metrics/exposition.ts';
 import type { Row } from '../src/metrics/family.ts';
 import { createTurns } from '../src/metrics/forget.ts';
-import { contentTypes } from '../src/metrics/format.ts';
+import { contentTypes, type Format } from '../src/metrics/format.ts';
 import { renderSegments } from '../src/metrics/segment.ts';
 import { createSelf } from '../src/metrics/self.ts';
 import { createSnapshots } from '../src/metrics/snapshot.ts';
@@ -27,7 +27,9 @@ const scrapes = 2000;
  * costs.
  */
 export async function run() {
-  const ours = await measureScrapes();
+  const ours = await measureScrapes('openmetrics', scrapes);
+  const text = await measureScrapes('text', scrapes / 4);
+  const protobuf = await measureScrapes('protobuf', scrapes / 4);
   const theirs = await measurePromClient();
   const render = await measureRendering();
   const delay = await measurePublishing();
@@ -42,6 +44,12 @@ export async function run() {
       10,
       'ms',
     ),
+    {
+      what: `the same over protobuf and as text, p50 (${protobuf.p50Ms.toFixed(2)} : ${text.p50Ms.toFixed(2)} ms)`,
+      figure: `${(protobuf.p50Ms / text.p50Ms).toFixed(2)} times`,
+      mustReach: '<= 1.1 times',
+      reached: protobuf.p50Ms <= 1.1 * text.p50Ms,
+    },
     {
       what: `requests a second against prom-client (${(1000 / ours.meanMs).toFixed(0)} : ${(1000 / theirs.scrapeMs).toFixed(2)})`,
       figure: `${ratio.toFixed(0)} times`,
@@ -73,7 +81,8 @@ function row(what: string, value: number, limit: number, unit: string) {
   return { what, figure, mustReach: `< ${limit} ${unit}`, reached: value < limit };
 }
 
-async function measureScrapes() {
+async function measureScrapes(format: Format, count: number) {
+  const wanted = { format, gzip: true };
   const ticks = (): number => performance.now();
   const snapshots = createSnapshots(fakeClock({ ticks }));
   const { registry } = createSelf({ version: 'bench', nodeVersion: process.version });
@@ -91,7 +100,7 @@ async function measureScrapes() {
   }, 750);
   try {
     await scrapeAll(port, 200);
-    const took = await scrapeAll(port, scrapes);
+    const took = await scrapeAll(port, count);
     const meanMs = took.reduce((sum, ms) => sum + ms, 0) / took.length;
     return { meanMs, p50Ms: quantile(took, 0.5), p99Ms: quantile(took, 0.99), fixed };
   } finally {
@@ -99,8 +108,6 @@ async function measureScrapes() {
     await server.close();
   }
 }
-
-const wanted = { format: 'openmetrics', gzip: true } as const;
 
 /** The cost of HTTP by itself on this machine at this time. */
 async function scrapeFixed(body: Buffer) {

@@ -40,6 +40,8 @@ export type Release = {
   /** A conditional step has its steps below it; otherwise they stand in its place. */
   readonly nestsConditions: boolean;
   readonly fractionalDates: boolean;
+  /** Callers can ask what they may do. */
+  readonly authorizations: boolean;
   /** Its HTTP server refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
   /** As in the documents where real servers differ: step durations, workflow keys, token gates. */
@@ -103,6 +105,7 @@ function asReal([apiVersion, name]: Row): Release {
     cookieSpoilsToken: !from(6),
     failsUnknown: from(4, 16),
     nestsConditions: from(6),
+    authorizations: from(5, 9),
     fractionalDates: major === 6 && minor === 0,
     refusesOddPaths: from(6),
     asDocumented: false,

@@ -1,4 +1,5 @@
 import type { Answerer } from '../answers/answer.ts';
+import { authorizations } from '../answers/authorizations.ts';
 import { abortExecution, oneExecution } from '../answers/executions/execution.ts';
 import { projectExecutions, runningExecutions } from '../answers/executions/execution-lists.ts';
 import { executionOutput, outputWithState } from '../answers/executions/execution-output.ts';
@@ -63,6 +64,10 @@ export const endpoints: readonly Endpoint[] = [
   get('storage/keys/*path', 11, keyStorage),
   get('tokens', 11, tokenList, { realSince: sinceOfTokens }),
   get('tokens/:user', 11, tokenList, { realSince: sinceOfTokens }),
+  get('authorizations/application/:kind', 14, authorizations),
+  get('authorizations/application/:type/:project', 14, authorizations),
+  get('authorizations/project/:project/:kind', 14, authorizations),
+  get('authorizations/project/:project/:type/:id', 14, authorizations),
   get('user/list', 27, userList, { realSince: () => 21 }),
   get('user/info', 21, userInfo),
   get('user/info/:user', 21, userInfo),

@@ -1,4 +1,4 @@
-import { type Purpose, toLeastPolicy } from '../api/access-policy.ts';
+import { type LeastPolicy, type Purpose, toLeastPolicy } from '../api/access-policy.ts';
 import { execution } from '../api/endpoints/execution.ts';
 import { executionOutput } from '../api/endpoints/execution-output.ts';
 import { executionState } from '../api/endpoints/execution-state.ts';
@@ -43,12 +43,19 @@ const anyServer: Watched = {
   },
 };
 
-function render({ name, url, dialect, projects }: Watched, config: Config): string {
-  const pattern = toPattern(projects.include.sources);
-  const { text, left } = toLeastPolicy(listPurposes(config), {
+/** Returns the minimal policy for everything that is enabled on a server. */
+export function toServerPolicy(
+  { dialect, projects }: Pick<Watched, 'dialect' | 'projects'>,
+  config: Config,
+): LeastPolicy {
+  return toLeastPolicy(listPurposes(config), {
     dialect: dialect === 'service' ? 'service' : 'rundeck',
-    projects: pattern,
+    projects: toPattern(projects.include.sources),
   });
+}
+
+function render({ name, url, dialect, projects }: Watched, config: Config): string {
+  const { text, left } = toServerPolicy({ dialect, projects }, config);
   const comments = [
     `The minimal rights of automation-exporter on the server ${name}${url === '' ? '' : ` (${url})`},`,
     'with what is enabled in this configuration. It only allows reading: no change, run or deletion.',
@@ -65,7 +72,7 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
 }
 
 /** Lists everything that is enabled, by its name in the configuration. */
-function listPurposes({ collectors: settings, traces }: Config): readonly Purpose[] {
+export function listPurposes({ collectors: settings, traces }: Config): readonly Purpose[] {
   const enabled = collectors.filter(({ name }) => settings[name]?.enabled);
   return [
     { name: 'start', reads: [systemInfo] },

@@ -1,13 +1,16 @@
 import type { Api } from '../api/client.ts';
+import { projects } from '../api/endpoints/projects.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
 import { ApiError } from '../api/errors.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
+import { listPurposes, toServerPolicy } from './acl.ts';
 import { askOnce, isOpenToAll } from './ask-once.ts';
 import { type LiveReport, probeLive } from './check/live.ts';
 import { isFine, probeServer, type ServerReport } from './check/probe.ts';
 import { toProbes } from './check/probes.ts';
+import { readRights } from './check/rights.ts';
 import { renderSupportReport } from './check/support-report.ts';
 import { type CommandContext, exitCodes, type Progress } from './command.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
@@ -105,10 +108,25 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
       return one.ask(api);
     },
   }));
-  const report = await askOnce(server, (api) => probeServer(server, api, probes));
+  const report = await askOnce(server, async (api) => {
+    const found = await probeServer(server, api, probes);
+    return found.credentials === 'accepted' ? { ...found, ...(await proveRights(server, api, config)) } : found;
+  });
   const remedy = report.credentials === 'refused' ? await findOtherDialect(server) : undefined;
   return remedy === undefined ? report : { ...report, remedy };
 }
+
+/** Returns the rights of the token, and the policy that would do if it has more. */
+async function proveRights(server: ServerConfig, api: Api, config: Config): Promise<Partial<ServerReport>> {
+  const listed = await api.get(projects).catch(() => []);
+  const names = listed.map(({ name }) => name).filter(server.projects.isWanted);
+  const proved = await readRights(api, listPurposes(config), names.slice(0, maxAskedProjects));
+  const isMore = proved !== undefined && proved.excess.length > 0;
+  return { ...proved, ...(isMore ? { leastPolicy: toServerPolicy(server, config).text } : {}) };
+}
+
+/** Rights are given by patterns. */
+const maxAskedProjects = 3;
 
 /** Each dialect has its own header for tokens: the right token in the wrong header is refused. */
 async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {
@@ -159,19 +177,22 @@ function renderReport(report: ServerReport, shown: Set<string>): string {
     if (needs !== undefined)
       lines.push(toLine('', `needs ${needs}, or switch the collector off: ${toSwitches(endpoint)}`));
   }
-  if (report.missingPolicy !== undefined && !shown.has(report.missingPolicy)) {
-    shown.add(report.missingPolicy);
-    lines.push('', '  This access policy allows what is denied or hidden:', '');
-    lines.push(
-      ...report.missingPolicy
-        .trimEnd()
-        .split('\n')
-        .map((line) => `    ${line}`),
-      '',
-    );
-  }
+  for (const { collector, may, missing } of report.rights ?? [])
+    if (!may) lines.push(toLine('rights', `${collector} may not: ${missing.join(', ')}`));
+  if (report.rights?.every(({ may }) => may) === true)
+    lines.push(toLine('rights', 'everything that is enabled may read'));
+  lines.push(...toPolicyLines('This access policy allows what is denied or hidden:', report.missingPolicy, shown));
+  const more = `warning: the token may do more than an exporter needs: ${report.excess?.join(', ')}.`;
+  lines.push(...toPolicyLines(`${more} Give it less:`, report.leastPolicy, shown));
   lines.push(toClosing(report));
   return `${lines.join('\n')}\n`;
+}
+
+function toPolicyLines(title: string, policy: string | undefined, shown: Set<string>): string[] {
+  if (policy === undefined || shown.has(policy)) return [];
+  shown.add(policy);
+  const lines = policy.trimEnd().split('\n');
+  return ['', `  ${title}`, '', ...lines.map((line) => `    ${line}`), ''];
 }
 
 function toName({ server, member }: ServerReport): string {

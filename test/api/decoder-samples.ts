@@ -1,5 +1,6 @@
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
+import { systemRights } from '../../src/api/endpoints/authorizations.ts';
 import { execution } from '../../src/api/endpoints/execution.ts';
 import { executionOutput } from '../../src/api/endpoints/execution-output.ts';
 import { executionState } from '../../src/api/endpoints/execution-state.ts';
@@ -18,6 +19,10 @@ export const samples: readonly (readonly [Endpoint<unknown>, string])[] = [
     '{"system":{"timestamp":{"epoch":1716200000000,"unit":"ms"},"rundeck":{"version":"5.3.0","apiversion":"47"},"executions":{"active":true,"executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"6"},"jvm":{"name":"J"},"stats":{"uptime":{"since":{"epoch":1716100000000}},"cpu":{"loadAverage":{"unit":"percent","average":0.5},"processors":4},"memory":{"unit":"byte","max":3,"free":1,"total":2},"scheduler":{"running":0,"threadPoolSize":10},"threads":{"active":30}}}}',
   ],
   [executionMode, '{"executionMode":"active"}'],
+  [
+    systemRights,
+    '{"authorizationContext":{"type":"application"},"resource":{"kind":"system"},"actionAuthorizations":[{"actionName":"read","isAuthorized":true},{"actionName":"admin","isAuthorized":false}]}',
+  ],
   [healthcheck, '{"dataSource.connection.time":{"healthy":true,"message":"ok"},"quartz":{"healthy":false}}'],
   [logStorage, '{"enabled":true,"pluginName":"s3","succeededCount":1,"failedCount":"2","queuedCount":null}'],
   [

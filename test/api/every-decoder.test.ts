@@ -71,6 +71,10 @@ describe('api/every-decoder', () => {
     expect(since.toSorted()).toEqual([
       'acl-policies 14',
       'app-metrics 25',
+      'authorizations-job 14',
+      'authorizations-of-project 14',
+      'authorizations-project 14',
+      'authorizations-system 14',
       'cluster-member-jobs 17',
       'cluster-own-jobs 17',
       'execution 14',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
-import { strangerPolicy } from '../../simulator/world/access.ts';
+import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
 import { type CliRun, runCli, runHere } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
@@ -556,6 +556,43 @@ prod: not well: running-executions, project-executions
       ['prod', 'b'],
     ]);
   }, 40_000);
+
+  it('proves the rights of the token where the server answers for them', async () => {
+    const simulator = await start({ apiVersion: 58 });
+    const { control, url } = simulator;
+    control.createJob('pay', { name: 'settle' });
+    control.addToken({ token: 'reader', policy: readerPolicy });
+    control.addToken({ token: 'half', policy: { ...readerPolicy, systemRead: false, events: [] } });
+    control.addToken({ token: 'runner', policy: { ...readerPolicy, run: true } });
+
+    const reader = await check({ url, token: 'reader' });
+    expect(toRows(reader.stdout)).toContain('rights: everything that is enabled may read');
+    expect(reader.stdout).not.toContain('warning');
+
+    const half = await check({ url, token: 'half' });
+    expect(toRows(half.stdout)).toContain('rights: executions may not: event read in pay');
+    expect(toRows(half.stdout)).toContain('rights: system-info may not: system read');
+
+    const runner = await check({ url, token: 'runner' });
+    expect(runner.code).toBe(0);
+    expect(runner.stdout).toContain(
+      '  warning: the token may do more than an exporter needs: job run, job kill. Give it less:\n\n    description: ',
+    );
+    const { code, stdout } = await check({ url, token: simulator.token }, '--json');
+    // The cast is true as far as it is looked at here.
+    const [report] = JSON.parse(stdout) as {
+      rights: { collector: string; may: boolean; missing: string[] }[];
+      excess: string[];
+    }[];
+    expect(code).toBe(0);
+    expect(report?.rights).toContainEqual({ collector: 'executions', may: true, missing: [] });
+    expect(report?.excess).toEqual(expect.arrayContaining(['job delete', 'system admin', 'project configure']));
+  });
+
+  it('has nothing to say about rights before 5.9', async () => {
+    const { stdout } = await check(await start(), '--json');
+    expect(JSON.parse(stdout)).toEqual([expect.not.objectContaining({ rights: expect.anything() as unknown })]);
+  });
 
   it('prints a policy that all members lack once', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
 import { isAuthenticatedAnswer, toVerdict } from '../../api/verdict.ts';
+import type { CollectorRight } from './rights.ts';
 
 /** One line of the report: one request, or one for each of a few projects. */
 export type Probe = {
@@ -52,6 +53,11 @@ export type ServerReport = {
   readonly remedy?: string;
   /** The access policy that allows what is denied or hidden. */
   readonly missingPolicy?: string;
+  /** What the server says that the token may do; absent before 5.9. */
+  readonly rights?: readonly CollectorRight[];
+  readonly excess?: readonly string[];
+  /** The access policy that allows nothing more than what is needed, if the token may do more. */
+  readonly leastPolicy?: string;
 };
 
 /** Sends one request at a time: a check must not load the server. */
