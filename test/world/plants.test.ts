@@ -46,7 +46,7 @@ describe('world/plants', () => {
     300_000,
   );
 
-  const chosen = pickPart(plants, 4);
+  const chosen = pickPart(plants, 6);
 
   it.each(chosen)(
     'finds: $name',
