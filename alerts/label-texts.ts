@@ -54,6 +54,7 @@ export const pageOf = {
   failures:
     '/executions?result=failures&server={{ $labels.server | urlquery }}{{ with $labels.project }}&project={{ . | urlquery }}{{ end }}',
   schedule: `/schedule/${inPath('$labels.server')}`,
+  tonight: '/tonight?server={{ $labels.server | urlquery }}',
   switchedOff: '/jobs?state=off&server={{ $labels.server | urlquery }}',
   job: `{{ if match "^(__.*__)?$" $labels.job_name }}/executions?server={{ $labels.server | urlquery }}&project={{ $labels.project | urlquery }}{{ else }}/jobs/${jobPath}{{ end }}`,
 } as const;

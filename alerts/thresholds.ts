@@ -80,6 +80,8 @@ export interface Thresholds {
   readonly scheduleLateSeconds: number;
   readonly scheduleLateFor: string;
   readonly scheduleSaturationFor: string;
+  readonly runsAtRiskFor: string;
+  readonly runsAtRiskSoonSeconds: number;
   readonly jobDisabledSeconds: number;
   readonly jobDisabledFor: string;
   /** A lag that rotation by itself does not cause; alerts on finished executions are silent beyond it. */
@@ -189,6 +191,9 @@ export const defaultThresholds: Thresholds = {
   scheduleLateSeconds: lateMs / 1000,
   scheduleLateFor: '10m',
   scheduleSaturationFor: '15m',
+  // Most trouble has an alert of its own, which fires at once: this one is about trouble that nobody mends.
+  runsAtRiskFor: '1h',
+  runsAtRiskSoonSeconds: scheduleLimits.soonMs / 1000,
   jobDisabledSeconds: scheduleLimits.offMs / 1000,
   jobDisabledFor: '15m',
   // Twice the longest that an idle project waits for its turn.

@@ -12,6 +12,8 @@ export function scheduleAlerts(limits: Thresholds): Alert[] {
     ownerGone(limits),
     late(limits),
     willSaturate(limits),
+    atRisk(limits),
+    criticalAtRisk(limits),
     disabledTooLong(limits),
   ];
 }
@@ -99,6 +101,38 @@ function willSaturate(limits: Thresholds): Alert {
     dashboard: dashboardOf.schedule,
     page: pageOf.schedule,
     needs: ['schedule'],
+  };
+}
+
+function atRisk(limits: Thresholds): Alert {
+  const { newest, unlessBehind, unlessDown } = createExpressions(limits);
+  return {
+    alert: 'AutomationRunsAtRisk',
+    expr: `${newest('automation_schedule_at_risk_runs{horizon="12h"}')} > 0\n${unlessDown}\n${unlessBehind}`,
+    for: limits.runsAtRiskFor,
+    severity: 'warning',
+    summary: 'Known trouble awaits coming runs on {{ $labels.server }}: {{ $labels.reason }}',
+    description:
+      'Known trouble awaits {{ $value }} runs that are expected on {{ $labels.server }} within 12 hours; the reason is {{ $labels.reason }}.',
+    dashboard: dashboardOf.schedule,
+    page: pageOf.tonight,
+    needs: ['schedule'],
+  };
+}
+
+function criticalAtRisk(limits: Thresholds): Alert {
+  const { newest, unlessBehind, unlessDown } = createExpressions(limits);
+  const nextRun = newest('automation_job_next_run_timestamp_seconds', 'min');
+  const ofSoon = `and on (job, server, project, job_group, job_name)\n  ${nextRun} - time() < ${limits.runsAtRiskSoonSeconds}`;
+  const next = `${newest('automation_job_next_run_at_risk')}${ofCritical('and', limits)}\n${ofSoon}`;
+  return {
+    ...atRisk(limits),
+    alert: 'AutomationRunsAtRiskCritical',
+    expr: `count without (project, job_group, job_name) (${next}) > 0\n${unlessDown}\n${unlessBehind}`,
+    for: '0s',
+    severity: 'critical',
+    summary: 'Known trouble awaits critical runs on {{ $labels.server }}: {{ $labels.reason }}',
+    description: `Known trouble awaits the next run of {{ $value }} critical jobs on {{ $labels.server }} within ${limits.runsAtRiskSoonSeconds / 3600} hours; the reason is {{ $labels.reason }}.`,
   };
 }
 

@@ -63,6 +63,38 @@ export function aheadRow(): QuestionRow {
         sortBy: 'Off for',
       }),
       timeSeries({
+        id: 655,
+        title: 'Runs at risk',
+        description: 'Expected runs of the next twelve hours that known trouble awaits, by reason.',
+        emptyReason: 'Empty until executions and schedules were read.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        queries: [
+          {
+            expr: 'max by (server, reason) (automation_schedule_at_risk_runs{server=~"$server",horizon="12h"})',
+            legend: '{{server}} {{reason}}',
+          },
+        ],
+      }),
+      joinedTable({
+        id: 656,
+        title: 'Next runs at risk',
+        description: 'Jobs whose next run known trouble awaits, the next twenty.',
+        emptyReason: 'Empty while no trouble awaits the next runs.',
+        unit: 's',
+        width: 12,
+        height: 8,
+        labels: { server: 'Server', project: 'Project', job_group: 'Group', job_name: 'Job', reason: 'Reason' },
+        values: [
+          {
+            heading: 'Starts in',
+            expr: 'clamp_min(bottomk(20, max by (server, project, job_group, job_name, reason) (automation_job_next_run_at_risk{server=~"$server"}) * on (server, project, job_group, job_name) group_left () min by (server, project, job_group, job_name) (automation_job_next_run_timestamp_seconds{server=~"$server"}) - time()), 0)',
+          },
+        ],
+        sortBy: 'Starts in',
+      }),
+      timeSeries({
         id: 654,
         title: 'Time until more runs than threads are expected',
         description:

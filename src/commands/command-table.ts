@@ -107,6 +107,14 @@ export const commandWords: readonly CommandRow[] = [
     load: async () => (await import('./window.ts')).window,
   },
   {
+    name: 'skipped',
+    help: 'Print the scheduled runs that did not happen, from the running daemon: 0 later runs made all good, 1 some are left to run by hand, 2 unknown.',
+    usage: 'SERVER',
+    examples: ['skipped prod --since=12h', 'skipped prod --since=2026-11-22T18:00:00Z --json'],
+    positionals: 1,
+    load: async () => (await import('./skipped.ts')).skipped,
+  },
+  {
     name: 'quarantine',
     help: 'List, retry or drop quarantined traces through the running daemon.',
     usage: 'list|retry|drop [SERVER/ID...]',
@@ -138,7 +146,11 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print the help, or that of the command in front of it.' },
   { name: 'help-all', help: 'Print every option.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'why', 'tonight', 'window', 'quarantine'] },
+  {
+    name: 'json',
+    help: 'Print JSON.',
+    commands: ['check', 'replay', 'why', 'tonight', 'window', 'skipped', 'quarantine'],
+  },
   {
     name: 'live',
     help: 'Also send a test trace, write to the state directory, compare clocks, and show when tokens expire.',
@@ -194,12 +206,24 @@ export const commandFlags: readonly CommandFlag[] = [
     commands: ['window'],
   },
   { name: 'count', placeholder: 'N', help: 'Number of windows; 3 by default.', commands: ['window'] },
+  {
+    name: 'since',
+    placeholder: 'TIME',
+    help: 'Begin of the interval: a time, or how long ago; 12h by default.',
+    commands: ['skipped'],
+  },
+  {
+    name: 'until',
+    placeholder: 'TIME',
+    help: 'End of the interval: a time, or how long ago; now by default.',
+    commands: ['skipped'],
+  },
   { name: 'overwrite', help: 'Replace what the target has of the same servers.', commands: ['migrate'] },
   { name: 'all', help: 'Apply to all quarantined traces.', commands: ['quarantine'] },
   {
     name: 'url',
     placeholder: 'URL',
     help: 'URL of the daemon, if different from the configuration.',
-    commands: ['why', 'tonight', 'window', 'quarantine'],
+    commands: ['why', 'tonight', 'window', 'skipped', 'quarantine'],
   },
 ];

@@ -8,8 +8,10 @@ import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
+import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
 import type { WindowWish } from '../expected-runs/risks/find-windows.ts';
 import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts';
+import type { SkippedWish } from '../http/pages/tonight/skipped-page.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
@@ -25,6 +27,7 @@ import { type Silence, toCommonState, toServerState, toSilence, toSilenceText } 
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection } from './connect.ts';
 import { listExposures } from './exposure.ts';
+import { toSkippedWish } from './pages/skipped-wish.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
 import { toExecutionSettings, toExpectedRunsSettings } from './server-settings.ts';
 import { connectTargets, joinEars, type Targets, toKey, type WatchOptions } from './server-targets.ts';
@@ -64,9 +67,11 @@ export type WatchedServer = {
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** The runs of the next hours that known trouble awaits; undefined if the collector is off. */
-  readonly risks: (hours: number, pause: Pause) => ReturnType<ExpectedRuns['risks']> | undefined;
+  readonly risks: (hours: number, pause: Pause) => ReturnType<ExpectedRuns['outlook']['risks']> | undefined;
+  /** The scheduled runs of an interval that did not happen; undefined if the collector is off. */
+  readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
   /** The times at which the server can best be restarted; undefined if the collector is off. */
-  readonly windows: (wish: WindowWish, pause: Pause) => ReturnType<ExpectedRuns['windows']> | undefined;
+  readonly windows: (wish: WindowWish, pause: Pause) => ReturnType<ExpectedRuns['outlook']['windows']> | undefined;
   /** A running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
@@ -141,8 +146,9 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     schedule: (pause) => expected?.schedule(pause),
     changes,
     explain,
-    windows: (wish, pause) => expected?.windows(wish, pause),
-    risks: (hours, pause) => expected?.risks(hours, pause),
+    skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
+    windows: (wish, pause) => expected?.outlook.windows(wish, pause),
+    risks: (hours, pause) => expected?.outlook.risks(hours, pause),
     job: (path) => toJob(name, path, { ...options, executions, expected, executionSettings, ended: ended(), explain }),
     troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
@@ -237,7 +243,8 @@ function findTroubles(
       : findScheduleTroubles({
           jobs: [...expected.jobs().values()],
           hours: expected.hours(),
-          exceededMs: expected.exceededMs(),
+          exceededMs: expected.outlook.exceededMs(),
+          risks: expected.outlook.lastRisks(),
           setBack: expected.setBack(),
           isCritical: isCriticalJob,
           marginMs,

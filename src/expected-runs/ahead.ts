@@ -14,6 +14,7 @@ import { isOff, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
 import { findRisks, type RisksAhead } from './risks/find-risks.ts';
+import { findSkipped, type Skipped, type SkippedInput } from './risks/find-skipped.ts';
 import {
   type ExpectedJob,
   findWindows,
@@ -44,14 +45,26 @@ function lookAhead({ jobs, port, notes }: AheadOptions, pause: Pause): Promise<P
 
 type RisksOptions = AheadOptions & {
   readonly jobs: Pick<ExpectedJobs, 'nodes'>;
-  readonly port: Pick<ExecutionsPort, 'factsOf'>;
+  readonly port: Pick<ExecutionsPort, 'factsOf' | 'progress'>;
   readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
 };
+
+/** The runs at risk by the horizon that labels have. */
+export type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
 
 /** The last plan, and what is computed from it for pages. */
 export function createOutlook(options: RisksOptions) {
   let ahead: (PlannedAhead & { readonly atMs: number; readonly threads: number | undefined }) | undefined;
+  let risks: RisksShown | undefined;
   return {
+    /** Finds the runs at risk for the series and problems; undefined before executions were read. */
+    judge: async (pause: Pause): Promise<RisksShown | undefined> => {
+      if (options.port.progress() === undefined) return undefined;
+      const look = (hours: number) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause);
+      risks = { '1h': await look(1), '12h': await look(12) };
+      return risks;
+    },
+    lastRisks: () => risks?.['12h'],
     plan: async (pause: Pause): Promise<PlannedAhead> => {
       const { notes } = options;
       const atMs = notes.serverNowMs();
@@ -62,9 +75,13 @@ export function createOutlook(options: RisksOptions) {
     ahead: () => ahead,
     exceededMs: () => ahead?.day.exceededMs,
     risks: (hours: number, pause: Pause) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause),
+    skipped: (wish: Pick<SkippedInput, 'sinceMs' | 'untilMs' | 'successes'>, pause: Pause) =>
+      lookForSkipped(options, wish, pause),
     windows: (wish: WindowWish, pause: Pause) => lookForWindows(options, wish, pause),
   };
 }
+
+export type Outlook = ReturnType<typeof createOutlook>;
 
 /** Finds the runs of the next hours that known trouble awaits; crowds are from the last plan. */
 function lookForRisks(
@@ -84,6 +101,7 @@ function lookForRisks(
       nodes: jobs.nodes,
       running: toSeenRuns(port.running()),
       crowds,
+      areThreadsKnown: notes.threads() !== undefined,
       isCritical: settings.isCriticalJob,
     },
     pause,
@@ -104,6 +122,15 @@ export type WindowsAhead = {
   readonly untimed: number;
   readonly unmeasured: number;
 };
+
+/** Finds the scheduled runs of an interval that did not happen. */
+function lookForSkipped(
+  { jobs, settings }: RisksOptions,
+  wish: Pick<SkippedInput, 'sinceMs' | 'untilMs' | 'successes'>,
+  pause: Pause,
+): Promise<Skipped> {
+  return findSkipped({ ...wish, jobs: jobs.all.values(), isCritical: settings.isCriticalJob }, pause);
+}
 
 /** Finds the times at which a server can best be restarted. */
 async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pause): Promise<WindowsAhead> {

@@ -1,5 +1,6 @@
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
+import type { Misses } from './deciding/misses.ts';
 import type { Sources } from './deciding/sources.ts';
 import { type Tally, toTallyKey } from './deciding/tally.ts';
 import type { Timeline } from './deciding/timeline.ts';
@@ -37,9 +38,12 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
 }
 
 export function toJobDocument(job: WatchedJob): LedgerDocument {
-  const { timetable } = job;
-  const packed =
-    timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs: packTimes(timetable.timesMs) } };
+  const { timetable, misses } = job;
+  const packed: PackedJob = {
+    ...job,
+    timetable: timetable && { ...timetable, timesMs: packTimes(timetable.timesMs) },
+    misses: misses?.map((each) => ({ ...each, timesMs: packTimes(each.timesMs) })),
+  };
   return { kind: 'expected-job', key: job.id, body: JSON.stringify(packed) };
 }
 
@@ -71,9 +75,12 @@ export function toNotedDocument(throughMs: number): LedgerDocument {
   return { kind: 'expected-noted', key: '', body: JSON.stringify(throughMs) };
 }
 
-type PackedJob = Omit<WatchedJob, 'timetable'> & {
-  readonly timetable?: Omit<NonNullable<WatchedJob['timetable']>, 'timesMs'> & { readonly timesMs: PackedTimes };
+type PackedJob = Omit<WatchedJob, 'timetable' | 'misses'> & {
+  readonly timetable?: Packed<NonNullable<WatchedJob['timetable']>> | undefined;
+  readonly misses?: readonly Packed<Misses>[] | undefined;
 };
+
+type Packed<Times extends { readonly timesMs: unknown }> = Omit<Times, 'timesMs'> & { readonly timesMs: PackedTimes };
 
 /** The first time, then distances, each with its number of repetitions. */
 type PackedTimes = readonly number[];
@@ -103,10 +110,12 @@ function unpackTimes(packed: PackedTimes): number[] {
   return times;
 }
 
-function unpackJob({ timetable, ...job }: PackedJob): WatchedJob {
-  return timetable === undefined
-    ? job
-    : { ...job, timetable: { ...timetable, timesMs: unpackTimes(timetable.timesMs) } };
+function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
+  return {
+    ...job,
+    ...(timetable && { timetable: { ...timetable, timesMs: unpackTimes(timetable.timesMs) } }),
+    ...(misses && { misses: misses.map((each) => ({ ...each, timesMs: unpackTimes(each.timesMs) })) }),
+  };
 }
 
 /** The document kinds of the schedule watch; a server may have many others, and long ones. */

@@ -8,7 +8,7 @@ import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import { createNewSeriesHold } from '../metrics/new-series.ts';
 import type { Ledger } from '../state/ledger.ts';
-import { createOutlook, type WindowsAhead } from './ahead.ts';
+import { createOutlook, type Outlook } from './ahead.ts';
 import { askDoubts } from './ask-doubts.ts';
 import { type Asking, createAsking } from './ask-jobs.ts';
 import { type Blocker, findSetBack } from './deciding/blockers.ts';
@@ -22,11 +22,9 @@ import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
 import { toNote } from './note.ts';
-import type { RisksAhead } from './risks/find-risks.ts';
-import type { WindowWish } from './risks/find-windows.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
-import { listHeld, toScheduleRows } from './showing/rows.ts';
+import { listHeld, toRiskRows, toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
 import { type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
@@ -65,13 +63,10 @@ export type ExpectedRuns = {
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last and the next hours of all jobs. */
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
-  /** The runs of the next hours that known trouble awaits. */
-  readonly risks: (hours: number, pause: Pause) => Promise<RisksAhead>;
-  /** The times at which the server can best be restarted. */
-  readonly windows: (wish: WindowWish, pause: Pause) => Promise<WindowsAhead>;
-  /** The decisions of the last hours, and when more runs are expected than there are threads. */
+  /** What the timetables and the trouble that is known let expect. */
+  readonly outlook: Omit<Outlook, 'plan' | 'judge'>;
+  /** The decisions of the last hours. */
   readonly hours: () => readonly HourOfTimes[];
-  readonly exceededMs: () => number | undefined;
   /** Whether its clock was set back, so that its scheduler may start nothing now. */
   readonly setBack: () => readonly Blocker[];
   readonly serverNowMs: () => number;
@@ -99,6 +94,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
     const { hour, day } = await outlook.plan(createPause(clock));
+    const risks = await outlook.judge(createPause(clock));
     const rows = toScheduleRows({
       jobs: jobs.all.values(),
       tallies: jobs.tallies.values(),
@@ -109,7 +105,10 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       day,
     });
     const awakeTicks = clock.awakeTicks();
-    const series = await publish(rows, Math.max(3 * everyMs, minValidMs));
+    const series = await publish(
+      [...rows, ...(risks === undefined ? [] : toRiskRows(risks, '12h'))],
+      Math.max(3 * everyMs, minValidMs),
+    );
     hold.noteShown(listHeld({ jobs: jobs.all.values(), tallies: jobs.tallies.values(), omits }), awakeTicks);
     return series;
   }
@@ -147,10 +146,8 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead: outlook.ahead() };
       return toServerSchedule({ server, jobs: jobs.all.values(), ...read }, pause);
     },
-    windows: outlook.windows,
-    risks: outlook.risks,
+    outlook,
     hours: jobs.hours,
-    exceededMs: outlook.exceededMs,
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),

@@ -34,6 +34,8 @@ export const scheduleLimits = {
   windowMs: 30 * minute,
   lateRatio: 0.05,
   offMs: 7 * 24 * hour,
+  /** When a critical run at risk is urgent. */
+  soonMs: 2 * hour,
   objective: 0.99,
   burnTimes: 10,
   burns: [

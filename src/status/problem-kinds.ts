@@ -1,5 +1,14 @@
 /** The page that shows a cause, or the section of the front page. */
-export type Place = 'server' | 'rights' | 'config' | 'traces' | 'schedule' | 'failures' | 'failed jobs' | 'off jobs';
+export type Place =
+  | 'server'
+  | 'rights'
+  | 'config'
+  | 'traces'
+  | 'schedule'
+  | 'tonight'
+  | 'failures'
+  | 'failed jobs'
+  | 'off jobs';
 
 type Kind = {
   /** The alerts that fire for it; the first has the most helpful runbook. */
@@ -19,6 +28,7 @@ export const kindsOfProblems = {
   saturated: { alerts: ['AutomationSchedulerSaturated'], page: 'server' },
   owner_gone: { alerts: ['AutomationScheduleOwnerGone'], page: 'schedule' },
   critical_missed: { alerts: ['AutomationScheduleMissedCritical'], page: 'schedule' },
+  critical_at_risk: { alerts: ['AutomationRunsAtRiskCritical'], page: 'tonight' },
   burning: { alerts: ['AutomationErrorBudgetBurnFast'], page: 'failures' },
   unpunctual: { alerts: ['AutomationPunctualityBurnFast', 'AutomationPunctualityBurnSlow'], page: 'schedule' },
   logs: {
@@ -36,6 +46,7 @@ export const kindsOfProblems = {
   starts_late: { alerts: ['AutomationScheduleLate'], page: 'schedule' },
   jobs_failing: { alerts: ['AutomationJobFailingRepeatedly'], page: 'failed jobs' },
   jobs_stale: { alerts: ['AutomationJobNoRecentSuccess'], page: 'failed jobs' },
+  at_risk: { alerts: ['AutomationRunsAtRisk'], page: 'tonight' },
   burning_slowly: { alerts: ['AutomationErrorBudgetBurnSlow'], page: 'failures' },
   jobs_slow: { alerts: ['AutomationJobDurationRegression'], page: 'server' },
   token: { alerts: ['AutomationTokenExpiringSoon'], page: 'server' },

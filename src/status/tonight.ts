@@ -2,6 +2,8 @@ import { toTime } from '../domain/ages.ts';
 import { toCount } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { RisksAhead, RunsAtRisk, TroubleAhead } from '../expected-runs/risks/find-risks.ts';
+import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
+import { type SkippedSummary, toSkippedSummary } from './skipped.ts';
 import type { Elsewhere } from './status.ts';
 import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
 
@@ -13,6 +15,8 @@ export type ServerTonight = {
   /** Why nothing is known of its runs, or what is known is old; null if all is well. */
   readonly unknown: string | null;
   readonly risks: RisksTonight | null;
+  /** The scheduled runs of the last twelve hours that did not happen, and how many a later run did not make good. */
+  readonly skipped: SkippedSummary | null;
 };
 
 export type RisksTonight = {
@@ -56,15 +60,17 @@ export type RunsTonight = {
 
 export function toServerTonight(
   server: string,
-  risks: RisksAhead | undefined,
+  { risks, skipped }: { readonly risks: RisksAhead | undefined; readonly skipped: Skipped | undefined },
   silence: Silence | Elsewhere | undefined,
 ): ServerTonight {
-  if (silence !== undefined && 'watcher' in silence) return { server, unknown: toWatcherText(silence), risks: null };
+  if (silence !== undefined && 'watcher' in silence)
+    return { server, unknown: toWatcherText(silence), risks: null, skipped: null };
   const quiet = silence === undefined ? null : `${toSilenceText(silence)}; what follows is as of then`;
-  if (risks === undefined) return { server, unknown: notWatched, risks: null };
+  if (risks === undefined) return { server, unknown: notWatched, risks: null, skipped: null };
   // Before the first list of jobs.
-  if (risks.jobCount === 0) return { server, unknown: quiet ?? 'no scheduled job is watched yet', risks: null };
-  return { server, unknown: quiet, risks: toRisksTonight(risks) };
+  if (risks.jobCount === 0)
+    return { server, unknown: quiet ?? 'no scheduled job is watched yet', risks: null, skipped: null };
+  return { server, unknown: quiet, risks: toRisksTonight(risks), skipped: skipped ? toSkippedSummary(skipped) : null };
 }
 
 const notWatched = 'its schedules are not watched: the collectors schedule and executions have to be on';

@@ -21,6 +21,7 @@ const pages: Readonly<Record<Place, string>> = {
   config: pageOf.front,
   traces: pageOf.traces,
   schedule: pageOf.schedule,
+  tonight: pageOf.tonight,
   failures: pageOf.failures,
   'failed jobs': pageOf.job,
   'off jobs': pageOf.switchedOff,

@@ -15,6 +15,7 @@ const noDatabase = 'the state is a file';
 /** What is on by default and yet may have no series in the demo. */
 const reasons: Readonly<Record<string, string>> = {
   automation_schedule_critical: 'no job is configured as critical',
+  automation_job_next_run_at_risk: 'nothing awaits the next runs',
   automation_exporter_state_up: noDatabase,
   automation_exporter_state_commit_duration_seconds: noDatabase,
   automation_exporter_config_differs: noDatabase,

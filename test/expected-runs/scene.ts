@@ -161,6 +161,8 @@ export function createScene({
     outcome: () => outcome,
     find: (path: string) => daemon.expected.find(path),
     schedule: () => daemon.expected.schedule(noPause),
+    skipped: (sinceMs: number) =>
+      daemon.expected.outlook.skipped({ sinceMs, untilMs: nowMs, successes: new Map() }, noPause),
     stop: async (): Promise<void> => {
       await close();
       await state.close();

@@ -57,7 +57,12 @@ export function someJobPages(longWord: string) {
     jobListRoute({ servers: () => ['prod'], jobs: () => listJobs(jobs, noPause), ended: () => someRuns(), silence }),
     jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }), silence }),
     schedulePageRoute({ servers: () => ['prod'], find: async () => someSchedule(longWord), silence }),
-    tonightRoutes({ servers: () => ['prod'], risks: async () => someTonight(longWord), silence }),
+    tonightRoutes({
+      servers: () => ['prod'],
+      risks: async () => someTonight(longWord),
+      skipped: async () => undefined,
+      silence,
+    }),
   ];
 }
 
@@ -170,6 +175,7 @@ function someTonight(longWord: string): RisksAhead {
     expected: 100,
     atRisk: 3,
     unjudged: 4,
+    byReason: new Map([['job_failing', 3]]),
     untimed: { count: 2, switchedOff: 1 },
     troubles: [settle, other].map((job) => {
       const subject = toJobPath(job);
@@ -181,6 +187,7 @@ function someTonight(longWord: string): RisksAhead {
       isCritical: job === settle,
       count: 2,
       reasons: ['job_failing', 'saturated'],
+      isNext: true,
       subject: toJobPath(job),
     })),
   };

@@ -23,6 +23,10 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
     tonightRoutes({
       servers: () => servers,
       risks: async (server) => risks[server as keyof typeof risks],
+      skipped: async (server) =>
+        server === 'test'
+          ? { sinceMs: nowMs - 12 * hourMs, untilMs: nowMs, missed: 3, left: 1, undecided: 0, runs: [] }
+          : undefined,
       silence,
     }),
   ]);
@@ -50,6 +54,7 @@ describe('http/tonight', () => {
       'Not judged: 1 job without known times.',
       'test nothing at risk',
       'When to restart it',
+      '✗ 3 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 left to run by hand. Which',
       '✓ No run meets known trouble.',
       'Not judged: 2 runs of jobs whose runs or nodes are not known.',
       'dark not known',

@@ -3,6 +3,7 @@ import { systemInfo } from '../../src/api/endpoints/system.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import type { RecentRun } from '../../src/executions/ledger/recent-runs.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import type { RunsAtRisk } from '../../src/expected-runs/risks/find-risks.ts';
 import { findExecutionTroubles } from '../../src/status/troubles/execution-troubles.ts';
 import { findScheduleTroubles, type ScheduleFacts } from '../../src/status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../../src/status/troubles/server-signs.ts';
@@ -159,6 +160,13 @@ function missed(agoMs: number, reason: 'passive' | 'orphaned' = 'passive'): Verd
   return { is: 'missed', expectedMs: nowMs - agoMs, reason, facts: [] };
 }
 
+function atRisk(name: string, inMs: number, isCritical: boolean): RunsAtRisk {
+  const job = { project: 'pay', group: 'nightly', name };
+  const firstMs = nowMs + inMs;
+  const reasons = ['passive', 'job_failing'] as const;
+  return { job, isCritical, firstMs, lastMs: firstMs, count: 1, reasons, subject: '', isNext: true };
+}
+
 function ofSchedules(given: Partial<ScheduleFacts>): string[] {
   const isCritical = (path: string): boolean => path === 'pay/nightly/critical';
   const usual = { jobs: [], hours: [], exceededMs: undefined, setBack: [], isCritical, marginMs: 10 * minute, nowMs };
@@ -197,6 +205,15 @@ describe('status/schedule-troubles', () => {
       { exceededMs: nowMs + hour },
       ['will_saturate: more runs than threads are expected: At 04:19 UTC'],
     ],
+    [
+      'coming runs that known trouble awaits, critical ones soon',
+      { risks: { nowMs, atRisk: 3, runs: [atRisk('settle', 3 * hour, true), atRisk('critical', hour, true)] } },
+      [
+        'critical_at_risk: known trouble awaits runs of critical jobs: passive and job failing: pay/nightly/critical',
+        'at_risk: known trouble awaits 3 coming runs: passive and job failing: pay/nightly/settle and pay/nightly/critical',
+      ],
+    ],
+    ['no run at risk', { risks: { nowMs, atRisk: 0, runs: [] } }, []],
     [
       'a job that has been off for more than a week',
       {

@@ -27,6 +27,8 @@ export const alertNames = [
   'AutomationScheduleOwnerGone',
   'AutomationScheduleLate',
   'AutomationSchedulerWillSaturate',
+  'AutomationRunsAtRisk',
+  'AutomationRunsAtRiskCritical',
   'AutomationJobDisabledTooLong',
   'AutomationJobDurationRegression',
   'AutomationErrorBudgetBurnFast',

@@ -4,10 +4,14 @@ import { jobListRoute, listJobs } from '../../http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../http/pages/jobs/job-page.ts';
 import { schedulePageRoute } from '../../http/pages/schedule/schedule-page.ts';
 import type { FindSilence } from '../../http/pages/silence.ts';
+import { skippedRoutes } from '../../http/pages/tonight/skipped-page.ts';
 import { tonightRoutes } from '../../http/pages/tonight/tonight-page.ts';
 import { windowsRoutes } from '../../http/pages/tonight/windows-page.ts';
 import type { PageTurns } from '../../http/server/page-turns.ts';
 import type { Watching } from '../generation.ts';
+
+/** The last twelve hours. */
+const lastNight = { since: { agoMs: 12 * 3_600_000 }, until: { agoMs: 0 } };
 
 type Options = {
   readonly current: () => Pick<Config, 'servers'>;
@@ -40,8 +44,16 @@ export function toJobPages({ current, watching, silence, turns }: Options) {
     tonightRoutes({
       servers,
       risks: async (server, hours, pause) => find(server)?.risks(hours, pause),
+      skipped: async (server, pause) => find(server)?.skipped(lastNight, pause),
       silence,
       shareByName,
+    }),
+    skippedRoutes({
+      servers,
+      find: async (server, ...wish) => find(server)?.skipped(...wish),
+      urlOf: (server) => current().servers.find(({ name }) => name === server)?.url ?? '',
+      silence,
+      begin,
     }),
     windowsRoutes({ servers, find: async (server, ...wish) => find(server)?.windows(...wish), silence, begin }),
     jobPageRoute({ find: (server, path) => find(server)?.job(path), silence }),

@@ -2,6 +2,7 @@ import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFac
 import { type Doubt, findDoubt, maySeveral } from './doubts.ts';
 import { closeGap, judgeGap } from './gap.ts';
 import { isLeaptOver, takeBack } from './leaps.ts';
+import { addMisses } from './misses.ts';
 import { isProjectOff, isProjectOffAt, type Sources } from './sources.ts';
 import type { Timetable } from './timetable.ts';
 import {
@@ -214,6 +215,7 @@ type After = {
 function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs, used, held }: After): WatchedJob {
   const { held: _before, ...job } = before;
   const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
+  const misses = addMisses(job.misses, verdicts, decidedMs);
   const { timetable } = job;
   // The last decided time limits the next window. Times after the request are kept, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
@@ -226,6 +228,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
     runs: kept.map((run) => (used.has(run.id) ? { ...run, kind: 'other' } : run)),
     ...(held.length === 0 ? {} : { held }),
     verdicts: [...job.verdicts, ...verdicts].toSorted(byTime).slice(-maxVerdicts),
+    ...(misses === undefined ? {} : { misses }),
     ...(missedMs.length === 0 ? {} : { lastMissedMs: Math.max(job.lastMissedMs ?? -Infinity, ...missedMs) }),
   };
 }

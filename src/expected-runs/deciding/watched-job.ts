@@ -1,3 +1,4 @@
+import type { Misses } from './misses.ts';
 import type { Timetable } from './timetable.ts';
 
 /** What is known of a scheduled job. Times are the server's. */
@@ -40,6 +41,8 @@ export type WatchedJob = {
   /** The newest decisions, in the order of their times. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;
+  /** The misses of the last days, more than the verdicts have. */
+  readonly misses?: readonly Misses[];
   /** When the list first lacked it. */
   readonly goneAtMs?: number;
   /** Set while its schedule cannot be read. */

@@ -3,7 +3,7 @@ import { type JobNames, toJobPath } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
 import { maySeveral } from '../deciding/doubts.ts';
 import type { Crowd } from '../deciding/hours-ahead.ts';
-import type { Sources } from '../deciding/sources.ts';
+import { type Sources, sourceKeys } from '../deciding/sources.ts';
 import { timesWithin } from '../deciding/timetable.ts';
 import { isOff, type SeenRun, type WatchedJob } from '../deciding/watched-job.ts';
 import type { FailingNodes } from './nodes.ts';
@@ -21,6 +21,7 @@ export type RisksInput = {
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   /** When more runs are expected than there are threads. */
   readonly crowds: readonly Crowd[];
+  readonly areThreadsKnown: boolean;
   readonly isCritical: (path: string) => boolean;
 };
 
@@ -35,6 +36,8 @@ export type RunsAtRisk = {
   readonly reasons: readonly RiskReason[];
   /** What has the worst trouble. */
   readonly subject: string;
+  /** True if the next run of the job is the first of them. */
+  readonly isNext: boolean;
 };
 
 /** One trouble, and the runs that it awaits. */
@@ -55,6 +58,8 @@ export type RisksAhead = {
   readonly atRisk: number;
   /** By their first run, of the same time the worst first. */
   readonly troubles: readonly TroubleAhead[];
+  /** The number of runs at risk by each reason that can be known. */
+  readonly byReason: ReadonlyMap<RiskReason, number>;
   /** By their first time. */
   readonly runs: readonly RunsAtRisk[];
   /** Runs of jobs of which no run, or no node, is known. */
@@ -68,6 +73,7 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
   const { jobs, nowMs, untilMs, factsOf, isCritical } = input;
   const troubles = new Map<string, Mutable<TroubleAhead>>();
   const runs: RunsAtRisk[] = [];
+  const met = new Map<RiskReason, number>();
   const counts = { jobs: 0, expected: 0, atRisk: 0, unjudged: 0, untimed: 0, switchedOff: 0 };
   for (const job of jobs) {
     await pause();
@@ -85,12 +91,18 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
     const timesMs = timesWithin(job.timetable, nowMs, untilMs);
     counts.expected += timesMs.length;
     if ((facts === undefined || job.nodes === undefined) && lasting.length === 0) counts.unjudged += timesMs.length;
-    const met = [...lasting.map((risk) => ({ risk, timesMs })), ...findOfTimes(job, { path, timesMs }, input)];
-    for (const { risk, timesMs: own } of met) addTrouble(troubles, risk, own, job);
-    for (const times of groupTimes(met)) {
+    const own = [...lasting.map((risk) => ({ risk, timesMs })), ...findOfTimes(job, { path, timesMs }, input)];
+    for (const { risk, timesMs: metMs } of own) addTrouble(troubles, risk, metMs, job);
+    for (const times of groupTimes(own)) {
       counts.atRisk += times.count;
+      for (const reason of times.reasons) met.set(reason, (met.get(reason) ?? 0) + times.count);
       const { project, group, name } = job;
-      runs.push({ job: { project, group, name }, isCritical: isCritical(path), ...times });
+      runs.push({
+        job: { project, group, name },
+        isCritical: isCritical(path),
+        ...times,
+        isNext: times.firstMs === timesMs[0],
+      });
     }
   }
   const { expected, atRisk, unjudged, untimed, switchedOff } = counts;
@@ -101,6 +113,7 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
     expected,
     atRisk,
     troubles: [...troubles.values()].sort(byTime),
+    byReason: countByReason(met, input),
     runs: runs.sort((one, other) => one.firstMs - other.firstMs),
     unjudged,
     untimed: { count: untimed, switchedOff },
@@ -148,7 +161,7 @@ function findSkipped(timesMs: readonly number[], durationMs: number, running: re
   });
 }
 
-type Times = Omit<RunsAtRisk, 'job' | 'isCritical'>;
+type Times = Omit<RunsAtRisk, 'job' | 'isCritical' | 'isNext'>;
 
 /** Groups the times of a job by all that they meet: a job that starts each minute is one line. */
 function groupTimes(met: readonly Met[]): readonly Times[] {
@@ -197,4 +210,24 @@ function addTrouble(
 
 function byTime(one: TroubleAhead, other: TroubleAhead): number {
   return one.firstMs - other.firstMs || rank(one) - rank(other);
+}
+
+/** What has not been read is not 0. */
+function countByReason(
+  met: ReadonlyMap<RiskReason, number>,
+  { sources, areThreadsKnown }: RisksInput,
+): ReadonlyMap<RiskReason, number> {
+  const isRead = (begin: string): boolean => [...sources.keys()].some((key) => key.startsWith(begin));
+  const areProjectsRead = isRead(sourceKeys.project(''));
+  const isKnown: Readonly<Partial<Record<RiskReason, boolean>>> = {
+    passive: isRead(sourceKeys.mode()),
+    executions_disabled: areProjectsRead,
+    schedule_disabled: areProjectsRead,
+    saturated: areThreadsKnown,
+  };
+  return new Map(
+    riskReasons.flatMap((reason) =>
+      isKnown[reason] === false && !met.has(reason) ? [] : [[reason, met.get(reason) ?? 0] as const],
+    ),
+  );
 }

@@ -34,6 +34,18 @@ export const scheduleFamilies = {
     'Is 1 for each scheduled job whose missed runs are critical by configuration; absent for the others [jobs.overrides].',
     ...job,
   ),
+  atRisk: gauge(
+    'automation_schedule_at_risk_runs',
+    'Expected runs within the horizon that known trouble awaits, by reason; a run with two reasons counts for both. Absent for a reason that cannot be known [job/forecast, project/*/executions, system/info].',
+    'reason',
+    'horizon',
+  ),
+  nextAtRisk: newestGauge(
+    'automation_job_next_run_at_risk',
+    'Is 1 while known trouble awaits the next run of a job within 12 h, by reason; absent otherwise [job/forecast, project/*/executions, system/info].',
+    ...job,
+    'reason',
+  ),
   disabledSince: earliestGauge(
     'automation_job_disabled_since_timestamp_seconds',
     'Time since which a scheduled job, or its schedule, is switched off, as far as it was seen; absent while it is on [project/jobs].',

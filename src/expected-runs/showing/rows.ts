@@ -3,6 +3,7 @@ import { type Row, since } from '../../metrics/family.ts';
 import type { Contention } from '../deciding/hours-ahead.ts';
 import { type Tally, toTallyKey } from '../deciding/tally.ts';
 import { nextTime, type WatchedJob } from '../deciding/watched-job.ts';
+import type { RisksAhead } from '../risks/find-risks.ts';
 import { scheduleFamilies as families } from './families.ts';
 
 export type RowsInput = {
@@ -25,6 +26,18 @@ export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day, isCri
     ...families.expectedRunning.rows(day.most, { horizon: '24h' }),
     ...families.expectedSaturation.rows(toSeconds(day.exceededMs)),
   ];
+}
+
+/** Builds the series of runs at risk by horizon. */
+export function toRiskRows(risks: Readonly<Record<string, RisksAhead>>, nextHorizon: string): Row[] {
+  const byHorizon = Object.entries(risks).flatMap(([horizon, { byReason }]) =>
+    [...byReason].flatMap(([reason, count]) => families.atRisk.rows(count, { reason, horizon })),
+  );
+  const next = (risks[nextHorizon]?.runs ?? []).filter(({ isNext }) => isNext);
+  const ofJobs = next.flatMap(({ job: { project, group, name }, reasons }) =>
+    reasons.flatMap((reason) => families.nextAtRisk.rows(1, { project, job_group: group, job_name: name, reason })),
+  );
+  return [...byHorizon, ...ofJobs];
 }
 
 function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowMs' | 'isCritical'>): Row[] {

@@ -57,6 +57,7 @@ const places: Readonly<Record<Place, readonly [string, string]>> = {
   config: front,
   traces: ['traces', 'the page of traces'],
   schedule: ['schedule', 'the schedule'],
+  tonight: ['tonight', 'the page of coming runs'],
   failures: ['executions?result=failures', 'the list of failed executions'],
   'failed jobs': ['jobs?state=failed', 'the list of jobs'],
   'off jobs': ['jobs?state=off', 'the list of jobs'],

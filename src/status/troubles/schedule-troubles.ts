@@ -4,6 +4,7 @@ import { toJobPath } from '../../domain/job-path.ts';
 import type { Blocker } from '../../expected-runs/deciding/blockers.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
 import type { Missed, Verdict, WatchedJob } from '../../expected-runs/deciding/watched-job.ts';
+import type { RisksAhead } from '../../expected-runs/risks/find-risks.ts';
 import { scheduleLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
@@ -14,6 +15,8 @@ export type ScheduleFacts = {
   readonly hours: readonly HourOfTimes[];
   /** When more runs are expected than there are threads. */
   readonly exceededMs: number | undefined;
+  /** The runs of the next hours that known trouble awaits; undefined if that is not known. */
+  readonly risks?: Pick<RisksAhead, 'runs' | 'atRisk' | 'nowMs'> | undefined;
   /** Whether the clock was set back, so that the scheduler may start nothing now. */
   readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
@@ -43,9 +46,26 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
     ...findMisses(jobs, facts),
     ...findUnpunctual(facts),
     ...findLate(jobs, facts),
+    ...findAtRisk(facts.risks),
     ...ahead,
     ...findOff(jobs, nowMs),
   ];
+}
+
+/** Critical runs are a problem if they start soon. */
+function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
+  if (risks === undefined || risks.atRisk === 0) return [];
+  const soon = risks.runs.filter(
+    ({ isCritical, firstMs }) => isCritical && firstMs - risks.nowMs < scheduleLimits.soonMs,
+  );
+  const toReasons = (runs: RisksAhead['runs']): string =>
+    `${toList([...new Set(runs.flatMap(({ reasons }) => reasons))].map((reason) => reason.replaceAll('_', ' ')))}: ${toList([...new Set(runs.map(({ job }) => toJobPath(job)))])}`;
+  const critical: readonly Trouble[] =
+    soon.length === 0
+      ? []
+      : [{ kind: 'critical_at_risk', text: 'known trouble awaits runs of critical jobs', detail: toReasons(soon) }];
+  const count = toCount(risks.atRisk, 'coming run');
+  return [...critical, { kind: 'at_risk', text: `known trouble awaits ${count}`, detail: toReasons(risks.runs) }];
 }
 
 type Times = Pick<ScheduleFacts, 'nowMs' | 'marginMs'>;

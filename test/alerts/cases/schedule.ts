@@ -98,6 +98,46 @@ export const scheduleCases: readonly Case[] = [
     page: '/schedule/prod',
   },
   {
+    alert: 'AutomationRunsAtRisk',
+    series: {
+      'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 14),
+      'automation_schedule_at_risk_runs{server="prod",reason="passive",horizon="12h"}': gauge(0, 0),
+    },
+    below: {
+      'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 0),
+    },
+    firesAfter: 60,
+    lastsMinutes: 80,
+    resolvesAfter: 3,
+    labels: { server: 'prod', reason: 'node_failing', horizon: '12h', severity: 'warning' },
+    summary: 'Known trouble awaits coming runs on prod: node_failing',
+    description: 'Known trouble awaits 14 runs that are expected on prod within 12 hours; the reason is node_failing.',
+    dashboard: ofSchedule,
+    page: '/tonight?server=prod',
+  },
+  {
+    alert: 'AutomationRunsAtRiskCritical',
+    series: {
+      [`automation_job_next_run_at_risk{${job},reason="passive"}`]: gauge('none', 1),
+      [`automation_job_next_run_at_risk{${other},reason="passive"}`]: gauge('none', 1),
+      [`automation_job_next_run_timestamp_seconds{${job}}`]: gauge('none', 7000),
+      [`automation_job_next_run_timestamp_seconds{${other}}`]: gauge('none', 7000),
+      [`automation_schedule_critical{${job}}`]: gauge('none', 1),
+    },
+    below: {
+      [`automation_job_next_run_at_risk{${job},reason="passive"}`]: gauge('none', 1),
+      [`automation_job_next_run_timestamp_seconds{${job}}`]: gauge('none', 90_000),
+      [`automation_schedule_critical{${job}}`]: gauge('none', 1),
+    },
+    firesAfter: 0,
+    resolvesAfter: 3,
+    labels: { server: 'prod', reason: 'passive', severity: 'critical' },
+    summary: 'Known trouble awaits critical runs on prod: passive',
+    description: 'Known trouble awaits the next run of 1 critical jobs on prod within 2 hours; the reason is passive.',
+    dashboard: ofSchedule,
+    page: '/tonight?server=prod',
+  },
+  {
     alert: 'AutomationJobDisabledTooLong',
     series: {
       [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -700_000),

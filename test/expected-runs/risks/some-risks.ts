@@ -50,6 +50,7 @@ export function risksOf(jobs: readonly WatchedJob[], input: Partial<RisksInput> 
       nodes: new Map(),
       running: new Map(),
       crowds: [],
+      areThreadsKnown: true,
       isCritical: (path) => path.includes('critical'),
       ...input,
     },

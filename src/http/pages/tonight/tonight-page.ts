@@ -4,6 +4,7 @@ import { toCount } from '../../../domain/format.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { RisksAhead } from '../../../expected-runs/risks/find-risks.ts';
+import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
 import {
   isAnyAtRisk,
   type RisksTonight,
@@ -25,18 +26,21 @@ export type TonightOptions = {
   readonly servers: () => readonly string[];
   /** Finds the risks of the next hours; undefined if the schedules of the server are not watched. */
   readonly risks: (server: string, hours: number, pause: Pause) => Promise<RisksAhead | undefined>;
+  /** The scheduled runs of the last 12 h that did not happen. */
+  readonly skipped: (server: string, pause: Pause) => Promise<Skipped | undefined>;
   readonly silence: FindSilence;
   readonly shareByName?: PageTurns['shareByName'];
 };
 
 /** `/tonight` and `/api/tonight`: the coming runs that known trouble awaits, of all servers or of one. */
 export function tonightRoutes(options: TonightOptions): Router {
-  const { servers, silence, risks, shareByName = unsharedTurns.shareByName } = options;
+  const { servers, silence, risks, skipped, shareByName = unsharedTurns.shareByName } = options;
   const router = createRoutes();
   // One result for each horizon: the key holds both.
   const find = shareByName(async (key, pause) => {
     const [, hours = '', server = ''] = /^(\d+) (.*)$/s.exec(key) ?? [];
-    return toServerTonight(server, await risks(server, Number(hours), pause), silence(server));
+    const found = { risks: await risks(server, Number(hours), pause), skipped: await skipped(server, pause) };
+    return toServerTonight(server, found, silence(server));
   });
   router.get(['/tonight', '/api/tonight'], async ({ query, path }, response) => {
     response.set('cache-control', 'no-store');
@@ -74,7 +78,7 @@ ${tonight.servers.map((server) => renderServer(server, { root, isOnly: tonight.s
 
 type About = { readonly root: string; readonly isOnly: boolean };
 
-function renderServer({ server, unknown, risks }: ServerTonight, { root, isOnly }: About): Html {
+function renderServer({ server, unknown, risks, skipped }: ServerTonight, { root, isOnly }: About): Html {
   const state =
     risks === null ? 'not known' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
   const title = isOnly ? undefined : html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
@@ -85,8 +89,15 @@ function renderServer({ server, unknown, risks }: ServerTonight, { root, isOnly 
   const rest = leftOut === 0 ? undefined : html`<p class="note">and ${leftOut.toLocaleString('en')} more.</p>\n`;
   const none = troubles.length > 0 ? undefined : html`<p class="good">✓ No run meets known trouble.</p>\n`;
   return html`<section>
-${title}${links}${why}${none}${troubles.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${rest}${renderUnjudged(risks)}</section>
+${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${troubles.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${rest}${renderUnjudged(risks)}</section>
 `;
+}
+
+function renderSkipped(skipped: ServerTonight['skipped'], server: string, root: string): Html | undefined {
+  if (skipped === null || skipped.missed === 0) return undefined;
+  const { left, sentence } = skipped;
+  const link = html`<a href="${root}skipped/${encodeURIComponent(server.toWellFormed())}">Which</a>`;
+  return html`<p class="${left === 0 ? 'note' : 'bad'}">${left === 0 ? '' : '✗ '}${sentence} ${link}</p>\n`;
 }
 
 type Place = { readonly server: string; readonly root: string };

@@ -1,0 +1,39 @@
+import { toVisible } from '../domain/format.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import type { SkippedStatus } from '../status/skipped.ts';
+import { askForPage, toQuery } from './ask-page.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+
+/** Prints the scheduled runs that did not happen, and what is left to run by hand, from the running daemon. */
+export async function skipped(context: CommandContext): Promise<number> {
+  const [server] = context.arguments.positionals;
+  if (server === undefined) {
+    context.complain('skipped: takes a server\n');
+    return exitCodes.misconfigured;
+  }
+  return askForPage(context, {
+    path: `/api/skipped${toQuery(context, ['since', 'until'], { server })}`,
+    isOwn,
+    render,
+    toExitCode: ({ since, left }) => {
+      if (since === null) return exitCodes.misconfigured;
+      return left === 0 ? exitCodes.well : exitCodes.failed;
+    },
+  });
+}
+
+function isOwn(content: unknown): content is SkippedStatus {
+  return typeof content === 'object' && content !== null && 'left' in content && 'runs' in content;
+}
+
+function render({ sentence, unknown, runs, runs_left_out: leftOut }: SkippedStatus): string {
+  const lines = runs.map((run) => {
+    const count = run.count === 1 ? '' : ` ×${run.count} to ${run.last}`;
+    const critical = run.critical ? ' [critical]' : '';
+    const good = run.recovered === null ? `not yet, ${run.url}` : run.recovered.sentence;
+    return `  ${run.first}${count}  ${toJobPath(run)}${critical}  ${run.reason}; ${good}`;
+  });
+  const rest = leftOut === 0 ? [] : [`  and ${leftOut} more`];
+  const first = unknown === null ? [sentence] : [`${unknown}.`, sentence];
+  return `${[...first, ...lines, ...rest].map(toVisible).join('\n')}\n`;
+}

@@ -1,0 +1,89 @@
+import { type JobNames, toJobPath } from '../../domain/job-path.ts';
+import type { Pause } from '../../domain/pause.ts';
+import type { Fact, MissReason, WatchedJob } from '../deciding/watched-job.ts';
+
+/** A success of a job, by which earlier misses were made good. */
+export type Success = { readonly id: number; readonly startedAtMs: number };
+
+export type SkippedInput = {
+  readonly jobs: Iterable<WatchedJob>;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** The known successes of each job, by its path, in the order of their starts. */
+  readonly successes: ReadonlyMap<string, readonly Success[]>;
+  readonly isCritical: (path: string) => boolean;
+};
+
+/** Missed times of one job with the same cause and the same end. */
+export type SkippedRuns = {
+  readonly job: JobNames;
+  readonly jobId: string;
+  readonly isCritical: boolean;
+  readonly reason: MissReason;
+  readonly facts: readonly Fact[];
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly count: number;
+  /** The first success that started later; undefined if there is none yet. */
+  readonly recovered: Success | undefined;
+};
+
+export type Skipped = {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly missed: number;
+  /** The misses without a later success. */
+  readonly left: number;
+  /** Times of the interval that could not be decided, among the last ones of each job. */
+  readonly undecided: number;
+  /** Those without a later success first, of these the critical ones, then by time. */
+  readonly runs: readonly SkippedRuns[];
+};
+
+/** Finds the scheduled runs of an interval that did not happen, and whether a later run made them good. */
+export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
+  const { jobs, sinceMs, untilMs } = input;
+  const runs: SkippedRuns[] = [];
+  let undecided = 0;
+  for (const job of jobs) {
+    await pause();
+    const isWithin = (time: number): boolean => time >= sinceMs && time <= untilMs;
+    for (const verdict of job.verdicts)
+      if (verdict.is === 'undecided' && isWithin(verdict.expectedMs)) undecided += verdict.count ?? 1;
+    for (const { reason, facts, timesMs } of job.misses ?? [])
+      runs.push(...toRuns(job, { reason, facts, timesMs: timesMs.filter(isWithin) }, input));
+  }
+  const toCount = (some: readonly SkippedRuns[]): number => some.reduce((sum, { count }) => sum + count, 0);
+  const left = toCount(runs.filter(({ recovered }) => recovered === undefined));
+  return { sinceMs, untilMs, missed: toCount(runs), left, undecided, runs: runs.sort(byUrgency) };
+}
+
+type SomeMisses = NonNullable<WatchedJob['misses']>[number];
+
+function toRuns(
+  { id, project, group, name }: WatchedJob,
+  { reason, facts, timesMs }: SomeMisses,
+  { successes, isCritical }: SkippedInput,
+): readonly SkippedRuns[] {
+  const job = { project, group, name };
+  const path = toJobPath(job);
+  const known = successes.get(path) ?? [];
+  const byEnd = Map.groupBy(timesMs, (time) => known.find(({ startedAtMs }) => startedAtMs > time));
+  return [...byEnd].map(([recovered, times]) => ({
+    job,
+    jobId: id,
+    isCritical: isCritical(path),
+    reason,
+    facts,
+    firstMs: times[0] ?? 0,
+    lastMs: times.at(-1) ?? 0,
+    count: times.length,
+    recovered,
+  }));
+}
+
+function byUrgency(one: SkippedRuns, other: SkippedRuns): number {
+  const toRank = ({ recovered, isCritical }: SkippedRuns): number =>
+    (recovered === undefined ? 0 : 2) + (isCritical ? 0 : 1);
+  return toRank(one) - toRank(other) || one.firstMs - other.firstMs;
+}

@@ -1,0 +1,113 @@
+import type { Request, Router } from 'express';
+import { toTime } from '../../../domain/ages.ts';
+import { toJobPath } from '../../../domain/job-path.ts';
+import type { Pause } from '../../../domain/pause.ts';
+import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
+import { type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { renderPathLink, toExecutionAddress } from '../addresses.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
+
+/** From when on, and until when; each a time, or how long ago. */
+export type SkippedWish = { readonly since: TimeOrAge; readonly until: TimeOrAge };
+export type TimeOrAge = { readonly atMs: number } | { readonly agoMs: number };
+
+export type SkippedOptions = {
+  readonly servers: () => readonly string[];
+  /** Undefined if the schedules of the server are not watched. */
+  readonly find: (server: string, wish: SkippedWish, pause: Pause) => Promise<Skipped | undefined>;
+  readonly urlOf: (server: string) => string;
+  readonly silence: FindSilence;
+  readonly begin: () => Pause;
+};
+
+/** `/skipped/{server}` and `/api/skipped`: the scheduled runs that did not happen, and which of them are made good. */
+export function skippedRoutes({ servers, find, urlOf, silence, begin }: SkippedOptions): Router {
+  const router = createRoutes();
+  router.get(['/skipped/:server', '/api/skipped'], async ({ params, query, path }, response, next) => {
+    const server = params['server'] ?? query['server'];
+    const isPage = !path.startsWith('/api/');
+    response.set('cache-control', 'no-store');
+    const refuse = (status: number, text: string): void => {
+      response.status(status).type('text/plain').send(`${text}\n`);
+    };
+    if (typeof server !== 'string' || !servers().includes(server)) {
+      if (isPage) next();
+      else refuse(404, `No server is named ${JSON.stringify(server ?? '')}. Known: ${servers().join(', ')}`);
+      return;
+    }
+    const wish = readWish(query);
+    if (typeof wish === 'string') return refuse(400, wish);
+    const skipped = await find(server, wish, begin());
+    const status = toSkippedStatus(server, { skipped, silence: silence(server), serverUrl: urlOf(server) });
+    if (!isPage) return void response.json(status);
+    const notice = renderSilence([server], silence);
+    const body = renderSkipped(status, toRoot({ path }));
+    response.send(renderPage({ title: `Skipped on ${server}`, notice, body, path }));
+  });
+  return router;
+}
+
+/** Returns the interval, or what is wrong with it. */
+function readWish(query: Request['query']): SkippedWish | string {
+  const since = toTimeOrAge(query['since'] ?? '12h');
+  const until = toTimeOrAge(query['until'] ?? '0m');
+  if (since === undefined) return `since: ${wanted}`;
+  return until === undefined ? `until: ${wanted}` : { since, until };
+}
+
+const wanted = 'is neither a time, such as 2026-11-22T18:00:00Z, nor how long ago, such as 12h, up to 7d';
+
+function toTimeOrAge(text: unknown): TimeOrAge | undefined {
+  const [, digits, unit] = /^(\d{1,5})([mhd])$/.exec(String(text)) ?? [];
+  if (digits !== undefined) {
+    const agoMs = Number(digits) * (unit === 'd' ? dayMs : unit === 'h' ? hourMs : 60_000);
+    return agoMs <= 7 * dayMs ? { agoMs } : undefined;
+  }
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(String(text));
+  const atMs = isTime ? Date.parse(String(text)) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : { atMs };
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+function renderSkipped(status: SkippedStatus, root: string): Html {
+  const { server, unknown, since, left, sentence, runs, runs_left_out: leftOut } = status;
+  const [mood, sign] = since === null ? ['off', '–'] : left === 0 ? ['good', '✓'] : ['bad', '✗'];
+  const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
+  const nowMs = Date.parse(status.until ?? '');
+  const choices = ['6h', '12h', '1d', '7d'].map(
+    (one, index) => html`${index === 0 ? '' : ', '}<a href="?since=${one}">${one}</a>`,
+  );
+  const rows = runs.map((run) => renderRuns(run, { server, root, nowMs }));
+  const more = leftOut === 0 ? undefined : html`<p class="note">and ${leftOut.toLocaleString('en')} more.</p>\n`;
+  const table =
+    runs.length === 0
+      ? undefined
+      : html`<section>
+<table>
+<thead><tr><th>Job</th><th>Skipped</th><th class="number">Runs</th><th>Cause</th><th>Made good</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+${more}</section>
+`;
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${sentence}</span></h1></div>
+${why}<p class="note">Scheduled runs of <bdi>${server}</bdi> that did not happen, those to run by hand first. A run is made good by the first success of its job that started later. Since: ${choices}.</p>
+${table}`;
+}
+
+type About = { readonly server: string; readonly root: string; readonly nowMs: number };
+
+function renderRuns(run: SkippedText, { server, root, nowMs }: About): Html {
+  const { first, last, count, reason, evidence, recovered, url, critical } = run;
+  const until = count === 1 ? '' : ` to ${toTime(Date.parse(last), nowMs)}`;
+  const good =
+    recovered === null
+      ? html`<strong class="bad">✗ not yet</strong> <a href="${url}">run it at the server</a>`
+      : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;
+  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toTime(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Made good">${good}</td></tr>
+`;
+}

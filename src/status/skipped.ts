@@ -1,0 +1,125 @@
+import { toTime } from '../domain/ages.ts';
+import { toCount } from '../domain/format.ts';
+import type { Skipped, SkippedRuns } from '../expected-runs/risks/find-skipped.ts';
+import type { Elsewhere } from './status.ts';
+import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
+
+/** The scheduled runs of an interval that did not happen; times are text, as in JSON. */
+export type SkippedStatus = {
+  readonly server: string;
+  /** Why nothing is known, or what is known is old; null if all is well. */
+  readonly unknown: string | null;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly missed: number;
+  /** The misses that no later success made good. */
+  readonly left: number;
+  readonly undecided: number;
+  readonly sentence: string;
+  readonly runs: readonly SkippedText[];
+  readonly runs_left_out: number;
+};
+
+export type SkippedText = {
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly critical: boolean;
+  readonly reason: string;
+  readonly evidence: string | null;
+  readonly first: string;
+  readonly last: string;
+  readonly count: number;
+  /** The first later success. */
+  readonly recovered: { readonly execution: number; readonly at: string; readonly sentence: string } | null;
+  /** The page of the job at the server. */
+  readonly url: string;
+};
+
+type Found = {
+  readonly skipped: Skipped | undefined;
+  readonly silence: Silence | Elsewhere | undefined;
+  readonly serverUrl: string;
+};
+
+export function toSkippedStatus(server: string, { skipped, silence, serverUrl }: Found): SkippedStatus {
+  const unknown = toUnknown(skipped, silence);
+  if (skipped === undefined) return { ...nothing, server, unknown };
+  const { sinceMs, untilMs, missed, left, undecided, runs } = skipped;
+  return {
+    server,
+    unknown,
+    since: toIso(sinceMs),
+    until: toIso(untilMs),
+    missed,
+    left,
+    undecided,
+    sentence: toSentence(skipped),
+    runs: runs.slice(0, maxRuns).map((run) => toText(run, { serverUrl, nowMs: untilMs })),
+    runs_left_out: Math.max(0, runs.length - maxRuns),
+  };
+}
+
+const maxRuns = 500;
+
+const nothing = {
+  since: null,
+  until: null,
+  missed: 0,
+  left: 0,
+  undecided: 0,
+  sentence: 'It is not known what was skipped.',
+  runs: [],
+  runs_left_out: 0,
+} as const;
+
+function toUnknown(skipped: Skipped | undefined, silence: Found['silence']): string | null {
+  if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
+  if (silence !== undefined) return `${toSilenceText(silence)}; what follows is as of then`;
+  return skipped === undefined
+    ? 'its schedules are not watched: the collectors schedule and executions have to be on'
+    : null;
+}
+
+export type SkippedSummary = Pick<SkippedStatus, 'missed' | 'left' | 'sentence'>;
+
+export function toSkippedSummary(skipped: Skipped): SkippedSummary {
+  const { missed, left } = skipped;
+  return { missed, left, sentence: toSentence(skipped) };
+}
+
+function toSentence({ sinceMs, untilMs, missed, left, undecided }: Skipped): string {
+  const between = `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
+  const open = undecided === 0 ? '' : `; ${undecided} could not be decided`;
+  if (missed === 0) return `No scheduled run was skipped ${between}${open}.`;
+  const rest = left === 0 ? 'later runs made all of them good' : `${left.toLocaleString('en')} left to run by hand`;
+  return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${open}.`;
+}
+
+function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; nowMs: number }): SkippedText {
+  const { job, jobId, isCritical, reason, facts, firstMs, lastMs, count, recovered } = run;
+  const [fact] = facts;
+  const project = encodeURIComponent(job.project.toWellFormed());
+  return {
+    ...job,
+    critical: isCritical,
+    reason,
+    evidence: fact === undefined ? null : `${fact.fact} (seen ${toTime(fact.atMs, nowMs)})`,
+    first: toIso(firstMs),
+    last: toIso(lastMs),
+    count,
+    recovered:
+      recovered === undefined
+        ? null
+        : {
+            execution: recovered.id,
+            at: toIso(recovered.startedAtMs),
+            sentence: `recovered by #${recovered.id} at ${toTime(recovered.startedAtMs, nowMs)}`,
+          },
+    url: `${serverUrl.replace(/\/$/, '')}/project/${project}/job/show/${encodeURIComponent(jobId.toWellFormed())}`,
+  };
+}
+
+function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

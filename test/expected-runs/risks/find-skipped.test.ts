@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { noPause } from '../../../src/domain/pause.ts';
+import { addMisses } from '../../../src/expected-runs/deciding/misses.ts';
+import type { Verdict, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { readKept, toJobDocument } from '../../../src/expected-runs/documents.ts';
+import { findSkipped, type Success } from '../../../src/expected-runs/risks/find-skipped.ts';
+import { hourMs, job, minuteMs, nowMs } from './some-risks.ts';
+
+const at = (minutes: number): number => nowMs + minutes * minuteMs;
+
+function missed(minutes: number, reason: 'passive' | 'overlap' = 'passive'): Verdict {
+  return { is: 'missed', expectedMs: at(minutes), reason, facts: [] };
+}
+
+function missing(name: string, ...verdicts: readonly Verdict[]): WatchedJob {
+  const misses = addMisses(undefined, verdicts, nowMs);
+  return job(name, [], { verdicts, ...(misses && { misses }) });
+}
+
+function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, readonly Success[]>> = {}) {
+  return findSkipped(
+    {
+      jobs,
+      sinceMs: nowMs - 12 * hourMs,
+      untilMs: nowMs,
+      successes: new Map(Object.entries(successes)),
+      isCritical: (path) => path.includes('critical'),
+    },
+    noPause,
+  );
+}
+
+describe('expected-runs/risks/find-skipped', () => {
+  it('lists the misses of an interval with their causes, critical ones first, then by time', async () => {
+    const found = await find([
+      missing('a', missed(-721), missed(-60), missed(-50), missed(-40, 'overlap')),
+      missing('critical', missed(-30)),
+      missing('unsure', { is: 'undecided', expectedMs: at(-5), why: 'edited', count: 3 }),
+    ]);
+    expect(found).toMatchObject({ missed: 4, left: 4, undecided: 3 });
+    expect(
+      found.runs.map(({ job: { name }, reason, count, firstMs, lastMs }) => [name, reason, count, firstMs, lastMs]),
+    ).toEqual([
+      ['critical', 'passive', 1, at(-30), at(-30)],
+      ['a', 'passive', 2, at(-60), at(-50)],
+      ['a', 'overlap', 1, at(-40), at(-40)],
+    ]);
+  });
+
+  it('marks misses that a later success made good, by the first one after each', async () => {
+    const successes = [
+      { id: 1, startedAtMs: at(-55) },
+      { id: 2, startedAtMs: at(-45) },
+      { id: 3, startedAtMs: at(-44) },
+    ];
+    const found = await find([missing('a', missed(-60), missed(-50), missed(-48), missed(-40))], {
+      'pay/a': successes,
+    });
+    expect(found).toMatchObject({ missed: 4, left: 1 });
+    expect(found.runs.map(({ count, firstMs, recovered }) => [firstMs, count, recovered?.id])).toEqual([
+      [at(-40), 1, undefined],
+      [at(-60), 1, 1],
+      [at(-50), 2, 2],
+    ]);
+  });
+
+  it('keeps the misses of a day of each minute, over a restart, and for a week', () => {
+    const minutes = Array.from({ length: 1600 }, (_, index) => missed(index - 1600));
+    const misses = addMisses(undefined, minutes, nowMs);
+    expect(misses?.map(({ reason, timesMs }) => [reason, timesMs.length, timesMs[0]])).toEqual([
+      ['passive', 1500, at(-1500)],
+    ]);
+    const before = job('a', [], { ...(misses && { misses }) });
+    const document = toJobDocument(before);
+    expect(document.body?.length).toBeLessThan(1000);
+    expect(readKept([document]).jobs.get('a')).toEqual(before);
+    expect(addMisses(misses, [], nowMs)).toBe(misses);
+    expect(addMisses(misses, [], nowMs + 10 * 24 * hourMs)).toEqual([]);
+  });
+
+  it('lists an earlier time that is decided later in its place', async () => {
+    const misses = addMisses(addMisses(undefined, [missed(-40)], nowMs), [missed(-60)], nowMs);
+    const found = await find([job('a', [], { ...(misses && { misses }) })]);
+    expect(found.runs.map(({ firstMs }) => firstMs)).toEqual([at(-60), at(-40)]);
+  });
+});

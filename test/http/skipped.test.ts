@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { noPause } from '../../src/domain/pause.ts';
+import type { Skipped } from '../../src/expected-runs/risks/find-skipped.ts';
+import { skippedRoutes } from '../../src/http/pages/tonight/skipped-page.ts';
+import type { SkippedStatus } from '../../src/status/skipped.ts';
+import { runHere } from '../commands/run-cli.ts';
+import { hourMs, nowMs } from '../expected-runs/risks/some-risks.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { silence } from './some-jobs.ts';
+
+const fact = { fact: 'the server was passive', atMs: nowMs - 4 * hourMs, source: 'execution-mode' };
+const run = { jobId: 'j 1', reason: 'passive', facts: [fact], isCritical: false } as const;
+const found: Skipped = {
+  sinceMs: nowMs - 12 * hourMs,
+  untilMs: nowMs,
+  missed: 4,
+  left: 1,
+  undecided: 2,
+  runs: [
+    {
+      ...run,
+      job: { project: 'p ay', group: 'nightly', name: 'settle' },
+      isCritical: true,
+      firstMs: nowMs - 2 * hourMs,
+      lastMs: nowMs - 2 * hourMs,
+      count: 1,
+      recovered: undefined,
+    },
+    {
+      ...run,
+      job: { project: 'pay', group: '', name: 'beat' },
+      firstMs: nowMs - 3 * hourMs,
+      lastMs: nowMs - hourMs,
+      count: 3,
+      recovered: { id: 4711, startedAtMs: nowMs - 1_800_000 },
+    },
+  ],
+};
+
+async function serveSkipped(answers: Readonly<Record<string, Skipped | undefined>> = { prod: found }) {
+  const asked: unknown[] = [];
+  const served = await serve([
+    skippedRoutes({
+      servers: () => Object.keys(answers),
+      find: async (server, wish) => {
+        asked.push(wish);
+        return answers[server];
+      },
+      urlOf: () => 'https://server.example/',
+      silence,
+      begin: () => noPause,
+    }),
+  ]);
+  return { ...served, asked };
+}
+
+const sentence = '4 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 left to run by hand; 2 could not be decided.';
+
+describe('http/skipped', () => {
+  it('shows what was skipped, why, and what is left to run by hand at the server', async () => {
+    const { ask, asked } = await serveSkipped();
+    const { body } = await ask('/skipped/prod?since=2d&until=2026-11-22T17:00:00Z');
+    expect(asked).toEqual([{ since: { agoMs: 48 * hourMs }, until: { atMs: nowMs - hourMs } }]);
+    expect(toText(body).split('\n')).toEqual([
+      `✗${sentence}`,
+      'Scheduled runs of prod that did not happen, those to run by hand first. A run is made good by the first success of its job that started later. Since: 6h, 12h, 1d, 7d.',
+      'Job | Skipped | Runs | Cause | Made good',
+      'p ay/nightly/settle critical | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet run it at the server',
+      'pay/beat | 15:00 UTC to 17:00 UTC | 3 | passive: the server was passive (seen 14:00 UTC) | recovered by #4711 at 17:30 UTC',
+    ]);
+    expect(body).toContain('href="https://server.example/project/p%20ay/job/show/j%201"');
+    expect(body).not.toContain('<form');
+  });
+
+  it.each([
+    ['/skipped/other', 404],
+    ['/api/skipped?server=other', 404],
+    ['/skipped/prod?since=8d', 400],
+    ['/skipped/prod?since=yesterday', 400],
+    ['/api/skipped?server=prod&until=2026-11-22', 400],
+  ])('refuses %s with %i', async (path, status) => {
+    expect((await (await serveSkipped()).ask(path)).status).toBe(status);
+  });
+
+  it('has a command that exits with 1 if something is left, 0 if not, and 2 if that is not known', async () => {
+    const well = { ...found, left: 0, missed: 0, undecided: 0, runs: [] };
+    const { url, ask: get } = await serveSkipped({ prod: found, well, dark: undefined });
+    const ask = (...words: readonly string[]) => runHere(['skipped', ...words, `--url=${url}`]);
+    expect(await ask('prod', '--since=12h')).toMatchObject({
+      code: 1,
+      stdout: `${sentence}
+  2026-11-22T16:00:00.000Z  p ay/nightly/settle [critical]  passive; not yet, https://server.example/project/p%20ay/job/show/j%201
+  2026-11-22T15:00:00.000Z ×3 to 2026-11-22T17:00:00.000Z  pay/beat  passive; recovered by #4711 at 17:30 UTC
+`,
+    });
+    expect((await ask('well')).code).toBe(0);
+    expect((await ask('dark')).code).toBe(2);
+    expect((await ask()).code).toBe(2);
+    const { runs } = JSON.parse((await get('/api/skipped?server=prod')).body) as SkippedStatus;
+    expect(runs[1]?.recovered).toMatchObject({ execution: 4711, at: '2026-11-22T17:30:00.000Z' });
+  });
+});
