@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
-import { runCli } from './run-cli.ts';
+import { runCli, runHere } from './run-cli.ts';
 
 const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
 
@@ -19,7 +19,7 @@ describe.concurrent('commands/run-app', () => {
     ],
   ])('refuses %s as its state directory', async (directory, stderr) => {
     const files = { file: '' };
-    const ended = await runCli(['serve', `--state.dir=${directory}`, '--web.listen-address=127.0.0.1:0'], {
+    const ended = await runHere(['serve', `--state.dir=${directory}`, '--web.listen-address=127.0.0.1:0'], {
       env,
       files,
     });
@@ -166,7 +166,7 @@ describe.concurrent('commands/run-app', () => {
     const { port } = holder.address() as AddressInfo;
     try {
       const args = ['serve', `--web.listen-address=127.0.0.1:${port}`];
-      expect(await runCli(args, { env })).toEqual({
+      expect(await runHere(args, { env })).toEqual({
         code: 1,
         stdout: '',
         stderr: `port ${port} is in use: stop what listens there, or choose another with --web.listen-address=:PORT\n`,
@@ -181,7 +181,7 @@ describe.concurrent('commands/run-app', () => {
   it('reports that an address is not of this machine', async () => {
     const args = ['serve', '--state.memory', '--web.listen-address=192.0.2.1:0'];
 
-    expect(await runCli(args, { env })).toEqual({
+    expect(await runHere(args, { env })).toEqual({
       code: 1,
       stdout: '',
       stderr: "the address of --web.listen-address is none of this machine's\n",
