@@ -96,6 +96,7 @@ type Write = (line: Line, startSeconds: number, wire: Wire) => void;
 function createValues({ type }: Family): Write {
   const metric = createWire();
   const value = createWire();
+  const writeStart = createStarts();
   return (line, startSeconds, wire) => {
     const isCounter = type === 'counter' || line.suffix() !== '';
     line.labels.moveTo(metric.append);
@@ -111,6 +112,7 @@ function createHistograms({ natives }: BesideText): Write {
   const metric = createWire();
   const histogram = createWire();
   const bucket = createWire();
+  const writeStart = createStarts();
   let series = 0;
   let index = 0;
   let below = 0;
@@ -144,9 +146,16 @@ function createHistograms({ natives }: BesideText): Write {
   };
 }
 
-function writeStart(wire: Wire, field: number, startSeconds: number): void {
-  if (Number.isNaN(startSeconds)) return;
-  wire.message(field, toTime(startSeconds));
+/** Neighbours mostly began at once. */
+function createStarts() {
+  let last = Number.NaN;
+  let time: Buffer = Buffer.alloc(0);
+  return (wire: Wire, field: number, startSeconds: number): void => {
+    if (Number.isNaN(startSeconds)) return;
+    if (startSeconds !== last) time = toTime(startSeconds).take();
+    last = startSeconds;
+    wire.bytes(field, time);
+  };
 }
 
 function toTime(seconds: number): Wire {

@@ -11,6 +11,8 @@ export type Segment = {
   readonly beside: BesideText;
   /** The same as protocol buffers, by suffix, once somebody asked for it. */
   messages?: ReadonlyMap<string, Block>;
+  /** Scrapes that come at once wait for the same translation. */
+  translating?: Promise<void>;
 };
 
 /** Resolves when the caller may block the event loop for about a millisecond. */
@@ -85,24 +87,29 @@ export async function renderSegments(
   return segments;
 }
 
+type TranslateOptions = Pick<RenderOptions, 'nextTurn' | 'toBlock'>;
+
 /** Translates segments for protocol buffers, in slices. */
-export async function translateSegments(
-  segments: readonly Segment[],
-  { nextTurn, toBlock = toBlockBesideLoop }: Pick<RenderOptions, 'nextTurn' | 'toBlock'>,
-): Promise<void> {
+export async function translateSegments(segments: readonly Segment[], options: TranslateOptions): Promise<void> {
   for (const segment of segments) {
     if (segment.messages !== undefined) continue;
-    const translation = createTranslation(segment.family, segment.beside);
-    for (const text of segment.samples.openmetrics.text) {
-      for (let at = 0; at < text.length; ) {
-        await nextTurn();
-        at = translation.read(text, at, sliceLength);
-      }
-    }
-    const blocks = new Map<string, Block>();
-    for (const [suffix, bytes] of translation.end()) blocks.set(suffix, await toBlock(bytes));
-    segment.messages = blocks;
+    segment.translating ??= translate(segment, options);
+    await segment.translating;
   }
+}
+
+async function translate(segment: Segment, { nextTurn, toBlock = toBlockBesideLoop }: TranslateOptions): Promise<void> {
+  const translation = createTranslation(segment.family, segment.beside);
+  for (const text of segment.samples.openmetrics.text) {
+    for (let at = 0; at < text.length; ) {
+      await nextTurn();
+      // Translating takes several times as long as rendering.
+      at = translation.read(text, at, sliceLength / 4);
+    }
+  }
+  const blocks = new Map<string, Block>();
+  for (const [suffix, bytes] of translation.end()) blocks.set(suffix, await toBlock(bytes));
+  segment.messages = blocks;
 }
 
 function groupByFamily(segments: readonly Segment[]): Group[] {

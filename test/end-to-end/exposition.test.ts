@@ -13,6 +13,7 @@ import { type Demo, startDemo } from './start-demo.ts';
 
 const textType = 'text/plain; version=0.0.4; charset=utf-8';
 const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+const protobufType = 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited';
 const likePrometheus = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1';
 
 let demo: Demo;
@@ -62,6 +63,11 @@ describe('end-to-end/exposition', () => {
     ['OpenMetrics', { accept: 'application/openmetrics-text; version=1.0.0' }, openMetricsType],
     ['text over OpenMetrics', { accept: 'application/openmetrics-text;q=0.2, text/plain;q=0.9' }, textType],
     ['no OpenMetrics at all', { accept: 'application/openmetrics-text;q=0, text/plain;q=0.1' }, textType],
+    [
+      'what Prometheus asks with native histograms',
+      { accept: `${protobufType};q=0.6,${likePrometheus}` },
+      protobufType,
+    ],
     ['what it does not have', { accept: 'application/vnd.google.protobuf' }, textType],
   ])('answers a client that accepts %s in the right format', async (_, headers, contentType) => {
     const { status, headers: received, body } = await get('/metrics', { headers });

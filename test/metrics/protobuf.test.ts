@@ -135,7 +135,7 @@ describe('metrics/protobuf', () => {
     });
     await publish(snapshots, stored.rows(1, { project: 'a' }));
     expect(translated.length).toBe(1);
-    await read(snapshots);
+    await Promise.all([read(snapshots), read(snapshots)]);
     await read(snapshots);
     expect(translated.length).toBe(2);
     await publish(snapshots, stored.rows(2, { project: 'a' }));
