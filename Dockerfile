@@ -27,7 +27,7 @@ RUN install -d /image/etc /image/var/lib \
  && echo 'exporter:x:65532:' > /image/etc/group
 
 FROM scratch
-ARG VERSION=0.1.0
+ARG VERSION=1.0.0
 ARG REVISION=unknown
 ARG CREATED=unknown
 ARG SOURCE=unknown

@@ -60,6 +60,7 @@ const dataSource = { type: 'tempo', uid: '$datasource' };
 /** The number by which Grafana's Tempo data source knows this kind of query. */
 const labelValues = 1;
 
+// oxlint-disable-next-line no-template-curly-in-string -- Grafana's own form of a variable.
 const ofServer = 'resource.automation.server.name =~ "${server:pipe}"';
 const executions = `span.cicd.pipeline.action.name = "RUN" && ${ofServer}`;
 const failures = `${executions} && span.automation.failure.class != nil`;
