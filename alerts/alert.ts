@@ -23,6 +23,7 @@ export const collectors = [
   'log-storage',
   'executions',
   'schedule',
+  'changes',
   'tokens',
 ] as const;
 

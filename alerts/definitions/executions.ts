@@ -5,7 +5,13 @@ import type { Thresholds } from '../thresholds.ts';
 
 /** Do jobs succeed, and do they come to an end? */
 export function executionAlerts(limits: Thresholds): Alert[] {
-  return [failingRepeatedly(limits), noRecentSuccess(limits), overdue(limits), nodeFailingEverywhere(limits)];
+  return [
+    commonCause(limits),
+    failingRepeatedly(limits),
+    noRecentSuccess(limits),
+    overdue(limits),
+    nodeFailingEverywhere(limits),
+  ];
 }
 
 /** Alerts over windows of hours, which are worth a look every few minutes. */
@@ -16,6 +22,21 @@ export function slowExecutionAlerts(limits: Thresholds): Alert[] {
 const jobOfServer = `${jobText} on {{ $labels.server }}`;
 const nodeAlert = 'AutomationNodeFailingEverywhere';
 const lastFailedId = 'automation_job_last_failed_execution_id';
+
+function commonCause(limits: Thresholds): Alert {
+  const { newest } = createExpressions(limits);
+  return {
+    alert: 'AutomationCommonCause',
+    expr: `${newest('automation_common_cause')} == 1`,
+    for: '0s',
+    severity: 'critical',
+    summary: 'Many jobs fail for one cause: {{ $labels.kind }} {{ $labels.subject }}',
+    description: `Most of the jobs that failed on {{ $labels.server }} in the last 15 minutes have the {{ $labels.kind }} {{ $labels.subject }} in common, and those that succeeded have not.`,
+    dashboard: dashboardOf.project,
+    page: pageOf.failures,
+    needs: ['changes'],
+  };
+}
 
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);

@@ -5,7 +5,7 @@ import type { Changes } from '../diagnosis/changes/changes.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Pause } from '../domain/pause.ts';
-import { createTracePort } from '../executions/trace-port.ts';
+import { createTracePort, watchClasses } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
@@ -20,6 +20,7 @@ import type { Trouble } from '../status/problem-kinds.ts';
 import { findRunning, isFailure, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
+import { findCauseTroubles } from '../status/troubles/common-cause.ts';
 import { findExecutionTroubles } from '../status/troubles/execution-troubles.ts';
 import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
@@ -99,7 +100,8 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
-  const traces = options.traces?.ofServer(server, { client: targets.common.connection.client, port: tracePort });
+  const port = { ...tracePort, failures: watchClasses(tracePort.failures, (found) => changes?.noteClass(found)) };
+  const traces = options.traces?.ofServer(server, { client: targets.common.connection.client, port });
   const { polls, executions, expected, changes, projectRows, off } = createServerPolls({
     ...options,
     server,
@@ -150,7 +152,11 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     windows: (wish, pause) => expected?.outlook.windows(wish, pause),
     risks: (hours, pause) => expected?.outlook.risks(hours, pause),
     job: (path) => toJob(name, path, { ...options, executions, expected, executionSettings, ended: ended(), explain }),
-    troubles: () => [...signs.troubles(), ...findTroubles(server, { executions, expected, executionSettings, config })],
+    troubles: () => [
+      ...signs.troubles(),
+      ...findCauseTroubles(changes?.commonCause()),
+      ...findTroubles(server, { executions, expected, executionSettings, config }),
+    ],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),

@@ -29,6 +29,7 @@ export const kindsOfProblems = {
   owner_gone: { alerts: ['AutomationScheduleOwnerGone'], page: 'schedule' },
   critical_missed: { alerts: ['AutomationScheduleMissedCritical'], page: 'schedule' },
   critical_at_risk: { alerts: ['AutomationRunsAtRiskCritical'], page: 'tonight' },
+  common_cause: { alerts: ['AutomationCommonCause'], page: 'failures' },
   burning: { alerts: ['AutomationErrorBudgetBurnFast'], page: 'failures' },
   unpunctual: { alerts: ['AutomationPunctualityBurnFast', 'AutomationPunctualityBurnSlow'], page: 'schedule' },
   logs: {

@@ -2,10 +2,10 @@ import { createRandom } from '../../simulator/random.ts';
 import type { Change } from '../../src/diagnosis/changes/deciding/change.ts';
 import { type Failure, findSuspects, type Suspect } from '../../src/diagnosis/changes/deciding/suspects.ts';
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-type Random = ReturnType<typeof createRandom>;
+export type Random = ReturnType<typeof createRandom>;
 
 function pick<Item>(random: Random, items: readonly Item[]): Item {
   const item = items[Math.floor(random() * items.length)];
@@ -13,11 +13,11 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
   return item;
 }
 
-function count(random: Random, least: number, most: number): number {
+export function count(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
 
-const numbers = (length: number): readonly number[] => Array.from({ length }, (_none, index) => index);
+export const numbers = (length: number): readonly number[] => Array.from({ length }, (_none, index) => index);
 const jobs = numbers(50).map((index) => `p${index % 5}/job${index}`);
 const nodes = numbers(20).map((index) => `node${index}`);
 const keys = numbers(15).map((index) => `keys/key${index}`);

@@ -136,6 +136,8 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       daemon = start();
     },
     explain: (run: Parameters<ReturnType<typeof start>['changes']['explain']>[0]) => daemon.changes.explain(run),
+    noteClass: (failureClass: 'access' | 'work') => daemon.changes.noteClass(failureClass),
+    commonCause: () => daemon.changes.commonCause(),
     changes: () => daemon.changes.list(),
     /** Each change in one line, newest first, with the minutes since the start between which it happened. */
     told: (): string[] =>

@@ -36,6 +36,26 @@ describe('diagnosis/sources', () => {
     expect(minuteOf(changes()[1]?.atMs)).toBe(5);
   });
 
+  it('reads keys at once when a login is refused, and not each time', async () => {
+    const { control, minutes, told, noteClass, requests } = await begin();
+    await minutes(10);
+    control.writeKey(key, { user: 'bob' });
+    noteClass('work');
+    await minutes(1);
+    expect(told()).toEqual([]);
+    noteClass('access');
+    await minutes(1);
+    expect(told()).toEqual([`key ${key}: changed by bob (2, 15]`]);
+    const before = requests().length;
+    noteClass('access');
+    await minutes(1);
+    expect(
+      requests()
+        .slice(before)
+        .filter(({ path }) => path.includes('/storage/')),
+    ).toEqual([]);
+  });
+
   it('keeps users to itself unless they may be shown', async () => {
     const { control, minutes, told, stored } = await begin({ settings: { namesUsers: false } });
     control.writeKey(key, { user: 'bob' });
@@ -108,12 +128,12 @@ describe('diagnosis/sources', () => {
   });
 
   it('stores no definition, no value of an option and no user of a run', async () => {
-    const { control, minutes, stored, id } = await begin();
+    const { control, minutes, stored, id } = await begin({ settings: { namesUsers: false } });
     control.runJob(id, { user: 'amira', options: { secret: 'canary-other' } });
     await minutes(30);
     const all = (await stored()).filter(({ kind }) => kind.startsWith('change-'));
     expect(all.length).toBeGreaterThan(5);
-    expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|settle --/);
+    expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|admin|settle --/);
   });
 
   it('loses only what the token may not read', async () => {

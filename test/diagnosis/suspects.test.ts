@@ -8,7 +8,10 @@ import { countSuspects } from './planted.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene> | undefined;
-afterEach(() => scene?.stop());
+afterEach(async () => {
+  await scene?.stop();
+  scene = undefined;
+});
 
 const key = 'keys/team/pay/node.pem';
 const minuteMs = 60_000;

@@ -93,6 +93,8 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     },
     hurry: (jobId) => void urgent.add(jobId),
     hurryKeys: () => {
+      // A job that fails again and again is no reason to read them again and again.
+      if (!isDue(areaNames.keysIn(''), hurryEveryMs)) return;
       for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
     },
     refusalOf: (area) => refusals.get(area),
@@ -136,6 +138,7 @@ const reasons: Readonly<Partial<Record<ApiError['kind'], string>>> = {
 const minuteMs = 60_000;
 const nodesEveryMs = 15 * minuteMs;
 const keysEveryMs = 60 * minuteMs;
+const hurryEveryMs = 5 * minuteMs;
 const retryMs = 60 * minuteMs;
 const dayMs = 24 * 60 * minuteMs;
 const maxProjects = 20;

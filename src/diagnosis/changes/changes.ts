@@ -3,19 +3,23 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { projectExecutions } from '../../api/endpoints/executions.ts';
 import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { FailureClass } from '../../domain/failure-class.ts';
 import type { CommitHook } from '../../executions/trace-port.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';
 import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
-import { createAsking } from './asking.ts';
+import { type Asking, createAsking } from './asking.ts';
+import { createCommonCauses } from './common-causes.ts';
 import type { Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
+import type { CommonCause } from './deciding/common-cause.ts';
 import { listChanges } from './deciding/journal.ts';
+import { areas as areaNames } from './deciding/kinds.ts';
 import { type Explanation, explainFailure, type FailedRun } from './explain.ts';
 import { changeFamilies } from './families.ts';
-import { createKeptJournal } from './kept-journal.ts';
+import { createKeptJournal, type KeptJournal } from './kept-journal.ts';
 import { type Answer, createToReadings } from './readings.ts';
-import { createRunNotes } from './run-notes.ts';
+import { createRunNotes, type RunNotes } from './run-notes.ts';
 
 export type ChangesOptions = {
   readonly server: string;
@@ -36,7 +40,7 @@ export type ChangesOptions = {
 export type ChangesSettings = {
   /** How long a new series is shown as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
-  /** True if users may be shown. */
+  /** True if users may be kept and shown. */
   readonly namesUsers: boolean;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
@@ -52,21 +56,27 @@ export type Changes = {
   readonly withdraw: () => void;
   /** The changes of the last 30 days, newest first. */
   readonly list: () => readonly Change[];
-  /** How many were dropped because there were too many. */
-  readonly dropped: () => number;
-  readonly serverNowMs: () => number;
+  /** Call when the class of a failure becomes known: a refused login is worth a look at the keys. */
+  readonly noteClass: (failureClass: FailureClass) => void;
   readonly explain: (run: FailedRun) => Explanation;
+  /** What most of the jobs that fail now have in common; undefined if there is nothing. */
+  readonly commonCause: () => CommonCause | undefined;
 };
 
 /** Keeps the journal of one server: compares what polls read with what they read before. */
 export function createChanges(options: ChangesOptions): Changes {
   const { everyMs, timeoutMs, client, clock, serverNowMs, settings, publish, withdraw } = options;
-  const toReadings = createToReadings();
   const waiting: Reading[] = [];
   const kept = createKeptJournal({ ...options, toKept: (change) => toKept(change, settings) });
   const asking = createAsking({ ...options, areas: kept.areas });
-  const runNotes = createRunNotes(kept.runs, ({ jobId }) => {
-    if (jobId !== undefined) asking.hurry(jobId);
+  const causes = createCommonCauses({ serverNowMs, ...toNamed(kept) });
+  const runNotes = createRunNotes({
+    runs: kept.runs,
+    onFirst: ({ jobId }) => {
+      if (jobId !== undefined) asking.hurry(jobId);
+    },
+    onCounted: causes.note,
+    namesUsers: settings.namesUsers,
   });
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
@@ -91,39 +101,26 @@ export function createChanges(options: ChangesOptions): Changes {
       changeFamilies.changes.rows(held.has(key) ? 0 : count, { project, kind }),
     );
     hold.noteShown(held, clock.awakeTicks());
+    const cause = causes.current();
+    if (cause !== undefined) rows.push(...changeFamilies.commonCause.rows(1, toShown(cause, settings)));
     return publish(rows, Math.max(3 * everyMs, minValidMs));
-  }
-
-  function hear(answer: Answer, tookMs: number): void {
-    const hash = kept.hash();
-    // Before the stored state is loaded, only what is sure to be asked for again may be missed.
-    if (hash === undefined) return;
-    if (answer.endpoint.name === projectExecutions.name) {
-      // The cast is true: it is that very endpoint.
-      runNotes.hear((answer.answer as Listed).origins, hash);
-      return;
-    }
-    const throughMs = serverNowMs();
-    const known = { areas: kept.areas, hash, release: () => client.facts().release };
-    for (const { folders, ...seen } of toReadings(answer, known)) {
-      asking.noteHeard(seen.area, folders);
-      waiting.push({ ...seen, fromMs: throughMs - tookMs, throughMs });
-    }
-    // Changes are then seen later, and dated less exactly.
-    if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
   }
 
   return {
     open: kept.open,
     commitHook: runNotes.commitHook,
-    hear,
+    hear: createHear({ ...options, kept, asking, runNotes, waiting }),
     read: async (signal) => {
       await kept.open();
       // Stores recent readings before any request, also while the server does not answer.
       await takeWaiting();
       await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
+      causes.update(listChanges(kept.journal(), serverNowMs()));
       return { result: 'success', series: await show() };
+    },
+    noteClass: (failureClass) => {
+      if (failureClass === 'access') asking.hurryKeys();
     },
     explain: (run) =>
       explainFailure(run, {
@@ -132,20 +129,74 @@ export function createChanges(options: ChangesOptions): Changes {
         refusalOf: asking.refusalOf,
         toTime: (atMs) => toTime(atMs, serverNowMs()),
       }),
+    commonCause: () => {
+      const cause = causes.current();
+      return cause && { ...cause, ...toShown(cause, settings) };
+    },
     withdraw,
     list: () => listChanges(kept.journal(), serverNowMs()),
-    dropped: () => kept.journal().dropped,
-    serverNowMs,
+  };
+}
+
+type Hearing = Pick<ChangesOptions, 'client' | 'serverNowMs' | 'settings'> & {
+  readonly kept: KeptJournal;
+  readonly asking: Asking;
+  readonly runNotes: RunNotes;
+  /** Where readings wait for the next run. */
+  readonly waiting: Reading[];
+};
+
+function createHear({ client, serverNowMs, settings, kept, asking, runNotes, waiting }: Hearing): Changes['hear'] {
+  const toReadings = createToReadings();
+  return (answer, tookMs) => {
+    const hash = kept.hash();
+    // Before the stored state is loaded, only what is sure to be requested again is missed.
+    if (hash === undefined) return;
+    if (answer.endpoint.name === projectExecutions.name) {
+      // The cast is true: it is that very endpoint.
+      runNotes.hear((answer.answer as Listed).origins, hash);
+      return;
+    }
+    const throughMs = serverNowMs();
+    const { namesUsers } = settings;
+    const known = { areas: kept.areas, hash, namesUsers, release: () => client.facts().release };
+    for (const { folders, ...seen } of toReadings(answer, known)) {
+      asking.noteHeard(seen.area, folders);
+      waiting.push({ ...seen, fromMs: throughMs - tookMs, throughMs });
+    }
+    // Changes are then seen later, and dated less exactly.
+    if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
   };
 }
 
 type Listed = typeof projectExecutions extends Endpoint<infer Answered> ? Answered : never;
 
-function toKept({ by, ...change }: Change, settings: ChangesSettings): Change | undefined {
+function toShown(
+  { kind, subject }: CommonCause,
+  { namesUsers }: ChangesSettings,
+): Pick<CommonCause, 'kind' | 'subject'> {
+  return { kind, subject: kind === 'user' && !namesUsers ? '' : subject };
+}
+
+function toNamed({ areas, jobOf }: Pick<KeptJournal, 'areas' | 'jobOf'>) {
+  const toList = (text = ''): readonly string[] => (text === '' ? [] : text.split('\n'));
+  return {
+    namedBy: (jobId: string) => {
+      const definition = areas.get(areaNames.definitionOf(jobId))?.things.get('');
+      const children = toList(definition?.['.children']).map((child) => {
+        const job = jobOf(child);
+        return job === undefined ? child : `${job.project}/${job.path}`;
+      });
+      return { keys: toList(definition?.['.keys']), children };
+    },
+    memberName: (uuid: string) => areas.get(areaNames.server)?.things.get(uuid)?.['.name'] ?? uuid,
+  };
+}
+
+function toKept(change: Change, settings: ChangesSettings): Change | undefined {
   const { kind, project, subject } = change;
   if (project !== '' && !settings.isWantedProject(project)) return undefined;
-  if (ofJobs.has(kind) && !settings.isWantedJob(subject)) return undefined;
-  return by === undefined || !settings.namesUsers ? change : { ...change, by };
+  return ofJobs.has(kind) && !settings.isWantedJob(subject) ? undefined : change;
 }
 
 const ofJobs = new Set<Change['kind']>(['definition', 'job', 'switch', 'owner', 'run']);

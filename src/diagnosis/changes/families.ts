@@ -1,4 +1,4 @@
-import { counter } from '../../metrics/family.ts';
+import { counter, newestGauge } from '../../metrics/family.ts';
 
 export const changeFamilies = {
   changes: counter(
@@ -6,5 +6,11 @@ export const changeFamilies = {
     'Changes that the exporter saw: of jobs, keys, nodes and projects, of runs against the last success, and of the server, where `project` is empty [comparison of answers].',
     'project',
     'kind',
+  ),
+  commonCause: newestGauge(
+    'automation_common_cause',
+    'What most of the jobs that failed in the last 15 minutes have in common, and those that succeeded have not; 1 while it lasts [project/*/executions].',
+    'kind',
+    'subject',
   ),
 };

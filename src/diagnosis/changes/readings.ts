@@ -27,6 +27,8 @@ type Known = {
   /** Hashes what may be secret, or is long. */
   readonly hash: (text: string) => string;
   readonly release: () => string | undefined;
+  /** True if users may be kept. */
+  readonly namesUsers: boolean;
 };
 
 /** Returns the states of the areas that an answer shows. */
@@ -46,7 +48,7 @@ export function createToReadings(): (answer: Answer, known: Known) => readonly S
     if (isOf(storedKeys, endpoint, answer)) return readFolder('', answer, known);
     if (isOf(storedKeysBelow, endpoint, answer)) return readFolder(path['folder'] ?? '', answer, known);
     const { project, id } = path;
-    if (isOf(projectJobs, endpoint, answer) && project !== undefined) return [readJobs(project, answer)];
+    if (isOf(projectJobs, endpoint, answer) && project !== undefined) return [readJobs(project, answer, known)];
     if (isOf(projectNodes, endpoint, answer) && project !== undefined) return [readNodes(project, answer, known)];
     if (isOf(jobSections, endpoint, answer) && id !== undefined) return [readDefinition(id, answer, known)];
     return [];
@@ -69,11 +71,11 @@ function readProjects(answer: Content<typeof projects>): Seen {
   return { area: areas.projects, things: new Map(things), mayBeEmpty: true };
 }
 
-function readJobs(project: string, answer: Content<typeof projectJobs>): Seen {
+function readJobs(project: string, answer: Content<typeof projectJobs>, { namesUsers }: Known): Seen {
   const things = answer.map(({ id, group, name, isEnabled, isScheduleEnabled, ownerUuid, ...job }) => {
     const path = group === '' ? name : `${group}/${name}`;
     const switches = { executions: toSwitch(isEnabled), schedule: toSwitch(isScheduleEnabled) };
-    const edit = { '.modified': job.lastModifiedMs?.toString(), '.by': job.lastModifiedBy };
+    const edit = { '.modified': job.lastModifiedMs?.toString(), '.by': namesUsers ? job.lastModifiedBy : undefined };
     return [id, toFields({ path, ...switches, owner: ownerUuid, ...edit })] as const;
   });
   return { area: areas.jobsOf(project), things: new Map(things), mayBeEmpty: true };
@@ -115,7 +117,7 @@ const allSections = [
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();
-    return [path, toFields({ modified: at, '.at': at, '.by': modifiedBy })] as const;
+    return [path, toFields({ modified: at, '.at': at, '.by': known.namesUsers ? modifiedBy : undefined })] as const;
   });
   const here = folder === '' ? areas.keysIn('') : areas.keysIn(`${folder}/`);
   const there = new Set(folders.map((names) => names.join('/')));

@@ -1,6 +1,7 @@
 import type { RunOrigin } from '../../api/endpoints/executions.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { CommitHook } from '../../executions/trace-port.ts';
+import type { CountedRun } from './common-causes.ts';
 import type { Change } from './deciding/change.ts';
 import { type JobRuns, listRunDifferences, noteRun, type RunFacts } from './deciding/runs.ts';
 import { toRunDocument } from './documents.ts';
@@ -17,8 +18,17 @@ export type RunNotes = {
   readonly takeChanges: () => readonly Change[];
 };
 
-/** Compares the first failure of each job after a success with that success; `onFirst` is called after the commit. */
-export function createRunNotes(runs: Map<string, JobRuns>, onFirst: (first: FirstFailure) => void): RunNotes {
+type Options = {
+  readonly runs: Map<string, JobRuns>;
+  /** Called after the commit. */
+  readonly onFirst: (first: FirstFailure) => void;
+  readonly onCounted: (run: CountedRun) => void;
+  /** True if users may be shown. */
+  readonly namesUsers: boolean;
+};
+
+/** Compares the first failure of each job after a success with that success. */
+export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options): RunNotes {
   const origins = new Map<number, Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>>();
   const pending = new WeakMap<readonly Finished[], readonly Step[]>();
   let changes: Change[] = [];
@@ -54,6 +64,15 @@ export function createRunNotes(runs: Map<string, JobRuns>, onFirst: (first: Firs
     onFirst({ job, jobId, failure: first });
   }
 
+  function count(project: string, run: Finished): void {
+    const { name, group = '', id } = run.job ?? {};
+    const isSuccess = run.status === 'succeeded';
+    if (name === undefined || isNoEnd.has(run.status)) return;
+    const { endedAtMs, failedNodes } = run;
+    const job = toJobPath({ project, group, name });
+    onCounted({ project, job, jobId: id, endedAtMs, isFailed: !isSuccess, failedNodes, facts: toFacts(run) });
+  }
+
   return {
     commitHook: {
       keep: (project, ended) => {
@@ -62,8 +81,9 @@ export function createRunNotes(runs: Map<string, JobRuns>, onFirst: (first: Firs
         const last = new Map(steps.map((step) => [step.job, step.runs]));
         return [...last].map(([job, noted]) => toRunDocument(job, noted));
       },
-      kept: (_project, ended) => {
+      kept: (project, ended) => {
         for (const step of pending.get(ended) ?? []) apply(step);
+        for (const run of ended) count(project, run);
       },
     },
     hear: (listed, hash) => {
@@ -71,7 +91,7 @@ export function createRunNotes(runs: Map<string, JobRuns>, onFirst: (first: Firs
         origins.delete(id);
         origins.set(id, {
           arguments: hash(given),
-          ...(user === undefined ? {} : { user: hash(user) }),
+          ...(user === undefined ? {} : { user: namesUsers ? user : hash(user) }),
           ...(memberUuid === undefined ? {} : { memberUuid }),
           ...(nodes.length === 0 ? {} : { nodes: nodes.toSorted().slice(0, maxNodes), nodeCount: nodes.length }),
         });

@@ -9,6 +9,19 @@ const page = 'http://localhost:9720/executions/prod/642';
 /** Troubles of jobs, executions and nodes. */
 export const executionCases: readonly Case[] = [
   {
+    alert: 'AutomationCommonCause',
+    series: { 'automation_common_cause{server="prod",kind="node",subject="db03"}': gauge(0, 1) },
+    below: { 'automation_common_cause{server="prod",kind="node",subject="db03"}': gauge(0) },
+    firesAfter: 0,
+    resolvesAfter: 0,
+    labels: { server: 'prod', kind: 'node', subject: 'db03', severity: 'critical' },
+    summary: 'Many jobs fail for one cause: node db03',
+    description:
+      'Most of the jobs that failed on prod in the last 15 minutes have the node db03 in common, and those that succeeded have not.',
+    dashboard: '/d/automation-executions?var-server=prod',
+    page: '/executions?result=failures&server=prod',
+  },
+  {
     alert: 'AutomationJobFailingRepeatedly',
     series: {
       [`automation_job_consecutive_failures{${job}}`]: gauge(0, 3),

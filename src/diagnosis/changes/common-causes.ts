@@ -1,0 +1,79 @@
+import type { Change } from './deciding/change.ts';
+import {
+  type CommonCause,
+  type Factor,
+  findCommonCause,
+  isLasting,
+  type JobResult,
+  longWindowMs,
+} from './deciding/common-cause.ts';
+import type { RunFacts } from './deciding/runs.ts';
+
+/** A counted run with what it may have in common with others. */
+export type CountedRun = {
+  readonly project: string;
+  readonly job: string;
+  readonly jobId: string | undefined;
+  readonly endedAtMs: number;
+  readonly isFailed: boolean;
+  readonly failedNodes: readonly string[];
+  readonly facts: RunFacts;
+};
+
+type Options = {
+  readonly serverNowMs: () => number;
+  /** What the definition of a job names. */
+  readonly namedBy: (jobId: string) => { readonly keys: readonly string[]; readonly children: readonly string[] };
+  readonly memberName: (uuid: string) => string;
+};
+
+export type CommonCauses = {
+  readonly note: (run: CountedRun) => void;
+  /** Looks for a cause, or whether the present one lasts. */
+  readonly update: (changes: readonly Change[]) => void;
+  readonly current: () => CommonCause | undefined;
+};
+
+/** Finds what many failed jobs have in common, from the last result of each. Starts anew with each process. */
+export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options): CommonCauses {
+  const results = new Map<string, JobResult & { readonly keys: readonly string[] }>();
+  let current: CommonCause | undefined;
+
+  function toFactors({ project, jobId, isFailed, failedNodes, facts }: CountedRun) {
+    const { keys, children } = jobId === undefined ? { keys: [], children: [] } : namedBy(jobId);
+    const { memberUuid, user, trigger, nodes = [] } = facts;
+    const isKnown = isFailed && failedNodes.length > 0;
+    const factors: Factor[] = [
+      ...(isKnown ? failedNodes : nodes).map((subject) => ({ kind: 'node', subject }) as const),
+      ...(memberUuid === undefined ? [] : [{ kind: 'member', subject: memberName(memberUuid) } as const]),
+      ...children.map((subject) => ({ kind: 'child', subject }) as const),
+      { kind: 'project', subject: project },
+      { kind: 'trigger', subject: trigger },
+      ...(user === undefined ? [] : [{ kind: 'user', subject: user } as const]),
+    ];
+    return { keys, factors };
+  }
+
+  return {
+    note: (run) => {
+      const { job, endedAtMs, isFailed } = run;
+      if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
+      results.set(job, { endedAtMs, isFailed, ...toFactors(run) });
+    },
+    update: (changes) => {
+      const nowMs = serverNowMs();
+      for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);
+      const changedKeys = new Set(
+        changes.flatMap(({ kind, subject, beforeMs }) =>
+          kind === 'key' && beforeMs > nowMs - longWindowMs ? [subject] : [],
+        ),
+      );
+      const all = [...results.values()].map(({ keys, factors, ...result }): JobResult => {
+        const ofKeys = keys.filter((key) => changedKeys.has(key)).map((subject) => ({ kind: 'key', subject }) as const);
+        return { ...result, factors: [...factors, ...ofKeys] };
+      });
+      if (current === undefined || !isLasting(current, all, nowMs)) current = findCommonCause(all, nowMs);
+    },
+    current: () => current,
+  };
+}

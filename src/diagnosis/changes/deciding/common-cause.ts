@@ -1,0 +1,125 @@
+/** What several jobs may have in common. */
+export const factorKinds = ['node', 'member', 'child', 'key', 'project', 'trigger', 'user'] as const;
+export type FactorKind = (typeof factorKinds)[number];
+
+export type Factor = { readonly kind: FactorKind; readonly subject: string };
+
+/** The last result of a job. */
+export type JobResult = {
+  readonly endedAtMs: number;
+  readonly isFailed: boolean;
+  readonly factors: readonly Factor[];
+};
+
+/** One cause of many failures, counted in jobs. */
+export type CommonCause = Factor & {
+  readonly failed: number;
+  /** The failed jobs that have it. */
+  readonly covered: number;
+  readonly succeeded: number;
+  /** The succeeded jobs that have it. */
+  readonly spared: number;
+  readonly probability: number;
+};
+
+/** Returns what most of the jobs that failed in the last minutes have in common, and those that succeeded have not. */
+export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
+  const { failed, succeeded } = toGroups(results, nowMs);
+  if (failed.length < minFailed) return undefined;
+  const counts = countFactors(failed, succeeded);
+  // Chosen by totals alone: a choice by results would make chance look like a cause.
+  const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
+  const named = tried
+    .filter(({ covered }) => covered >= minCover * failed.length)
+    .map((count) => {
+      const numbers = { failed: failed.length, succeeded: succeeded.length };
+      const probability = toProbability({ ...count, ...numbers }) * tried.length;
+      return { ...count, ...numbers, probability };
+    })
+    .filter(({ probability }) => probability < maxProbability)
+    .sort((one, other) => other.covered - one.covered || one.spared - other.spared || rank(one) - rank(other));
+  return named[0];
+}
+
+/** Reports whether a cause lasts: something that it covers failed in the last minutes, and most of that still fails. */
+export function isLasting(cause: Factor, results: Iterable<JobResult>, nowMs: number): boolean {
+  let failed = 0;
+  let succeeded = 0;
+  for (const { endedAtMs, isFailed, factors } of results) {
+    if (endedAtMs <= nowMs - windowMs || !factors.some((factor) => isSame(factor, cause))) continue;
+    if (isFailed) failed += 1;
+    else succeeded += 1;
+  }
+  return failed > succeeded;
+}
+
+export function isSame(one: Factor, other: Factor): boolean {
+  return one.kind === other.kind && one.subject === other.subject;
+}
+
+const minFailed = 5;
+const minCover = 0.6;
+/** One in 1,000, for what is looked at again each minute: about five times independently in an hour. */
+const maxProbability = 0.001 / 5;
+const windowMs = 15 * 60_000;
+/** Successes are looked for in this time if there are few in the window. */
+export const longWindowMs = 2 * 3_600_000;
+const fewSuccesses = 3;
+
+function toGroups(results: Iterable<JobResult>, nowMs: number) {
+  const failed: JobResult[] = [];
+  const recent: JobResult[] = [];
+  const earlier: JobResult[] = [];
+  for (const result of results) {
+    if (result.endedAtMs <= nowMs - longWindowMs) continue;
+    const isRecent = result.endedAtMs > nowMs - windowMs;
+    if (!result.isFailed) (isRecent ? recent : earlier).push(result);
+    else if (isRecent) failed.push(result);
+  }
+  const isFew = recent.length < fewSuccesses * failed.length;
+  return { failed, succeeded: isFew ? [...recent, ...earlier] : recent };
+}
+
+type Count = Factor & { readonly covered: number; readonly spared: number };
+
+function countFactors(failed: readonly JobResult[], succeeded: readonly JobResult[]): ReadonlyMap<string, Count> {
+  const counts = new Map<string, Count>();
+  const add = ({ factors }: JobResult, isFailed: boolean): void => {
+    const own = new Map(factors.map((factor) => [`${factor.kind} ${factor.subject}`, factor]));
+    for (const [key, factor] of own) {
+      const { covered, spared } = counts.get(key) ?? { covered: 0, spared: 0 };
+      counts.set(key, { ...factor, covered: covered + Number(isFailed), spared: spared + Number(!isFailed) });
+    }
+  };
+  for (const result of failed) add(result, true);
+  for (const result of succeeded) add(result, false);
+  return counts;
+}
+
+function rank({ kind }: Factor): number {
+  return factorKinds.indexOf(kind);
+}
+
+type Table = Pick<CommonCause, 'failed' | 'covered' | 'succeeded' | 'spared'>;
+
+/** Fisher's exact test, one-sided: the probability that chance alone puts as many of those that have it among the failed. */
+export function toProbability({ failed, covered, succeeded, spared }: Table): number {
+  const all = failed + succeeded;
+  const having = covered + spared;
+  const logs = toLogFactorials(all);
+  const choose = (from: number, count: number): number =>
+    (logs[from] ?? 0) - (logs[count] ?? 0) - (logs[from - count] ?? 0);
+  const most = Math.min(failed, having);
+  let probability = 0;
+  for (let count = covered; count <= most; count += 1) {
+    if (having - count > succeeded) continue;
+    probability += Math.exp(choose(failed, count) + choose(succeeded, having - count) - choose(all, having));
+  }
+  return Math.min(1, probability);
+}
+
+function toLogFactorials(most: number): Float64Array {
+  const logs = new Float64Array(most + 1);
+  for (let value = 2; value <= most; value += 1) logs[value] = (logs[value - 1] ?? 0) + Math.log(value);
+  return logs;
+}

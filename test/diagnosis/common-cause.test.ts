@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { command, work } from '../../simulator/scenarios/build.ts';
+import { toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
+import { findCauseTroubles } from '../../src/status/troubles/common-cause.ts';
+import { countCommonCauses } from './planted-causes.ts';
+import { createScene } from './scene.ts';
+
+let scene: ReturnType<typeof createScene> | undefined;
+afterEach(async () => {
+  await scene?.stop();
+  scene = undefined;
+});
+
+/** Twenty jobs, ten of them on db03, that ran once. */
+async function begin() {
+  const made = createScene();
+  scene = made;
+  made.control.createProject('pay', ['db01', 'db03']);
+  const ids = Array.from({ length: 20 }, (_none, index) => {
+    const node = index % 2 === 0 ? 'db03' : 'db01';
+    return made.control.createJob('pay', { name: `job${index}`, work: work([node], [command('run', 1, 0)]) });
+  });
+  const runAll = async (): Promise<void> => {
+    for (const id of ids) made.control.runJob(id);
+    await made.minutes(2);
+  };
+  await made.minutes(2);
+  await runAll();
+  return { ...made, runAll };
+}
+
+describe('diagnosis/common-cause', () => {
+  it('computes the exact probability', () => {
+    // The lady who tasted tea: all four cups right is 1 of 70.
+    expect(toProbability({ failed: 4, covered: 4, succeeded: 4, spared: 0 })).toBeCloseTo(1 / 70, 10);
+    expect(toProbability({ failed: 10, covered: 8, succeeded: 6, spared: 1 })).toBeCloseTo(0.0244755, 6);
+    expect(toProbability({ failed: 5, covered: 0, succeeded: 5, spared: 3 })).toBeCloseTo(1, 10);
+  });
+
+  it('names a node that takes its jobs with it, until they succeed again', async () => {
+    const { control, runAll, commonCause, shown } = await begin();
+    expect(commonCause()).toBeUndefined();
+    control.setConditions({ downNodes: ['db03'] });
+    await runAll();
+    expect(commonCause()).toMatchObject({ kind: 'node', subject: 'db03', failed: 10, covered: 10, spared: 0 });
+    expect(shown()).toContain('automation_common_cause{kind="node",subject="db03"} 1');
+    expect(findCauseTroubles(commonCause())).toEqual([
+      {
+        kind: 'common_cause',
+        text: '10 of the 10 jobs that failed in the last 15 min have one cause: node db03',
+        detail: 'None of the 10 jobs that succeeded has it',
+      },
+    ]);
+    control.setConditions({ downNodes: [] });
+    await runAll();
+    expect(commonCause()).toBeUndefined();
+    expect(shown().join()).not.toContain('automation_common_cause');
+  });
+
+  it('names a planted node in nine of ten worlds, and hardly ever anything in worlds without', () => {
+    const worlds = 20;
+    const { right, wrong, without } = countCommonCauses(worlds);
+    expect(right).toBeGreaterThanOrEqual(0.9 * worlds - 1);
+    expect(wrong).toBeLessThanOrEqual(1);
+    expect(without).toBeLessThanOrEqual(1);
+  });
+});
