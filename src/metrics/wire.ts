@@ -83,3 +83,11 @@ export function createWire(capacity = 1024) {
     },
   };
 }
+
+/** A `Timestamp` message, to the millisecond. */
+export function toTime(seconds: number): Wire {
+  const time = createWire(16);
+  time.integer(1, Math.floor(seconds));
+  time.integer(2, Math.round((seconds % 1) * 1000) * 1_000_000);
+  return time;
+}
