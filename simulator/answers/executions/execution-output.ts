@@ -272,7 +272,7 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
       }
       const last =
         run.state === 'FAILED' ? ({ level: 'ERROR', log: failure } as const) : { log: `${step.step.text}: done` };
-      if (run.state === 'FAILED' && reason === 'NonZeroResultCode')
+      if (run.state === 'FAILED' && run.reason === 'NonZeroResultCode')
         for (const log of toProgramLines(execution, step.step.text, node))
           lines.push(toLine(execution, run.endMs, { node, stepctx, level: 'WARN', log }));
       lines.push(toLine(execution, run.endMs, { node, stepctx, ...last }));
