@@ -58,6 +58,8 @@ export interface Thresholds {
 
   /** Failures of a job in a row. */
   readonly jobConsecutiveFailures: number;
+  /** The same where the cause is known: a node that is not reached, a key that is refused. */
+  readonly jobFailuresOfCause: number;
   readonly jobFailingFor: string;
   readonly jobNoRecentSuccessFor: string;
   readonly executionOverdueFor: string;
@@ -172,6 +174,7 @@ export const defaultThresholds: Thresholds = {
   tokenExpiringFor: '15m',
 
   jobConsecutiveFailures: executionLimits.consecutiveFailures,
+  jobFailuresOfCause: 2,
   jobFailingFor: '0s',
   jobNoRecentSuccessFor: '5m',
   // A run only counts as overdue after a time of its own.

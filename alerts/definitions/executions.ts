@@ -8,6 +8,8 @@ export function executionAlerts(limits: Thresholds): Alert[] {
   return [
     commonCause(limits),
     failingRepeatedly(limits),
+    failsFor('access', limits),
+    failsFor('target', limits),
     noRecentSuccess(limits),
     overdue(limits),
     nodeFailingEverywhere(limits),
@@ -62,6 +64,40 @@ function toUnlessNodeTold(limits: Thresholds): string {
   const lastEnd = createExpressions(limits).newest('automation_job_last_end_timestamp_seconds');
   const told = `timestamp(ALERTS{alertname="${nodeAlert}",alertstate="firing"})[${limits.nodeToldWindow}:1m]`;
   return `unless on (job, server, project, job_group, job_name) (\n  ${lastEnd}\n  <= on (job, server, project) group_left ()\n  max by (job, server, project) (max_over_time(${told}))\n)`;
+}
+
+const causes = {
+  access: {
+    alert: 'AutomationJobFailsForAccess',
+    summary: `Job ${jobText} is refused`,
+    cause: 'because a key, a password or a right is refused',
+  },
+  target: {
+    alert: 'AutomationJobFailsForTarget',
+    summary: `Job ${jobText} does not reach its node`,
+    cause: 'because a node cannot be reached',
+  },
+} as const;
+
+/** Nobody has to look for these causes: two failures are enough, and one of a critical job. */
+function failsFor(failureClass: keyof typeof causes, limits: Thresholds): Alert {
+  const { newest, once, unlessBehind, unlessDown } = createExpressions(limits);
+  const { alert, summary, cause } = causes[failureClass];
+  const failures = newest('automation_job_consecutive_failures');
+  const last = `max without (class, new) (${once(`last_over_time(automation_job_last_failure_info{class="${failureClass}"}[${limits.gapWindow}])`)})`;
+  const critical = newest('automation_schedule_critical');
+  const on = 'on (job, server, project, job_group, job_name)';
+  return {
+    alert,
+    expr: `(\n  ${failures} >= ${limits.jobFailuresOfCause}\n  or\n  ${failures} > 0 and ${on} ${critical}\n)\nand ${on} ${last}\n${unlessDown}\n${unlessBehind}`,
+    for: limits.jobFailingFor,
+    severity: 'warning',
+    summary,
+    description: `${jobOfServer} failed ${cause}; failures in a row: {{ $value }}.${executionText('Last failed', lastFailedId, limits)}`,
+    dashboard: dashboardOf.job,
+    page: pageOf.job,
+    needs: ['executions'],
+  };
 }
 
 function noRecentSuccess(limits: Thresholds): Alert {

@@ -19,6 +19,8 @@ export const alertNames = [
   'AutomationSchedulerSaturated',
   'AutomationTokenExpiringSoon',
   'AutomationJobFailingRepeatedly',
+  'AutomationJobFailsForAccess',
+  'AutomationJobFailsForTarget',
   'AutomationJobNoRecentSuccess',
   'AutomationExecutionOverdue',
   'AutomationNodeFailingEverywhere',
