@@ -36,7 +36,7 @@ import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import type { State } from '../state/state.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { Elsewhere, EndedExecution, EndedStatus, LeaseStatus, Status, Watcher } from '../status/status.ts';
-import { explainExecution, explainUnscheduled, toWhyFailed } from '../status/why-failed.ts';
+import { explainExecution, explainUnscheduled, toLastFailure } from '../status/why-failed.ts';
 import { toConfigText } from './config-text.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import { toJobPages } from './pages/job-pages.ts';
@@ -175,12 +175,10 @@ function toFindFailures({ watching, clock }: Served): FindFailures {
       const watched = watching().watched.get(server);
       const ended = watched?.ended().find((one) => one.id === id);
       const failure = ended && watching().traces?.causeOf(server, ended)?.failure;
-      return explainExecution(server, { running: watched?.running(id), ended, failure, nowMs: clock.now() });
+      const found = { running: watched?.running(id), ended, failure, explanation: ended && watched?.explain(ended) };
+      return explainExecution(server, { ...found, nowMs: clock.now() });
     },
-    lastOf: ({ server, ...names }) => {
-      const { lastFailure, nowMs = 0 } = jobOf(server, toJobPath(names)) ?? {};
-      return lastFailure && toWhyFailed(lastFailure, nowMs);
-    },
+    lastOf: ({ server, ...names }) => toLastFailure(jobOf(server, toJobPath(names))),
     unscheduled: (server, path) => explainUnscheduled(jobOf(server, path)),
   };
 }

@@ -1,3 +1,4 @@
+import type { Explanation } from '../diagnosis/changes/explain.ts';
 import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
@@ -18,6 +19,23 @@ export type WhyFailed = {
   readonly first_seen: string | undefined;
   readonly seen: number | undefined;
   readonly sentence: string;
+  /** What changed since the last success; absent if that is not known. */
+  readonly suspects?: readonly WhySuspect[] | undefined;
+  readonly unchanged?: readonly string[] | undefined;
+  readonly not_watched?: Explanation['notWatched'] | undefined;
+};
+
+/** A change before a failure, likeliest first. */
+export type WhySuspect = {
+  readonly kind: string;
+  readonly scope: string;
+  readonly subject: string;
+  readonly what: string;
+  readonly after: string;
+  readonly before: string;
+  readonly at: string | undefined;
+  readonly by: string | undefined;
+  readonly fits: boolean;
 };
 
 /** The answer about one execution. */
@@ -34,7 +52,7 @@ export type WhyEnded = {
 /** The answer about a job: the decision about its last expected time, and its last failure. */
 export type WhyOfJob = Why & { readonly failure: WhyFailed | undefined };
 
-export function toWhyFailed(run: FailedRun, nowMs: number): WhyFailed {
+function toWhyFailed(run: FailedRun, nowMs: number, explanation?: Explanation): WhyFailed {
   const { id, endedAtMs, failureClass, reason, exitCode, node, step, seen } = run;
   return {
     execution: id,
@@ -48,10 +66,26 @@ export function toWhyFailed(run: FailedRun, nowMs: number): WhyFailed {
     first_seen: seen && toIso(seen.firstMs),
     seen: seen?.count,
     sentence: toSentence(run, nowMs),
+    ...(explanation?.successMs === undefined ? {} : toWhatChanged(explanation)),
+  };
+}
+
+function toWhatChanged({ suspects, unchanged, notWatched }: Explanation) {
+  return {
+    suspects: suspects.map(
+      ({ kind, scope, subject, what, afterMs, beforeMs, atMs, by, fits }): WhySuspect => ({
+        ...{ kind, scope, subject, what, after: toIso(afterMs), before: toIso(beforeMs) },
+        ...{ at: atMs === undefined ? undefined : toIso(atMs), by, fits },
+      }),
+    ),
+    unchanged,
+    not_watched: notWatched,
   };
 }
 
 type Found = {
+  /** What changed before the failure. */
+  readonly explanation?: Explanation | undefined;
   readonly running: RunningExecution | undefined;
   readonly ended: EndedStatus | undefined;
   readonly failure: FailedRun | undefined;
@@ -59,7 +93,10 @@ type Found = {
 };
 
 /** Explains how an execution ended; undefined for one that is not known. */
-export function explainExecution(server: string, { running, ended, failure, nowMs }: Found): WhyEnded | undefined {
+export function explainExecution(
+  server: string,
+  { running, ended, failure, explanation, nowMs }: Found,
+): WhyEnded | undefined {
   if (running !== undefined) {
     const { id, job } = running;
     const sentence = running.isWaiting ? 'It waits to run.' : 'It still runs.';
@@ -76,14 +113,22 @@ export function explainExecution(server: string, { running, ended, failure, nowM
     verdict: ending === 'succeeded' ? 'succeeded' : 'failed',
     sentence: failure === undefined ? plain : toSentence(failure, nowMs),
     facts: failure === undefined ? [] : [`First cause: ${toCauseText(failure)}.`],
-    failure: failure && toWhyFailed(failure, nowMs),
+    failure: failure && toWhyFailed(failure, nowMs, explanation),
   };
+}
+
+/** Returns why a job last failed; undefined if that is not kept. */
+export function toLastFailure(shown: ShownJob | undefined): WhyFailed | undefined {
+  if (shown === undefined) return undefined;
+  const { lastFailure, runs, explanation, nowMs } = shown;
+  const isOfLast = lastFailure?.id === runs[0]?.id;
+  return lastFailure && toWhyFailed(lastFailure, nowMs, isOfLast ? explanation : undefined);
 }
 
 /** Explains a job without a watched schedule; undefined if nothing is known of it. */
 export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | undefined {
   if (shown?.lastFailure === undefined) return undefined;
-  const { server, path, nowMs, runs, lastFailure } = shown;
+  const { server, path, runs } = shown;
   const [project = '', ...rest] = path.split('/');
   const [newest] = runs;
   const seconds = newest && Math.max(0, newest.endedAtMs - newest.startedAtMs) / 1000;
@@ -100,7 +145,7 @@ export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | unde
     last_run: newest && { id: newest.id, status: newest.ending, started: toIso(newest.startedAtMs), seconds },
     next_run: undefined,
     sentence: 'No schedule of this job is watched.',
-    failure: toWhyFailed(lastFailure, nowMs),
+    failure: toLastFailure(shown),
   };
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { hintAtName } from '../../src/daemon/similar-names.ts';
+import type { Suspect } from '../../src/diagnosis/changes/deciding/suspects.ts';
+import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { type FindFailures, whyRoute } from '../../src/http/routes/why.ts';
@@ -53,6 +55,13 @@ const endedRun = {
   endedAtMs: atMs,
 };
 
+const key: Suspect = {
+  ...{ kind: 'key', project: '', subject: 'keys/db', what: 'changed', scope: 'job', fits: true, by: 'bob' },
+  ...{ afterMs: atMs - 3_600_000, beforeMs: atMs + 60_000, atMs: atMs - 60_000 },
+};
+const notWatched = [{ what: 'nodes', reason: 'the token may not read it' }];
+const explanation: Explanation = { successMs: atMs - 600_000, suspects: [key], unchanged: ['the server'], notWatched };
+
 const failures: FindFailures = {
   execution: (server, id) => {
     const ended =
@@ -61,6 +70,7 @@ const failures: FindFailures = {
       running: undefined,
       ended,
       failure: id === 4711 ? failed : undefined,
+      explanation,
       nowMs: atMs,
     });
   },
@@ -122,6 +132,16 @@ describe('commands/why', () => {
     expect((await runHere(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stderr).toMatch(
       /^No exporter watches "prod" at the moment\. /,
     );
+  });
+
+  it('lists what changed before an execution failed, as JSON', async () => {
+    const { stdout } = await ask('prod/4711', '--json');
+    const { failure } = JSON.parse(stdout) as { readonly failure: unknown };
+    expect(failure).toMatchObject({
+      suspects: [{ kind: 'key', scope: 'job', subject: 'keys/db', by: 'bob', fits: true }],
+      unchanged: ['the server'],
+      not_watched: notWatched,
+    });
   });
 
   it('succeeds if the job ran, which may be at top level', async () => {
