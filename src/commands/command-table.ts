@@ -108,7 +108,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'skipped',
-    help: 'Print the scheduled runs that did not happen, from the running daemon: 0 later runs made all good, 1 some are left to run by hand, 2 unknown.',
+    help: 'Print the scheduled runs that did not happen, from the running daemon: 0 all made good, 1 some left to run by hand, 2 unknown.',
     usage: 'SERVER',
     examples: ['skipped prod --since=12h', 'skipped prod --since=2026-11-22T18:00:00Z --json'],
     positionals: 1,

@@ -17,7 +17,7 @@ Prometheus metrics, dashboards, alerts and runbooks for a job-automation server.
 Usage: automation-exporter [command] [flags]
 
 Commands:
-${commandWords.map(({ name, help }) => `  ${name.padEnd(12)}${toSummary(help)}`).join('\n')}
+${commandWords.map(({ name, help }) => `  ${name.padEnd(17)}${toSummary(help)}`).join('\n')}
 
 Flags:
 ${renderCommonFlags()}
@@ -29,7 +29,6 @@ ${exitCodesText}
 Examples:
   automation-exporter                                  watch a simulated server
   automation-exporter serve --config.file=config.yaml  watch your servers
-  automation-exporter check --json                     report what works and what is denied
 `;
 }
 

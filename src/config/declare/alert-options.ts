@@ -18,6 +18,7 @@ export const alertNames = [
   'AutomationServerClockSkewed',
   'AutomationSchedulerSaturated',
   'AutomationTokenExpiringSoon',
+  'AutomationCommonCause',
   'AutomationJobFailingRepeatedly',
   'AutomationJobFailsForAccess',
   'AutomationJobFailsForTarget',
