@@ -74,8 +74,15 @@ function toWhatChanged({ suspects, unchanged, notWatched }: Explanation) {
   return {
     suspects: suspects.map(
       ({ kind, scope, subject, what, afterMs, beforeMs, atMs, by, fits }): WhySuspect => ({
-        ...{ kind, scope, subject, what, after: toIso(afterMs), before: toIso(beforeMs) },
-        ...{ at: atMs === undefined ? undefined : toIso(atMs), by, fits },
+        kind,
+        scope,
+        subject,
+        what,
+        after: toIso(afterMs),
+        before: toIso(beforeMs),
+        at: atMs === undefined ? undefined : toIso(atMs),
+        by,
+        fits,
       }),
     ),
     unchanged,

@@ -56,8 +56,16 @@ const endedRun = {
 };
 
 const key: Suspect = {
-  ...{ kind: 'key', project: '', subject: 'keys/db', what: 'changed', scope: 'job', fits: true, by: 'bob' },
-  ...{ afterMs: atMs - 3_600_000, beforeMs: atMs + 60_000, atMs: atMs - 60_000 },
+  kind: 'key',
+  project: '',
+  subject: 'keys/db',
+  what: 'changed',
+  scope: 'job',
+  fits: true,
+  by: 'bob',
+  afterMs: atMs - 3_600_000,
+  beforeMs: atMs + 60_000,
+  atMs: atMs - 60_000,
 };
 const notWatched = [{ what: 'nodes', reason: 'the token may not read it' }];
 const explanation: Explanation = { successMs: atMs - 600_000, suspects: [key], unchanged: ['the server'], notWatched };
