@@ -38,6 +38,8 @@ const reasons: Readonly<Record<string, string>> = {
   automation_executions_running_oldest_start_timestamp_seconds: 'on a quiet day nothing may be running',
   automation_job_last_failed_execution_id: 'on a quiet day nothing may have failed',
   automation_node_failures_total: 'on a quiet day no node may have failed',
+  automation_execution_failures_total: 'on a quiet day nothing may have failed',
+  automation_job_last_failure_info: 'on a quiet day nothing may have failed',
   automation_exporter_executions_hidden: 'the credentials may see everything',
   automation_exporter_api_errors_total: 'every request is answered',
   automation_exporter_series_dropped_total: 'no limit is reached',
