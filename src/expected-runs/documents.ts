@@ -1,10 +1,9 @@
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { HourOfTimes } from './deciding/hours.ts';
-import type { Misses } from './deciding/misses.ts';
 import type { Sources } from './deciding/sources.ts';
 import { type Tally, toTallyKey } from './deciding/tally.ts';
 import type { Timeline } from './deciding/timeline.ts';
-import type { WatchedJob } from './deciding/watched-job.ts';
+import type { Misses, WatchedJob } from './deciding/watched-job.ts';
 import type { FailingNode } from './risks/nodes.ts';
 
 /** The stored state of expected runs. */

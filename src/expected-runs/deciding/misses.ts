@@ -1,12 +1,4 @@
-import type { Fact, Missed, MissReason, Verdict } from './watched-job.ts';
-
-/** The times of one job that were missed for the same reason, with the facts of the first. */
-export type Misses = {
-  readonly reason: MissReason;
-  readonly facts: readonly Fact[];
-  /** Ascending. */
-  readonly timesMs: readonly number[];
-};
+import type { Missed, Misses, Verdict } from './watched-job.ts';
 
 /** Adds decided times to the misses of a job, and drops those of more than a week before. */
 export function addMisses(

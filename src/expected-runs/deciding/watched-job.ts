@@ -1,4 +1,3 @@
-import type { Misses } from './misses.ts';
 import type { Timetable } from './timetable.ts';
 
 /** What is known of a scheduled job. Times are the server's. */
@@ -187,3 +186,11 @@ export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJ
     off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');
   return toOpen(before) !== toOpen(after);
 }
+
+/** The times of one job that were missed for the same reason, with the facts of the first. */
+export type Misses = {
+  readonly reason: MissReason;
+  readonly facts: readonly Fact[];
+  /** Ascending. */
+  readonly timesMs: readonly number[];
+};
