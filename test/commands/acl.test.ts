@@ -41,7 +41,7 @@ for:
   storage:
     # The names of stored keys, when they were changed and by whom; no secrets.
     # Used by: changes.
-    - { match: { path: "keys/.*" }, allow: [read] }
+    - { match: { path: "keys(/.*)?" }, allow: [read] }
 by:
   group: automation-exporter
 ---
@@ -158,7 +158,7 @@ describe('commands/acl', () => {
       'node {"allow":["read"]}': ['the nodes of pay'],
       'adhoc {"allow":["read"]}': ['project-executions: hidden'],
       // The server answers as if there were no keys.
-      'storage {"match":{"path":"keys/.*"},"allow":["read"]}': [],
+      'storage {"match":{"path":"keys(/.*)?"},"allow":["read"]}': [],
     });
   });
 

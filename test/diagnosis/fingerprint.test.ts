@@ -58,7 +58,10 @@ describe('diagnosis/lines/choose', () => {
     const failed = line('Failed: NonZeroResultCode: Result code was 1', { level: 'ERROR' });
     const error = line('disk is full', { level: 'ERROR' });
     const others = [line('no', { level: 'ERROR', node: 'db04' }), line('no', { level: 'ERROR', context: '1' })];
-    expect(choose(...others, line('ok'), error, failed)).toEqual(['disk is full']);
+    const result = line('Result: 3', { level: 'ERROR' });
+    expect(choose(...others, line('ok'), error, result, failed)).toEqual(['disk is full']);
+    // The server writes the standard error of a local command as output.
+    expect(choose(line('no such table'), result, failed)).toEqual(['no such table']);
   });
 
   it('takes standard error, else the last lines', () => {

@@ -53,7 +53,7 @@ const shared = {
   maxBytes: largeListBytes,
   alsoAnswers: [404],
   since: 11,
-  allowedBy: [{ type: 'storage', path: 'keys/.*', allow: 'read' }],
+  allowedBy: [{ type: 'storage', path: 'keys(/.*)?', allow: 'read' }],
   body: z.union([nothing, level]),
 } as const;
 

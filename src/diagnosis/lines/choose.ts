@@ -22,7 +22,7 @@ const lastErrors = 12;
 const lastOutput = 3;
 
 function isOfServer(text: string): boolean {
-  return /^(Failed: [A-Za-z]{1,60}\b|Execution (failed|halted)\b|Log output limit exceeded:)/.test(text);
+  return /^(Failed: [A-Za-z]{1,60}\b|Result: -?\d+$|Execution (failed|halted)\b|Log output limit exceeded:)/.test(text);
 }
 
 function isOfStep(line: LogLine, { node, context }: Pick<FirstCause, 'node' | 'context'>): boolean {
