@@ -18,6 +18,8 @@ const onlyWithAll = [
   'test/newcomer.test.ts',
 ];
 
+const leftOut = isAll ? [] : onlyWithAll;
+
 /** How much a push plays of what could go on for hours; `--all` plays the numbers in the tests. */
 const sizes = {
   CONSERVATION_KILLS: '24',
@@ -54,8 +56,34 @@ const longest = [
   'test/end-to-end/self-tracing.test.ts',
 ];
 
-/** They may leave something behind in their process: each file has one of its own. The others share, and load the code once. */
-const apart = ['test/*.test.ts', 'test/{end-to-end,world}/**/*.test.ts'];
+const processes = [
+  'alerting',
+  'bundle',
+  'demo',
+  'exposition',
+  'failing-night',
+  'faults-ourselves',
+  'many-projects',
+  'notification-links',
+  'passive-night',
+  'planted-files',
+  'planted-token',
+  'prometheus-scrape',
+  'replicas',
+  'scrapers',
+  'secrets',
+  'self-tracing',
+  'several-servers',
+];
+const measures = ['half-blind', 'machine-clock', 'reload-memory', 'shell-limits'];
+
+/** They play for long, start processes, or measure their own: each file has one of its own. The others share, and load the code once. */
+const apart = [
+  'test/*.test.ts',
+  'test/world/**/*.test.ts',
+  'test/end-to-end/*/*.test.ts',
+  `test/end-to-end/{${[...processes, ...measures].join(',')}}.test.ts`,
+];
 
 // Many of them wait for other processes.
 const maxWorkers = Math.ceil(availableParallelism() * 1.5);
@@ -91,11 +119,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'apart', include: apart, exclude: isAll ? [] : onlyWithAll, maxWorkers },
+        test: { name: 'apart', include: apart, exclude: leftOut, maxWorkers },
       },
       {
         extends: true,
-        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: apart, isolate: false, maxWorkers },
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...apart, ...leftOut],
+          isolate: false,
+          maxWorkers,
+        },
       },
     ],
   },

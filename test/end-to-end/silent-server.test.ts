@@ -104,9 +104,12 @@ describe('end-to-end, pages of a server that does not answer', () => {
     expect(job).toMatch(/Next run: (.* \(in \d+ (s|min)\)$|unknown)/m);
     expect(job).toContain('| … checked once the server answers');
     expect(await read(daemon, 'schedule/prod')).toMatch(/ missed, [123] checked once the server answers$/m);
-    const front = await read(daemon, '');
+    const front = await eventually(async () => {
+      const text = await read(daemon, '');
+      expect(text).toMatch(/^Last seen running /m);
+      return text;
+    });
     expect(front).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 2[5-9] min ago/m);
-    expect(front).toMatch(/^Last seen running /m);
 
     await daemon.stop();
     endings.splice(endings.indexOf(daemon.stop), 1);
