@@ -72,10 +72,8 @@ export interface Thresholds {
   /** The time after an alert about a node, in which a job that has not run since is not reported for its failures there. */
   readonly nodeToldWindow: string;
   /** Runs in this time that all took longer than the average, by this factor and at least this long. */
-  readonly durationWindow: string;
-  readonly durationRuns: number;
   readonly durationFactor: number;
-  readonly durationSeconds: number;
+  readonly durationShiftSeconds: number;
   /** Misses and delays within this time. */
   readonly scheduleWindow: string;
   readonly scheduleMissedFor: string;
@@ -185,10 +183,8 @@ export const defaultThresholds: Thresholds = {
   nodeFailingJobs: executionLimits.nodeFailingJobs,
   nodeFailingFor: '5m',
   nodeToldWindow: '6h',
-  durationWindow: formatDuration(executionLimits.durationWindowMs),
-  durationRuns: executionLimits.durationRuns,
   durationFactor: executionLimits.durationFactor,
-  durationSeconds: executionLimits.durationSeconds,
+  durationShiftSeconds: executionLimits.durationShiftMs / 1000,
   scheduleWindow: formatDuration(scheduleLimits.windowMs),
   scheduleMissedFor: '0s',
   scheduleLateSeconds: lateMs / 1000,

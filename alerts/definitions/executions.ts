@@ -18,7 +18,7 @@ export function executionAlerts(limits: Thresholds): Alert[] {
 
 /** Alerts over windows of hours, which are worth a look every few minutes. */
 export function slowExecutionAlerts(limits: Thresholds): Alert[] {
-  return [durationRegression(limits)];
+  return [slower(limits)];
 }
 
 const jobOfServer = `${jobText} on {{ $labels.server }}`;
@@ -167,19 +167,18 @@ function nodeFailingEverywhere(limits: Thresholds): Alert {
   };
 }
 
-function durationRegression(limits: Thresholds): Alert {
-  const { newest, once, unlessBehind } = createExpressions(limits);
-  const shortest = once(`min_over_time(automation_job_last_duration_seconds[${limits.durationWindow}])`);
-  const average = newest('automation_job_average_duration_seconds');
-  const runs = once(`changes(automation_job_last_end_timestamp_seconds[${limits.durationWindow}])`);
+function slower(limits: Thresholds): Alert {
+  const { newest, unlessBehind } = createExpressions(limits);
+  const ratio = newest('automation_job_duration_shift_ratio');
+  const began = newest('automation_job_duration_shift_timestamp_seconds');
   return {
-    alert: 'AutomationJobDurationRegression',
-    // Even the shortest of its newest runs was slow; one slow run says nothing.
-    expr: `${shortest} > ${limits.durationFactor} * ${average}\nand\n${shortest} - ${average} > ${limits.durationSeconds}\nand\n${runs} >= ${limits.durationRuns - 1}\n${unlessBehind}`,
+    alert: 'AutomationJobSlower',
+    // The job may not have run since: its series do not end by themselves.
+    expr: `${ratio} >= ${limits.durationFactor}\nand\ntime() - ${began} < ${limits.durationShiftSeconds}\n${unlessBehind}`,
     for: '0s',
-    severity: 'warning',
-    summary: `Job ${jobText} has become slow`,
-    description: `None of the executions of ${jobOfServer} within the last ${limits.durationWindow} took less than {{ $value | humanizeDuration }}, more than ${limits.durationFactor} times its average duration.${executionText('The last one', 'automation_job_last_execution_id', limits)}`,
+    severity: 'info',
+    summary: `Job ${jobText} has become slower`,
+    description: `The successful executions of ${jobOfServer} take {{ $value | printf "%.1f" }} times as long as before.${executionText('The last one', 'automation_job_last_execution_id', limits)}`,
     dashboard: dashboardOf.job,
     page: pageOf.job,
     needs: ['executions'],

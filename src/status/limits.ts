@@ -9,10 +9,9 @@ export const executionLimits = {
   nodeFailures: 5,
   nodeFailureRatio: 0.8,
   nodeFailingJobs: 2,
-  durationWindowMs: 6 * hour,
-  durationRuns: 3,
-  durationFactor: 2,
-  durationSeconds: 60,
+  durationFactor: 1.3,
+  /** Then it is usual. */
+  durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
   /** The problem is reported if this time and the same time before had imports and no counted execution. */
   importsWindowMs: 26 * hour,

@@ -49,7 +49,7 @@ export const kindsOfProblems = {
   jobs_stale: { alerts: ['AutomationJobNoRecentSuccess'], page: 'failed jobs' },
   at_risk: { alerts: ['AutomationRunsAtRisk'], page: 'tonight' },
   burning_slowly: { alerts: ['AutomationErrorBudgetBurnSlow'], page: 'failures' },
-  jobs_slow: { alerts: ['AutomationJobDurationRegression'], page: 'server' },
+  jobs_slow: { alerts: ['AutomationJobSlower'], page: 'server', isNote: true },
   token: { alerts: ['AutomationTokenExpiringSoon'], page: 'server' },
   not_reloaded: { alerts: ['AutomationExporterConfigReloadFailed'], page: 'config' },
   differs: { alerts: ['AutomationExporterConfigDiffers'], page: 'config' },

@@ -49,7 +49,7 @@ describe('alerts/site', () => {
     const rules = toRules(buildSiteRules(site));
     const exprOf = (name: string): string => rules.find(({ alert }) => alert === name)?.expr ?? 'none';
     expect(exprOf('AutomationJobFailingRepeatedly')).toContain('>= 7\n');
-    expect(exprOf('AutomationJobDurationRegression')).toContain('> 4 * max');
+    expect(exprOf('AutomationJobSlower')).toContain('>= 4\n');
     expect(exprOf('AutomationServerMemoryLow')).toMatch(/> 0\.97$/);
     expect(exprOf('AutomationSchedulerSaturated')).toContain('>= 0.8 * (');
     expect(exprOf('AutomationErrorBudgetBurnFast')).toContain('14.4 * (1 - 0.999)');

@@ -166,6 +166,7 @@ export const rooms: readonly Room[] = [
       'domain',
       'diagnosis/lines/sentence',
       'api/access-policy',
+      'executions/counting/drift',
       'executions/counting/naming',
       'executions/series/running-rows',
       'tracing/plan/attribute-names',
@@ -173,7 +174,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'status/troubles',
-    knows: ['domain', 'status', 'api/endpoints', 'expected-runs/deciding'],
+    knows: ['domain', 'status', 'api/endpoints', 'executions/counting/drift', 'expected-runs/deciding'],
     types: ['executions'],
   },
 

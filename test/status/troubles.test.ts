@@ -139,12 +139,16 @@ describe('status/execution-troubles', () => {
       ['jobs_stale: 1 job has not succeeded for too long: pay/nightly/settle'],
     ],
     [
-      'a job whose last runs were all slow',
+      'jobs that have become slower, but not one that is faster, or has been slow for two weeks',
       {
-        recent: runs(3, hour).map((one) => ({ ...one, startedAtMs: one.endedAtMs - 400_000 })),
-        jobs: [facts({ averageDurationMs: 100_000, lastSuccessMs: nowMs })],
+        jobs: [
+          slower('settle', hour, 13_000),
+          slower('less', hour, 12_900),
+          slower('faster', hour, 5000),
+          slower('usual', 15 * day, 20_000),
+        ],
       },
-      ['jobs_slow: 1 job has become slow: pay/nightly/settle'],
+      ['jobs_slow: 1 job has become slower: pay/nightly/settle'],
     ],
   ])('reports what is wrong with %s', (_what, given, expected) => {
     expect(ofExecutions(given)).toEqual(expected);
@@ -158,6 +162,12 @@ function watched(verdicts: readonly Verdict[], given: Partial<WatchedJob> = {}):
 
 function missed(agoMs: number, reason: 'passive' | 'orphaned' = 'passive'): Verdict {
   return { is: 'missed', expectedMs: nowMs - agoMs, reason, facts: [] };
+}
+
+function slower(name: string, agoMs: number, afterMs: number): JobFacts {
+  const shift = { sinceMs: nowMs - agoMs, beforeMs: 10_000, afterMs };
+  const drift = { tenths: [], apart: [], lastMinute: 0, up: 0, down: 0, rhythm: 'none', shift } as const;
+  return facts({ name, lastSuccessMs: nowMs, drift });
 }
 
 function atRisk(name: string, inMs: number, isCritical: boolean): RunsAtRisk {

@@ -33,7 +33,7 @@ export const alertNames = [
   'AutomationRunsAtRisk',
   'AutomationRunsAtRiskCritical',
   'AutomationJobDisabledTooLong',
-  'AutomationJobDurationRegression',
+  'AutomationJobSlower',
   'AutomationErrorBudgetBurnFast',
   'AutomationErrorBudgetBurnSlow',
   'AutomationPunctualityBurnFast',
@@ -59,8 +59,8 @@ export const alertNames = [
 export const alertOptions = {
   thresholds: {
     consecutive_failures: option(wholeNumber(1, 1000), 3).help('Failures of a job in a row that are reported.'),
-    duration_factor: option(number(1, 1000), 2).help(
-      'Multiple of its average duration that all recent runs of a job must exceed to be reported as slow.',
+    duration_factor: option(number(1, 1000), 1.3).help(
+      'Multiple of its earlier median duration from which a job that has lastingly become slower is reported.',
     ),
     node_failures: option(wholeNumber(1, 100_000), 5).help(
       'Failures on one node within 30 minutes, at least, to report the node.',

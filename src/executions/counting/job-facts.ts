@@ -1,3 +1,5 @@
+import { addDuration, type Drift } from './drift.ts';
+import { addResult, type Flakiness } from './flaky.ts';
 import { type Ending, toEnding } from './naming.ts';
 import type { Finished } from './reconcile.ts';
 import type { JobFacts } from './totals.ts';
@@ -29,7 +31,24 @@ export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefi
     lastEnding: newest === undefined ? (before?.lastEnding ?? ending) : ending,
     ...toFailures(run, ending, before),
     averageDurationMs: newest?.job?.averageDurationMs ?? before?.averageDurationMs ?? run.job?.averageDurationMs,
+    ...toHistory(run, ending, before),
   };
+}
+
+/** Only the newest runs, in the order of their ends. */
+function toHistory(run: Finished, ending: Ending, before: JobFacts | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
+  const { drift, flakiness } = before ?? {};
+  if (!isAfter(run, before)) return withKnown(drift, flakiness);
+  const durationMs = run.endedAtMs - run.startedAtMs;
+  const isMeasured = ending === 'succeeded' && durationMs >= 0 && run.lacksStart !== true;
+  return withKnown(
+    isMeasured ? addDuration(drift, durationMs, run.endedAtMs) : drift,
+    addResult(flakiness, ending, run.attempt),
+  );
+}
+
+function withKnown(drift: Drift | undefined, flakiness: Flakiness | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
+  return { ...(drift && { drift }), ...(flakiness && { flakiness }) };
 }
 
 function isAhead(atMs: number, seenAtMs: number): boolean {

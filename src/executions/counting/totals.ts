@@ -1,5 +1,7 @@
 import type { FailureClass } from '../../domain/failure-class.ts';
 import type { StoredHistogram } from '../../domain/histograms/stored-histogram.ts';
+import type { Drift } from './drift.ts';
+import type { Flakiness } from './flaky.ts';
 import type { Ending } from './naming.ts';
 
 /** The kinds of cells: finished runs by job and by trigger, their durations, the classes of failures, their nodes, and the nodes that failed. */
@@ -53,6 +55,9 @@ export type JobFacts = {
   /** The ends of the newest of these failures, newest first: a late success resets only earlier ones. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
+  /** The durations of its last successes; absent in states of earlier releases. */
+  readonly drift?: Drift | undefined;
+  readonly flakiness?: Flakiness | undefined;
   /** Since when the job list has not had this job (deleted or renamed); its last values are no longer shown. */
   readonly goneSinceMs?: number | undefined;
   /** The slots that the job gave back: its own series are kept but not shown, and new runs count for `__other__`. */

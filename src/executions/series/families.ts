@@ -94,6 +94,21 @@ export const executionFamilies = {
     'Duration of the last finished execution of a job [project/*/executions].',
     ...job,
   ),
+  durationShift: newestGauge(
+    'automation_job_duration_shift_ratio',
+    'Median duration of the successful executions of a job since a lasting change, over the median before; absent without one [project/*/executions].',
+    ...job,
+  ),
+  durationShiftSince: newestGauge(
+    'automation_job_duration_shift_timestamp_seconds',
+    'When that lasting change of the durations of a job began [project/*/executions].',
+    ...job,
+  ),
+  flaky: newestGauge(
+    'automation_job_flaky',
+    'Is 1 for a job whose result changed four times within twenty executions, or of which three succeeded only at another attempt; until ten clean ones follow [project/*/executions].',
+    ...job,
+  ),
   lastId: newestGauge(
     'automation_job_last_execution_id',
     'Id of the last finished execution of a job, as the value [project/*/executions].',

@@ -90,6 +90,7 @@ type Cost = readonly [family: Family, series: number];
 /** Few jobs fail in more ways than these: what is rare may exceed the reserve. */
 const usualClasses = 2;
 
+/** Without what few jobs have at a time: changed durations, and changing results. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],

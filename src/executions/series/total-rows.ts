@@ -1,4 +1,5 @@
 import { type Row, since } from '../../metrics/family.ts';
+import { toShiftRatio } from '../counting/drift.ts';
 import { otherJobs, toJobPath } from '../counting/naming.ts';
 import { isNoJob, type SeriesSlots, type Totals, toNodeKey } from '../counting/series-slots.ts';
 import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
@@ -109,6 +110,17 @@ function toCellRows(cell: Cell, { bounds, exemplars, nativeSeconds }: CellRules)
   }
 }
 
+type JobLabels = Readonly<Record<'project' | 'job_group' | 'job_name', string>>;
+
+/** A job that has become faster has a ratio below 1. */
+function toShiftRows({ drift }: JobFacts, job: JobLabels): Row[] {
+  const { shift } = drift ?? {};
+  return [
+    ...families.durationShift.rows(shift && toShiftRatio(shift), job),
+    ...families.durationShiftSince.rows(toSeconds(shift?.sinceMs), job),
+  ];
+}
+
 function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): Row[] {
   const { project, group, name } = facts;
   const job = { project, job_group: group, job_name: name };
@@ -118,6 +130,8 @@ function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): 
     ...families.lastEnd.rows(toSeconds(facts.lastEndMs), job),
     ...families.lastSuccess.rows(toSeconds(facts.lastSuccessMs), job),
     ...families.lastDuration.rows(toSeconds(facts.lastDurationMs), job),
+    ...toShiftRows(facts, job),
+    ...families.flaky.rows(facts.flakiness?.isFlaky === true ? 1 : undefined, job),
     ...families.lastId.rows(facts.lastId, job),
     ...families.lastFailedId.rows(facts.lastFailedId, job),
     ...families.lastStatus.rows(facts.lastEnding, job),

@@ -1,3 +1,4 @@
+import type { Shift } from '../../executions/counting/drift.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
 import { type Blocker, findBlockers } from '../deciding/blockers.ts';
 import type { Sources } from '../deciding/sources.ts';
@@ -13,6 +14,10 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
   /** What keeps its schedule from starting it now. */
   readonly blockers: readonly Blocker[];
   readonly lastRun: RunOfJob | undefined;
+  /** True if its results change often. */
+  readonly isFlaky?: boolean;
+  /** The last lasting change of its durations. */
+  readonly shift?: Shift;
 };
 
 export type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
@@ -32,7 +37,10 @@ export function toScheduledJob(job: WatchedJob, { server, nowMs, facts, sources 
   const lastRun = facts && { id: facts.lastId, ending: facts.lastEnding, endedAtMs: facts.lastEndMs };
   const blockers = findBlockers(job, sources, nowMs);
   const next = { nextMs: nextTime(job, nowMs), quietUntilMs: quietUntil(job, nowMs) };
-  return { server, project, group, name, verdicts, nowMs, ...next, blockers, lastRun };
+  const { shift } = facts?.drift ?? {};
+  const isFlaky = facts?.flakiness?.isFlaky === true;
+  const habits = { ...(isFlaky ? { isFlaky } : {}), ...(shift && { shift }) };
+  return { server, project, group, name, verdicts, nowMs, ...next, blockers, lastRun, ...habits };
 }
 
 export function toTimes(job: WatchedJob, nowMs: number): TimesOfJob {

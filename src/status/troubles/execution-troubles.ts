@@ -1,6 +1,7 @@
 import { toDuration } from '../../domain/ages.ts';
 import { toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
+import { toShiftRatio } from '../../executions/counting/drift.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
 import type { ExecutionsStatus } from '../../executions/executions.ts';
 import type { RecentRun } from '../../executions/ledger/recent-runs.ts';
@@ -50,7 +51,7 @@ export function findExecutionTroubles(
     ...findBurning(recent, nowMs, limits),
     ...findNodes(recent, jobs, { nowMs, ...limits }),
     ...findJobs(jobs, settings, { nowMs, ...limits }),
-    ...findSlow(recent, jobs, { nowMs, ...limits }),
+    ...findSlow(jobs, { nowMs, ...limits }),
   ];
 }
 
@@ -147,27 +148,12 @@ function findJobs(
   ];
 }
 
-/** Even the fastest of the newest runs was slow. */
-function findSlow(
-  recent: readonly RecentRun[],
-  jobs: readonly JobFacts[],
-  { nowMs, durationWindowMs, durationRuns, durationFactor, durationSeconds }: Judging,
-): readonly Trouble[] {
-  const byPath = Map.groupBy(
-    recent.filter(({ name, startedAtMs, endedAtMs }) => {
-      return name !== '' && endedAtMs >= nowMs - durationWindowMs && endedAtMs >= startedAtMs;
-    }),
-    toPath,
-  );
-  const slow = jobs.filter((job) => {
-    const runs = byPath.get(toPath(job)) ?? [];
-    const { averageDurationMs } = job;
-    if (runs.length < durationRuns || averageDurationMs === undefined) return false;
-    const minMs = Math.min(...runs.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
-    const isLong = minMs - averageDurationMs > durationSeconds * 1000;
-    return isLong && minMs > durationFactor * averageDurationMs;
+function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationShiftMs }: Judging): readonly Trouble[] {
+  const slow = jobs.filter(({ drift }) => {
+    const { shift } = drift ?? {};
+    return shift !== undefined && nowMs - shift.sinceMs < durationShiftMs && toShiftRatio(shift) >= durationFactor;
   });
-  return toTrouble('jobs_slow', slow, ['has become slow', 'have become slow']);
+  return toTrouble('jobs_slow', slow, ['has become slower', 'have become slower']);
 }
 
 /** Returns one line for all jobs with the same problem. */

@@ -71,9 +71,10 @@ const states = {
   ran: 'ran',
   off: 'switched off',
   unknown: 'not decided',
+  flaky: 'flaky',
 } as const;
 
-type State = Exclude<keyof typeof states, ''>;
+type State = Exclude<keyof typeof states, '' | 'flaky'>;
 
 /** Returns the state of a job: off, or the worse of its last expected time and its last run. */
 export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
@@ -106,7 +107,7 @@ function* toListed(jobs: Iterable<ScheduledJob>): Generator<ListedJob> {
 function isChosen({ job, state, path }: ListedJob, wish: Wish): boolean {
   return (
     (wish.server === '' || job.server === wish.server) &&
-    (wish.state === '' || state === wish.state) &&
+    (wish.state === '' || (wish.state === 'flaky' ? job.isFlaky === true : state === wish.state)) &&
     (wish.text === '' || path.toLowerCase().includes(wish.text.toLowerCase()))
   );
 }
@@ -171,7 +172,7 @@ function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOn
   const { server, lastRun, verdicts, nowMs } = job;
   const last =
     lastRun &&
-    html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
+    html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>${job.isFlaky === true ? html` <span class="off">! flaky</span>` : undefined}`;
   return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(job), root)}</th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last, 'brief')}${toCell('Last scheduled times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs), 'spare')}${toCell('24 h', toSuccess(runs, nowMs), 'brief')}<td data-is="Next"${job.blockers.length > 0 ? undefined : html` class="brief"`}>${toNext(job)}</td></tr>
 `;
 }

@@ -82,6 +82,14 @@ function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): 
 ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
+/** Describes a lasting change of the durations, as the series show it. */
+function toShiftText(shift: ScheduleOfJob['job']['shift'], nowMs: number): string | undefined {
+  if (shift === undefined) return undefined;
+  const { sinceMs, beforeMs, afterMs } = shift;
+  const than = afterMs > beforeMs ? 'slower' : 'faster';
+  return `${than} since ${toTime(sinceMs, nowMs)}: usually ${toLength(afterMs)}, before ${toLength(beforeMs)}`;
+}
+
 function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
   const { server, schedule, running, runs, averageMs, overdueMs, nowMs, seenMs } = job;
   const toRun = (id: number): Html => html`<a href="${root}${toExecutionAddress(server, id)}">#${id}</a>`;
@@ -97,6 +105,8 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       links.length === 0 ? undefined : html`${links}`,
     ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
+    ['Durations', toShiftText(schedule?.job.shift, nowMs)],
+    ['Results', schedule?.job.isFlaky === true ? html`<span class="off">! flaky: they change often</span>` : undefined],
     ['Obstacles', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
     ['Average', averageMs === undefined ? undefined : toLength(averageMs)],

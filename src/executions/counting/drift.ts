@@ -1,0 +1,234 @@
+/** What is kept of the successful runs of a job to notice a lasting change of their durations: about 2 kB. */
+export type Drift = {
+  /** The last durations in tenths of a second, oldest first. */
+  readonly tenths: readonly number[];
+  /** The minutes between the end of each of them and the end before; and the last end. */
+  readonly apart: readonly number[];
+  readonly lastMinute: number;
+  /** The sums for longer and for shorter runs. */
+  readonly up: number;
+  readonly down: number;
+  readonly rhythm: Rhythm;
+  readonly shift?: Shift;
+};
+
+/** The weekdays whose runs are compared with one another: all, or apart the weekend or one odd day. */
+export type Rhythm = 'none' | 'weekend' | number;
+
+/** A lasting change. */
+export type Shift = {
+  /** When it began: the end of the first run that it changed. */
+  readonly sinceMs: number;
+  /** The medians before and since. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+};
+
+export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
+  // The shortest durations are kept as 0.
+  return afterMs / Math.max(beforeMs, 100);
+}
+
+/** Adds a successful run, in the order of ends; a late one is left out. */
+export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
+  const lastMinute = Math.floor(endedAtMs / minuteMs);
+  const known = before ?? { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
+  if (lastMinute < known.lastMinute) return known;
+  const tenths = [...known.tenths, Math.round(durationMs / 100)].slice(-maxRuns);
+  const apart = [...known.apart, lastMinute - known.lastMinute].slice(-maxRuns);
+  const isOver = known.shift !== undefined && endedAtMs - known.shift.sinceMs > newNormalMs;
+  const drift = { ...(isOver ? withoutShift(known) : known), tenths, apart, lastMinute };
+  return tenths.length < fewRuns ? drift : addToSums(drift, toWeek(lastMinute) !== toWeek(known.lastMinute));
+}
+
+const minuteMs = 60_000;
+const maxRuns = 200;
+const fewRuns = 20;
+const newNormalMs = 14 * 86_400_000;
+
+function withoutShift({ shift: _shift, ...drift }: Drift): Drift {
+  return drift;
+}
+
+/** The end of each run, in minutes. */
+function toEnds({ apart, lastMinute }: Drift): readonly number[] {
+  const ends: number[] = [];
+  let minute = lastMinute;
+  for (const each of apart.toReversed()) {
+    ends.push(minute);
+    minute -= each;
+  }
+  return ends.reverse();
+}
+
+/** A job does not change its weekly rhythm often: it is looked for once a week. */
+function addToSums(before: Drift, isNewWeek: boolean): Drift {
+  const known = isNewWeek ? { ...before, rhythm: findRhythm(before) } : before;
+  const places = findPlaces(known);
+  if (places.length < fewRuns) return known;
+  const z = toScore(places.map((place) => known.tenths[place] ?? 0));
+  const up = Math.max(0, known.up + z - slack);
+  const down = Math.max(0, known.down - z - slack);
+  if (up < limit && down < limit) return { ...known, up, down };
+  return noteAlarm({ ...known, up: 0, down: 0 }, places);
+}
+
+/** Returns the places of the runs that are compared with the last one. */
+function findPlaces(drift: Drift): readonly number[] {
+  const all = [...drift.tenths.keys()];
+  if (drift.rhythm === 'none') return all;
+  const groups = toEnds(drift).map((minute) => toGroup(minute, drift.rhythm));
+  return all.filter((place) => groups[place] === groups.at(-1));
+}
+
+const slack = 0.5;
+const limit = 8;
+
+/** Learns anew from the runs since the change, if it is large enough to matter. */
+function noteAlarm(drift: Drift, places: readonly number[]): Drift {
+  const { tenths, apart, shift: known } = drift;
+  const own = places.map((place) => tenths[place] ?? 0);
+  const begin = findBegin(own);
+  const beforeMs = toMedian(own.slice(0, begin)) * 100;
+  const afterMs = toMedian(own.slice(begin)) * 100;
+  if (!isLarge(beforeMs, afterMs)) return drift;
+  const first = places[begin] ?? 0;
+  const left = { ...withoutShift(drift), tenths: tenths.slice(first), apart: apart.slice(first) };
+  // Compared with what was usual before the first of several changes.
+  const usualMs = known?.beforeMs ?? beforeMs;
+  if (!isLarge(usualMs, afterMs)) return left;
+  const sinceMs = known?.sinceMs ?? (toEnds(drift)[first] ?? 0) * minuteMs;
+  return { ...left, shift: { sinceMs, beforeMs: usualMs, afterMs } };
+}
+
+function isLarge(beforeMs: number, afterMs: number): boolean {
+  const [less, more] = beforeMs < afterMs ? [beforeMs, afterMs] : [afterMs, beforeMs];
+  return more >= minRatio * less && more - less >= minMs;
+}
+
+const minRatio = 1.3;
+const minMs = 10_000;
+
+/** Returns the normal score of the last of some durations, by its rank among them. */
+function toScore(durationsMs: readonly number[]): number {
+  const last = durationsMs.at(-1) ?? 0;
+  let less = 0;
+  let equal = 0;
+  for (const each of durationsMs) {
+    if (each < last) less += 1;
+    else if (each === last) equal += 1;
+  }
+  const rank = less + (equal + 1) / 2;
+  return Math.max(-maxScore, Math.min(maxScore, toNormalQuantile((rank - 0.5) / durationsMs.length)));
+}
+
+const maxScore = 2.5;
+
+/** Returns the place at which the rank sums of the two parts differ most. */
+function findBegin(durationsMs: readonly number[]): number {
+  const ranks = toRanks(durationsMs);
+  const { length } = ranks;
+  const middle = (length + 1) / 2;
+  let sum = 0;
+  let [best, begin] = [0, length - 1];
+  for (let place = 1; place < length; place += 1) {
+    sum += (ranks[place - 1] ?? 0) - middle;
+    const difference = Math.abs(sum) / Math.sqrt(place * (length - place));
+    if (difference > best) [best, begin] = [difference, place];
+  }
+  return begin;
+}
+
+function toRanks(values: readonly number[]): readonly number[] {
+  const order = values.map((_, place) => place).sort((one, other) => (values[one] ?? 0) - (values[other] ?? 0));
+  const ranks: number[] = Array.from({ length: values.length }, () => 0);
+  for (let from = 0; from < order.length; ) {
+    let to = from;
+    while (to + 1 < order.length && values[order[to + 1] ?? 0] === values[order[from] ?? 0]) to += 1;
+    for (let place = from; place <= to; place += 1) ranks[order[place] ?? 0] = (from + to) / 2 + 1;
+    from = to + 1;
+  }
+  return ranks;
+}
+
+function toMedian(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const high = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? high : ((sorted[middle - 1] ?? high) + high) / 2;
+}
+
+function toWeek(minute: number): number {
+  return Math.floor(minute / (7 * 1440));
+}
+
+/** Monday is 0: the first day of the epoch was a Thursday. */
+function toWeekday(minute: number): number {
+  return (Math.floor(minute / 1440) + 3) % 7;
+}
+
+function toGroup(minute: number, rhythm: Rhythm): number {
+  if (rhythm === 'none') return 0;
+  const day = toWeekday(minute);
+  return Number(rhythm === 'weekend' ? day >= 5 : day === rhythm);
+}
+
+/** Compares the weekdays of four weeks or more by the test of Kruskal and Wallis. */
+function findRhythm(drift: Drift): Rhythm {
+  const ends = toEnds(drift);
+  if (drift.lastMinute - (ends[0] ?? 0) < fourWeeks) return 'none';
+  const ranks = toRanks(drift.tenths);
+  const test = (toPart: (day: number) => number) => {
+    const parts = new Map<number, { count: number; sum: number }>();
+    for (const [place, rank] of ranks.entries()) {
+      const part = toPart(toWeekday(ends[place] ?? 0));
+      const { count, sum } = parts.get(part) ?? { count: 0, sum: 0 };
+      parts.set(part, { count: count + 1, sum: sum + rank });
+    }
+    const n = ranks.length;
+    let squares = 0;
+    for (const { count, sum } of parts.values()) squares += (sum * sum) / count;
+    return { h: (12 / (n * (n + 1))) * squares - 3 * (n + 1), parts: parts.size };
+  };
+  const { h, parts } = test((day) => day);
+  if (parts < 2 || h < (chiSquares[parts - 2] ?? Number.POSITIVE_INFINITY)) return 'none';
+  const rhythms: readonly Rhythm[] = ['weekend', 0, 1, 2, 3, 4, 5, 6];
+  const scores = rhythms.map((rhythm) => test((day) => Number(rhythm === 'weekend' ? day >= 5 : day === rhythm)).h);
+  return rhythms[scores.indexOf(Math.max(...scores))] ?? 'none';
+}
+
+const fourWeeks = 28 * 1440;
+/** What chi-square exceeds in one of a thousand cases, for 1 to 6 degrees of freedom. */
+const chiSquares = [10.83, 13.82, 16.27, 18.47, 20.52, 22.46];
+
+/** The inverse of the normal distribution (Acklam's approximation, exact to nine digits). */
+function toNormalQuantile(p: number): number {
+  const [a, b, c, d] = coefficients;
+  const rational = (x: number, over: readonly number[], under: readonly number[]): number => {
+    let [above, below] = [0, 0];
+    for (const each of over) above = above * x + each;
+    for (const each of under) below = below * x + each;
+    return above / (below * x + 1);
+  };
+  if (p < lowTail) return rational(Math.sqrt(-2 * Math.log(p)), c, d);
+  if (p > 1 - lowTail) return -rational(Math.sqrt(-2 * Math.log(1 - p)), c, d);
+  const q = p - 0.5;
+  return q * rational(q * q, a, b);
+}
+
+const lowTail = 0.024_25;
+const coefficients = [
+  [
+    -39.696_830_286_653_76, 220.946_098_424_520_5, -275.928_510_446_968_7, 138.357_751_867_269, -30.664_798_066_147_16,
+    2.506_628_277_459_239,
+  ],
+  [
+    -54.476_098_798_224_06, 161.585_836_858_040_9, -155.698_979_859_886_6, 66.801_311_887_719_72,
+    -13.280_681_552_885_72,
+  ],
+  [
+    -0.007_784_894_002_430_293, -0.322_396_458_041_136_5, -2.400_758_277_161_838, -2.549_732_539_343_734,
+    4.374_664_141_464_968, 2.938_163_982_698_783,
+  ],
+  [0.007_784_695_709_041_462, 0.322_467_129_070_039_8, 2.445_134_137_142_996, 3.754_408_661_907_416],
+] as const;

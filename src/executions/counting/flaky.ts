@@ -1,0 +1,33 @@
+import type { Ending } from './naming.ts';
+
+/** The last final runs of a job, a letter each: a success, a success of a later attempt, or a failure. */
+export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
+
+/** Adds the newest run; a run that was aborted, or that is repeated, proves nothing. */
+export function addResult(before: Flakiness | undefined, ending: Ending, attempt = 0): Flakiness | undefined {
+  const mark = toMark(ending, attempt);
+  if (mark === undefined) return before;
+  const marks = `${before?.marks ?? ''}${mark}`.slice(-maxMarks);
+  if (marks.length >= cleanRuns && /^s+$/.test(marks.slice(-cleanRuns))) return { marks, isFlaky: false };
+  return { marks, isFlaky: before?.isFlaky === true || isOften(marks) };
+}
+
+function toMark(ending: Ending, attempt: number): string | undefined {
+  if (ending === 'succeeded') return attempt > 0 ? 'r' : 's';
+  return ending === 'failed' || ending === 'timedout' || ending === 'other' ? 'f' : undefined;
+}
+
+/** The result changed four times within twenty runs, or three of them needed another attempt. */
+function isOften(marks: string): boolean {
+  let count = 0;
+  for (let place = 1; place < marks.length; place += 1)
+    if (isFailure(marks, place) !== isFailure(marks, place - 1)) count += 1;
+  return count >= 4 || marks.replaceAll(/[^r]/g, '').length >= 3;
+}
+
+function isFailure(marks: string, place: number): boolean {
+  return marks[place] === 'f';
+}
+
+const maxMarks = 20;
+const cleanRuns = 10;

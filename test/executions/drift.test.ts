@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { addDuration, type Drift, toShiftRatio } from '../../src/executions/counting/drift.ts';
+import { addResult, type Flakiness } from '../../src/executions/counting/flaky.ts';
+import { createDraw, shapes, simulate } from './drift-shapes.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+const hourMs = 3_600_000;
+
+/** Adds runs of these durations in seconds, an hour apart. */
+function play(seconds: readonly number[], before?: Drift, everyMs = hourMs): Drift | undefined {
+  let drift = before;
+  let endMs = before === undefined ? startMs : before.lastMinute * 60_000 + everyMs;
+  for (const each of seconds) {
+    drift = addDuration(drift, each * 1000, endMs);
+    endMs += everyMs;
+  }
+  return drift;
+}
+
+const usual = Array.from({ length: 60 }, (_, index) => 60 + (index % 7));
+
+describe('executions/counting/drift', () => {
+  it('finds a lasting change, since when, and both medians', () => {
+    const drift = play([...usual, ...usual.slice(0, 8).map((each) => 2 * each)]);
+    expect(drift?.shift).toMatchObject({ sinceMs: startMs + 60 * hourMs, beforeMs: 63_000 });
+    expect(drift?.shift && toShiftRatio(drift.shift)).toBeCloseTo(2, 0);
+  });
+
+  it('ends it when durations return, and takes it as usual after two weeks', () => {
+    const slow = play([...usual, ...usual.map((each) => 2 * each)]);
+    expect(slow?.shift).toBeDefined();
+    expect(play(usual, slow)?.shift).toBeUndefined();
+    expect(
+      play(
+        usual.slice(0, 15).map((each) => 2 * each),
+        slow,
+        24 * hourMs,
+      )?.shift,
+    ).toBeUndefined();
+  });
+
+  it('finds a job that has become faster, and not a change of few seconds or less than a third', () => {
+    const faster = play([...usual, ...usual.slice(0, 12).map((each) => each / 3)])?.shift;
+    expect(faster && toShiftRatio(faster)).toBeLessThan(0.4);
+    expect(play([...usual, ...usual.map((each) => 1.2 * each)])?.shift).toBeUndefined();
+    expect(play([...usual.map((each) => each / 60), ...usual.map((each) => each / 10)])?.shift).toBeUndefined();
+  });
+
+  it('ignores a run that becomes known after a later one', () => {
+    const drift = play(usual);
+    expect(addDuration(drift, 1, startMs)).toBe(drift);
+  });
+
+  it('keeps about two kilobytes', () => {
+    const drift = play(Array.from({ length: 500 }, (_, index) => 600 + (index % 70)));
+    expect(drift?.tenths.length).toBe(200);
+    expect(JSON.stringify(drift).length).toBeLessThan(2000);
+  });
+
+  it('rarely reports what did not change, and soon what doubled (a part of `npm run bench drift`)', () => {
+    for (const shape of Object.keys(shapes)) {
+      const { falseAlarms, delays } = simulate(shape, { runs: 1500, tries: 3, factor: 3, seed: 1 });
+      expect({ shape, falseAlarms }).toEqual({ shape, falseAlarms: 0 });
+      expect(Math.max(...delays)).toBeLessThan(80);
+    }
+    expect(createDraw(1)()).toBe(createDraw(1)());
+  });
+});
+
+describe('executions/counting/flaky', () => {
+  const play = (marks: string): Flakiness | undefined => {
+    let known: Flakiness | undefined;
+    for (const mark of marks.split('')) {
+      const ending = ({ f: 'failed', a: 'aborted', w: 'failed-with-retry' } as const)[mark] ?? 'succeeded';
+      known = addResult(known, ending, mark === 'r' ? 1 : 0);
+    }
+    return known;
+  };
+
+  it.each([
+    ['sfsfs', true],
+    ['ssfss', false],
+    ['ffffffss', false],
+    ['rsrsr', true],
+    ['srsrs', false],
+    // Aborted runs, and those that are repeated, prove nothing.
+    ['sasasasas', false],
+    ['swswswsws', false],
+    ['sfsfsssssssss', true],
+    ['sfsfsssssssssss', false],
+  ] as const)('judges %s as %s', (marks, isFlaky) => {
+    expect(play(marks)?.isFlaky).toBe(isFlaky);
+  });
+});
