@@ -14,7 +14,7 @@ const list: readonly Trouble[] = [
   {
     name: 'failing-night',
     about: 'For 20 minutes of every 40 steps fail twelve times as often and take longer.',
-    alerts: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
+    alerts: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow', 'AutomationJobSlower'],
     build: (world, liveMs) => {
       weatherWindow(
         world,

@@ -30,7 +30,7 @@ function job(fields: Partial<ScheduledJob> = {}): ScheduledJob {
 const jobs = [
   job(),
   job({ name: '<b>index', group: '', verdicts: [ran, missed] }),
-  job({ name: 'off', blockers: [off], nextMs: undefined }),
+  job({ name: 'off', blockers: [off], nextMs: undefined, isFlaky: true }),
   job({ server: 'test', name: 'new', verdicts: [] }),
 ];
 
@@ -80,6 +80,7 @@ describe('http/jobs', () => {
   it.each([
     ['/jobs?state=missed', 1],
     ['/jobs?state=off', 1],
+    ['/jobs?state=flaky', 1],
     ['/jobs?server=test', 1],
     ['/jobs?server=prod&text=new', 0],
     ['/jobs?text=NIGHTLY%2Fs', 1],

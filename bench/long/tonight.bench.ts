@@ -1,0 +1,79 @@
+import { createPause } from '../../src/domain/pause.ts';
+import { systemClock } from '../../src/domain/system-clock.ts';
+import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
+import { findRisks } from '../../src/expected-runs/risks/find-risks.ts';
+import { hourMs, job, nowMs } from '../../test/expected-runs/risks/some-risks.ts';
+import { addScores, playNight } from '../../test/expected-runs/risks/virtual-night.ts';
+
+/** How much of what is listed at risk comes to harm, how much of the harm is listed, and what a large list costs. */
+export async function run() {
+  const scores = [];
+  for (let seed = 1; seed <= nights; seed += 1) scores.push(await playNight(seed));
+  const { listed, right, harmed, found, stale } = addScores(scores);
+  const longest = await measureLongest();
+  return [
+    toFigure(
+      `of ${listed} runs listed in ${nights} nights come to harm`,
+      (100 * right) / listed,
+      '>= 95 %',
+      right >= 0.95 * listed,
+    ),
+    toFigure(
+      `of ${harmed} runs whose trouble was known an hour before were listed`,
+      (100 * found) / harmed,
+      '>= 95 %',
+      found >= 0.95 * harmed,
+    ),
+    toFigure('runs listed after trouble that was seen to end', stale, '0', stale === 0),
+    toFigure('longest piece of work with 5,000 jobs of which each is at risk, in ms', longest, '< 50', longest < 50),
+  ];
+}
+
+const nights = Number(process.env['TONIGHT_NIGHTS'] ?? 100);
+
+function toFigure(what: string, figure: number, mustReach: string, reached: boolean) {
+  return { what, figure: figure.toFixed(2), mustReach, reached };
+}
+
+async function measureLongest(): Promise<number> {
+  const jobs = Array.from({ length: 5000 }, (_, index) =>
+    job(
+      `job ${index}`,
+      Array.from({ length: 24 }, (_each, half) => 30 * half + (index % 30)),
+    ),
+  );
+  const sources = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
+  let longest = 0;
+  // The time of the processor: another program may have it in between.
+  const nowOwnMs = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
+  let sinceMs = nowOwnMs();
+  const rest = createPause(systemClock);
+  const pause = async (): Promise<void> => {
+    const before = nowOwnMs();
+    let hasYielded = false;
+    setImmediate(() => {
+      hasYielded = true;
+    });
+    await rest();
+    if (!hasYielded) return;
+    longest = Math.max(longest, before - sinceMs);
+    sinceMs = nowOwnMs();
+  };
+  await findRisks(
+    {
+      jobs,
+      nowMs,
+      untilMs: nowMs + 12 * hourMs,
+      sources,
+      factsOf: () => ({ consecutiveFailures: 0 }),
+      durationMs: () => 60_000,
+      nodes: new Map(),
+      running: new Map(),
+      crowds: [],
+      areThreadsKnown: true,
+      isCritical: () => false,
+    },
+    pause,
+  );
+  return Math.max(longest, nowOwnMs() - sinceMs);
+}
