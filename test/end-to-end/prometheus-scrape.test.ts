@@ -16,6 +16,9 @@ const noDatabase = 'the state is a file';
 const reasons: Readonly<Record<string, string>> = {
   automation_schedule_critical: 'no job is configured as critical',
   automation_job_next_run_at_risk: 'nothing awaits the next runs',
+  automation_job_duration_shift_ratio: 'no duration changes for good',
+  automation_job_duration_shift_timestamp_seconds: 'no duration changes for good',
+  automation_job_flaky: 'on a quiet day results hardly change',
   automation_exporter_state_up: noDatabase,
   automation_exporter_state_commit_duration_seconds: noDatabase,
   automation_exporter_config_differs: noDatabase,

@@ -165,8 +165,12 @@ type Times = Omit<RunsAtRisk, 'job' | 'isCritical' | 'isNext'>;
 
 /** Groups the times of a job by all that they meet: a job that starts each minute is one line. */
 function groupTimes(met: readonly Met[]): readonly Times[] {
+  const sorted = met.toSorted((one, other) => rank(one.risk) - rank(other.risk));
+  const [first] = sorted;
+  // A passive server has hundreds of thousands of times, which all meet the same.
+  if (first === undefined || sorted.every(({ timesMs }) => timesMs === first.timesMs)) return toOneGroup(sorted);
   const metAt = new Map<number, Risk[]>();
-  for (const { risk, timesMs } of met.toSorted((one, other) => rank(one.risk) - rank(other.risk)))
+  for (const { risk, timesMs } of sorted)
     for (const time of timesMs) metAt.set(time, [...(metAt.get(time) ?? []), risk]);
   const groups = new Map<string, Mutable<Times>>();
   for (const [time, risks] of metAt) {
@@ -180,6 +184,14 @@ function groupTimes(met: readonly Met[]): readonly Times[] {
     groups.set(key, group);
   }
   return [...groups.values()];
+}
+
+function toOneGroup(met: readonly Met[]): readonly Times[] {
+  const { risk, timesMs = [] } = met[0] ?? {};
+  const [firstMs] = timesMs;
+  if (risk === undefined || firstMs === undefined) return [];
+  const reasons = [...new Set(met.map(({ risk: { reason } }) => reason))];
+  return [{ firstMs, lastMs: timesMs.at(-1) ?? firstMs, count: timesMs.length, reasons, subject: risk.subject }];
 }
 
 function rank({ reason }: Risk): number {
