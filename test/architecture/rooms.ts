@@ -166,7 +166,6 @@ export const rooms: readonly Room[] = [
       'domain',
       'diagnosis/lines/sentence',
       'api/access-policy',
-      'executions/counting/drift',
       'executions/counting/naming',
       'executions/series/running-rows',
       'tracing/plan/attribute-names',

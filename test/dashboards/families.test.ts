@@ -16,7 +16,6 @@ const unused: Readonly<Record<string, string>> = {
   automation_execution_mode_change_timestamp_seconds: 'the mode itself is drawn over time',
   automation_execution_recent_duration_seconds: 'rounded by the server; the histogram is exact',
   automation_job_flaky: 'the list of jobs shows them',
-  automation_job_last_failure_info: 'for alerts; the page of the job explains its last failure',
   automation_executions_recent: 'the counter of executions gives any window',
   automation_exporter_api_inflight: 'momentary; the rate of requests and their durations say more',
   automation_exporter_circuit_open: 'follows from a server that is down',
