@@ -223,7 +223,8 @@ function toChangePages(served: Served, { share, begin }: PageTurns) {
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
   const listOf = (server: string) => watching().watched.get(server)?.changes?.list() ?? [];
   const changes = share((pause) => listAllChanges(servers(), listOf, pause));
-  const page = changesPageRoute({ changes, servers, silence: toFindSilence(served), nowMs: clock.now, begin });
+  const dropped = (server: string) => watching().watched.get(server)?.changes?.dropped() ?? 0;
+  const page = changesPageRoute({ changes, dropped, servers, silence: toFindSilence(served), nowMs: clock.now, begin });
   return [page, apiChangesRoute({ changes, begin })];
 }
 

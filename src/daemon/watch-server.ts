@@ -64,7 +64,7 @@ export type WatchedServer = {
   /** The last and the next hours of all scheduled jobs; undefined if the collector is off. */
   readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** The journal of changes; undefined if the collector is off. */
-  readonly changes: Pick<Changes, 'list'> | undefined;
+  readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** The runs of the next hours that known trouble awaits; undefined if the collector is off. */

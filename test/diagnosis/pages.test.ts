@@ -32,7 +32,14 @@ async function read(path: string, all: readonly ChangeOfServer[] = some): Promis
   const changes = async (): Promise<readonly ChangeOfServer[]> => all;
   const begin = () => noPause;
   const { ask } = await serve([
-    changesPageRoute({ changes, servers: () => ['prod'], silence: () => undefined, nowMs: () => nowMs, begin }),
+    changesPageRoute({
+      dropped: () => 3,
+      changes,
+      servers: () => ['prod'],
+      silence: () => undefined,
+      nowMs: () => nowMs,
+      begin,
+    }),
     apiChangesRoute({ changes, begin }),
   ]);
   return (await ask(path)).body;
@@ -44,6 +51,10 @@ async function readRows(path: string): Promise<string[]> {
 }
 
 describe('diagnosis/pages', () => {
+  it('says how many were dropped', async () => {
+    expect(toText(await read('/changes'))).toContain('3 changes beyond that were dropped.');
+  });
+
   it('shows what changed, when and by whom', async () => {
     expect(await readRows('/changes')).toEqual([
       'keys/db/prod | key |  | changed by bob | 03:05 UTC (5 min ago)',

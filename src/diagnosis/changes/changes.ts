@@ -56,6 +56,8 @@ export type Changes = {
   readonly withdraw: () => void;
   /** The changes of the last 30 days, newest first. */
   readonly list: () => readonly Change[];
+  /** How many younger ones were dropped because there were too many. */
+  readonly dropped: () => number;
   /** Call when the class of a failure becomes known: a refused login is worth a look at the keys. */
   readonly noteClass: (failureClass: FailureClass) => void;
   readonly explain: (run: FailedRun) => Explanation;
@@ -135,6 +137,7 @@ export function createChanges(options: ChangesOptions): Changes {
     },
     withdraw,
     list: () => listChanges(kept.journal(), serverNowMs()),
+    dropped: () => kept.journal().dropped,
   };
 }
 

@@ -16,6 +16,8 @@ export type ChangesPageOptions = {
   /** Returns the changes of all servers, newest first. */
   readonly changes: () => Promise<readonly ChangeOfServer[]>;
   readonly servers: () => readonly string[];
+  /** How many changes of a server were dropped because there were too many. */
+  readonly dropped: (server: string) => number;
   readonly silence: FindSilence;
   readonly nowMs: () => number;
   /** Call at the start of a request; pause during long work. */
@@ -24,7 +26,7 @@ export type ChangesPageOptions = {
 
 /** `/changes`: what changed, filtered by the query. */
 export function changesPageRoute(options: ChangesPageOptions): Router {
-  const { changes, servers, silence, nowMs, begin } = options;
+  const { changes, servers, dropped, silence, nowMs, begin } = options;
   const router = createRoutes();
   router.get('/changes', async (request, response) => {
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
@@ -32,7 +34,7 @@ export function changesPageRoute(options: ChangesPageOptions): Router {
     const all = await changes();
     const chosen = await chooseChanges(all, filter, begin());
     const page = Math.max(1, Math.floor(Number(query.get('page') ?? '1')) || 1);
-    const about = { all, chosen, filter, page, servers: servers(), root: toRoot(request), nowMs: nowMs() };
+    const about = { all, chosen, filter, page, servers: servers(), dropped, root: toRoot(request), nowMs: nowMs() };
     const notice = renderSilence(filter.server === '' ? servers() : [filter.server], silence);
     allowForms(response);
     response
@@ -48,6 +50,7 @@ type About = {
   readonly filter: ChangeFilter;
   readonly page: number;
   readonly servers: readonly string[];
+  readonly dropped: (server: string) => number;
   readonly root: string;
   readonly nowMs: number;
 };
@@ -65,8 +68,13 @@ function renderChanges(about: About): Html {
       : `${chosen.length} of ${toCount(all.length, 'change')}`;
   return html`<h1>Changes</h1>
 ${renderForm(about)}
-<p class="note">${count}, newest first. The changes of 30 days are kept, at most 20,000 of each server.</p>
+<p class="note">${count}, newest first. The changes of 30 days are kept, at most 20,000 of each server.${renderDropped(about)}</p>
 ${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages(page, pages, about)}`;
+}
+
+function renderDropped({ servers, dropped }: About): string {
+  const count = servers.reduce((sum, server) => sum + dropped(server), 0);
+  return count === 0 ? '' : ` ${toCount(count, 'change')} beyond that ${count === 1 ? 'was' : 'were'} dropped.`;
 }
 
 function renderNothing(all: readonly ChangeOfServer[]): Html {
