@@ -29,7 +29,8 @@ describe('api/endpoints/execution-output', () => {
 
   it.each([
     ['Failed: Unknown: Remote command failed with exit status 1', 'NonZeroResultCode'],
-    ['Failed: Unknown: Exhausted available authentication methods', undefined],
+    ['Failed: Unknown: Exhausted available authentication methods', 'AuthenticationFailure'],
+    ['Failed: Unknown: Connection refused', undefined],
   ])('reads the word of the default SSH executor by its message: %s', (log, failureReason) => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });

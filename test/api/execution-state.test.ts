@@ -100,7 +100,8 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: 3 }, 'Remote command failed with exit status 3', 'NonZeroResultCode'],
     [{ resultCode: '3' }, undefined, 'NonZeroResultCode'],
     [{}, 'Remote command failed with exit status 3', 'NonZeroResultCode'],
-    [{ resultCode: -1 }, 'Exhausted available authentication methods', 'ConnectionFailure'],
+    [{ resultCode: -1 }, 'Exhausted available authentication methods', 'AuthenticationFailure'],
+    [{ resultCode: -1 }, 'Connection refused', 'ConnectionFailure'],
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
   ])('reads the word of the default SSH executor by its exit code: %j, %s', (meta, errorMessage, failureReason) => {

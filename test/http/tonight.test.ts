@@ -43,7 +43,7 @@ describe('http/tonight', () => {
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([
       '✗4 of 6 runs expected within 12 h are at risk',
-      'Runs that schedules let expect, and trouble that is already known. Other horizons: 6 h, 24 h.',
+      'The runs that schedules will start, and the trouble that is known now. Other horizons: 6 h, 24 h.',
       'prod 4 runs at risk',
       'When to restart it',
       troubled[0],

@@ -3,7 +3,7 @@ import type { LogLine } from '../../domain/failure-class.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
-import { isExitMessage } from './execution-state.ts';
+import { isExitMessage, isLoginMessage } from './execution-state.ts';
 
 /** The end of a log. Its lines may contain anything, secrets too. */
 export type LogTail = {
@@ -72,7 +72,8 @@ function toReason(line: string | undefined): string | undefined {
 /** Servers report `Unknown` if a step fails without a reason, and the default SSH executor always does. */
 function toKnownReason(reason: string | undefined, message: string): string | undefined {
   if (reason !== 'Unknown') return reason;
-  return isExitMessage(message) ? 'NonZeroResultCode' : undefined;
+  if (isExitMessage(message)) return 'NonZeroResultCode';
+  return isLoginMessage(message) ? 'AuthenticationFailure' : undefined;
 }
 
 /** The job's node filter matched nothing: then no step starts, and none has a reason. */

@@ -88,14 +88,21 @@ function toProgress(fields: Fields): Progress {
 
 /**
  * Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH executor does for every
- * failure. Then the exit code shows more: −1 if the command did not run or its connection broke.
+ * failure. Then the exit code shows more: −1 if the command did not run or its connection broke; and the message, if the
+ * login was refused.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
   const reason = toText(meta.failureReason);
   if (reason !== 'Unknown') return reason;
   const code = toNumber(meta.resultCode);
   if (isExitMessage(message) || (code !== undefined && code > 0)) return 'NonZeroResultCode';
-  return code === -1 ? 'ConnectionFailure' : undefined;
+  if (code !== -1) return undefined;
+  return isLoginMessage(message) ? 'AuthenticationFailure' : 'ConnectionFailure';
+}
+
+/** Reports whether a message of the default SSH executor means that a key or a password was refused. */
+export function isLoginMessage(message: string): boolean {
+  return /\bauth(?:entication)?\b|permission denied|publickey/i.test(message);
 }
 
 /** Reports whether a message of the default SSH executor means that the command ran and failed. */

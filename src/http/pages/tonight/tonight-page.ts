@@ -72,7 +72,7 @@ function renderTonight(tonight: Tonight, root: string): Html {
   const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
   const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
-<p class="note">Runs that schedules let expect, and trouble that is already known. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
+<p class="note">The runs that schedules will start, and the trouble that is known now. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
 ${tonight.servers.map((server) => renderServer(server, { root, isOnly: tonight.servers.length === 1 }))}`;
 }
 
