@@ -73,15 +73,13 @@ function renderTonight(tonight: Tonight, root: string): Html {
   const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
 <p class="note">The runs that schedules will start, and the trouble that is known now. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
-${tonight.servers.map((server) => renderServer(server, { root, isOnly: tonight.servers.length === 1 }))}`;
+${tonight.servers.map((server) => renderServer(server, root))}`;
 }
 
-type About = { readonly root: string; readonly isOnly: boolean };
-
-function renderServer({ server, unknown, risks, skipped }: ServerTonight, { root, isOnly }: About): Html {
+function renderServer({ server, unknown, risks, skipped }: ServerTonight, root: string): Html {
   const state =
     risks === null ? 'not known' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
-  const title = isOnly ? undefined : html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
+  const title = html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
   const links = html`<p class="note"><a href="${root}windows/${encodeURIComponent(server.toWellFormed())}">When to restart it</a></p>\n`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   if (risks === null) return html`<section>${title}${why}</section>\n`;
