@@ -129,7 +129,8 @@ describe('end-to-end/members', () => {
       expect(familiesOf(all, (name) => name.includes('member="b"'))).toEqual(ofMembers.trim().split('\n'));
       expect(seriesWith(all, 'automation_executions_recent{').length).toBeGreaterThan(0);
       expect(all.get('automation_up{server="prod"}')).toBe(1);
-      expect(seriesWith(all, 'automation_exporter_collector_duration_seconds{').length).toBe(14 + 3 * 8);
+      const polls = collectors.reduce((sum, { perMember }) => sum + (perMember ? 3 : 1), 0);
+      expect(seriesWith(all, 'automation_exporter_collector_duration_seconds{').length).toBe(polls);
       return all;
     });
 

@@ -78,7 +78,11 @@ type Sent = { readonly resourceSpans: readonly object[] };
 
 function readSent(bodies: readonly string[]): readonly object[] {
   // The cast is true: it is a request of OTLP in JSON.
-  return bodies.flatMap((body) => (JSON.parse(body) as Sent).resourceSpans);
+  // Fingerprints need the secret of the daemon's state, which replay does not have.
+  const ofState = /\{"key":"automation\.failure\.(?:fingerprint|first_seen)","value":\{[^}]*\}\},?/g;
+  return bodies.flatMap(
+    (body) => (JSON.parse(body.replaceAll(ofState, '').replaceAll(',]', ']')) as Sent).resourceSpans,
+  );
 }
 
 describe('end-to-end/replay', () => {
