@@ -211,7 +211,10 @@ function toTotal(reports: readonly ServerReport[]): string[] {
 function toClosing(report: ServerReport): string {
   const { reachable, credentials, endpoints, remedy } = report;
   const server = toName(report);
-  if (isFine(report)) return `${server}: every enabled endpoint is readable, or disabled on the server`;
+  if (isFine(report)) {
+    const isAllReadable = endpoints.every(({ verdict }) => verdict !== 'denied');
+    return `${server}: every enabled endpoint is readable, ${isAllReadable ? 'or disabled' : 'for administrators only, or disabled'} on the server`;
+  }
   if (!reachable) return `${server}: not reachable`;
   if (credentials === 'refused')
     return `${server}: the credentials are refused${remedy === undefined ? '' : `; ${remedy}`}`;

@@ -170,13 +170,19 @@ function createServerExpectedRuns(
   });
 }
 
+/** Reports whether the state lacks what was stored last; after a reload, that is over. */
+function isRestored({ origin }: PollsOptions['state'], before: Handover | undefined): boolean {
+  return before === undefined && ['restored', 'behind'].includes(origin.kind);
+}
+
 function createServerChanges(
   { everyMs, publisher, target }: PlannedPoll,
-  { server, config, state, clock, sourceNotes }: PollsOptions,
+  { server, config, state, clock, sourceNotes, before }: PollsOptions,
   executions: () => Executions | undefined,
 ): Changes {
   return createChanges({
     server: server.name,
+    isRestored: isRestored(state, before),
     everyMs,
     timeoutMs: server.timeoutMs,
     requestsPerSecond: server.budget.requestsPerSecond,
@@ -206,7 +212,7 @@ function createServerExecutions(
     clock,
     readProjects: projectList.readDated,
     ledger: state.ledger,
-    isRestored: before === undefined && ['restored', 'behind'].includes(state.origin.kind),
+    isRestored: isRestored(state, before),
     settings: executionSettings,
     commitHook: joinHooks([commitHook, ...recorders.map((recorder) => recorder?.commitHook)]),
     tracePort,

@@ -79,6 +79,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       publish: async (published) => published.length,
     });
     const changes = createChanges({
+      isRestored: false,
       ...shared,
       everyMs: 60_000,
       requestsPerSecond: 10,

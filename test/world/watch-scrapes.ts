@@ -63,12 +63,17 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       const before = highest.get(key);
       if (before === value || (before === undefined && !isCounter(key))) continue;
       const hasFallen = before !== undefined && value < before - 1e-6;
-      const isForgiven = hasFallen && mayFall(scene, labelOf(key, 'project') ?? '');
+      const isForgiven = hasFallen && (mayFall(scene, labelOf(key, 'project') ?? '') || beganAgain(key));
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
       if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
       highest.set(key, before === undefined || isForgiven ? value : Math.max(before, value));
     }
+  }
+
+  /** Changes since the copy was made are lost, so that their counters begin again at 0. */
+  function beganAgain(key: string): boolean {
+    return key.startsWith('automation_changes_total') && truth.troubles.some(({ what }) => what === 'restored');
   }
 
   function noneTwice(shown: Shown): void {

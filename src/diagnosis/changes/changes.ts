@@ -23,6 +23,8 @@ import { createRunNotes, type RunNotes } from './run-notes.ts';
 
 export type ChangesOptions = {
   readonly server: string;
+  /** True if the state is a restored copy. */
+  readonly isRestored: boolean;
   readonly everyMs: number;
   readonly timeoutMs: number;
   readonly requestsPerSecond: number;

@@ -65,13 +65,16 @@ export function toReadsDocument(areas: ReadonlyMap<string, Area>): LedgerDocumen
 }
 
 export function toJournalDocuments({ journal, written, forgotten }: JournalStep): readonly LedgerDocument[] {
-  const { sheets, totals, dropped } = journal;
   if (written.length + forgotten.length === 0) return [];
   return [
-    ...written.map((number) => toSheet(number, JSON.stringify(sheets.get(number)))),
+    ...written.map((number) => toSheet(number, JSON.stringify(journal.sheets.get(number)))),
     ...forgotten.map((number) => toSheet(number, undefined)),
-    { kind: 'change-totals', key: '', body: JSON.stringify({ totals: [...totals.values()], dropped }) },
+    toTotalsDocument(journal),
   ];
+}
+
+export function toTotalsDocument({ totals, dropped }: Journal): LedgerDocument {
+  return { kind: 'change-totals', key: '', body: JSON.stringify({ totals: [...totals.values()], dropped }) };
 }
 
 function toSheet(number: number, body: string | undefined): LedgerDocument {

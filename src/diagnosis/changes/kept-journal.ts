@@ -12,6 +12,7 @@ import {
   toJournalDocuments,
   toReadsDocument,
   toSecretDocument,
+  toTotalsDocument,
 } from './documents.ts';
 
 export type KeptJournal = {
@@ -30,6 +31,8 @@ export type KeptJournal = {
 
 type Options = {
   readonly server: string;
+  /** True if the state is a restored copy: changes since it was made are lost, so counters begin again at 0. */
+  readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
   readonly serverNowMs: () => number;
@@ -38,7 +41,8 @@ type Options = {
 };
 
 /** Keeps the journal of a server and what it was compared with; a change is visible only after its commit. */
-export function createKeptJournal({ server, ledger, commit, serverNowMs, toKept }: Options): KeptJournal {
+export function createKeptJournal(options: Options): KeptJournal {
+  const { server, ledger, commit, serverNowMs, toKept } = options;
   const areas = new Map<string, Area>();
   const runs = new Map<string, JobRuns>();
   let journal: Journal = emptyJournal;
@@ -49,9 +53,11 @@ export function createKeptJournal({ server, ledger, commit, serverNowMs, toKept 
     const kept = readKept(await ledger.load(server, keptKinds));
     const secret = kept.secret ?? randomBytes(32).toString('base64');
     if (kept.secret === undefined) await commit(() => [toSecretDocument(secret)]);
+    const found = options.isRestored ? { ...kept.journal, totals: emptyJournal.totals } : kept.journal;
+    if (options.isRestored) await commit(() => [toTotalsDocument(found)]);
     for (const [key, area] of kept.areas) areas.set(key, area);
     for (const [job, known] of kept.runs) runs.set(job, known);
-    ({ journal } = kept);
+    journal = found;
     hash = (text) => createHmac('sha256', secret).update(text).digest('base64url').slice(0, hashLength);
   }
 
