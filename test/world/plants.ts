@@ -77,7 +77,8 @@ export const plants: readonly Plant[] = [
         replace: 'Math.floor(nowMs + 0 * Math.max(0, ticks - askedTicks))',
       },
     ],
-    shownBy: '--seed=8',
+    shownBy:
+      '--seed=12 --cards=newcomer@213470+60000,newcomer@240710+60000,newcomer@272888+60000,newcomer@301600+60000,newcomer@331109+60000,newcomer@362365+60000 --length=384000 --projects=2 --traces=off',
   },
   {
     name: 'facts of jobs that are gone stay',
@@ -246,9 +247,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/tracing/enrich/enricher.ts',
-        find: 'const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents, ...failure.documents];',
-        replace:
-          'const documents = toForgetting(pending).key === "" ? [] : [...forgotten.documents, ...cause.documents, ...failure.documents];',
+        find: 'toForgetting(pending),\n      ...forgotten.documents,',
+        replace: '...(toForgetting(pending).key === "" ? [] : forgotten.documents),',
       },
     ],
     shownBy: '--seed=3 --cards=kill@200000+10000 --length=300000',
