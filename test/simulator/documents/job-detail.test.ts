@@ -120,6 +120,12 @@ const rows: readonly Row[] = [
             executionEnabled: true,
             scheduleEnabled: true,
             sequence: { keepgoing: false, strategy: 'node-first', commands: [{ exec: 'true' }] },
+            loglevel: 'INFO',
+            nodeFilterEditable: false,
+            nodefilters: { filter: 'name: web01,web02', dispatch: { keepgoing: false, threadcount: '1' } },
+            options: [{ name: 'mode', value: 'full' }],
+            // Real servers write the times of a schedule in another form, which nobody here compares.
+            schedule: { everyMs: 3_600_000, offsetMs: 0 },
           },
         ],
       },

@@ -6,6 +6,13 @@ const team = { path: 'keys/team', url: '{base}/api/47/storage/keys/team', type: 
 const payments = { path: 'keys/team/payments', url: '{base}/api/47/storage/keys/team/payments', type: 'directory' };
 // Real servers write members of files into directories too, as null (J 4).
 const noFile = { name: null, meta: null };
+/** Recorded from a server of release 5.20.1. */
+const changed = {
+  'Rundeck-auth-created-username': 'admin',
+  'Rundeck-auth-modified-username': 'admin',
+  'Rundeck-content-creation-time': '2026-01-15T12:00:00Z',
+  'Rundeck-content-modify-time': '2026-01-15T12:00:00Z',
+};
 const deploy = {
   path: 'keys/deploy.pub',
   type: 'file',
@@ -41,6 +48,7 @@ const rows: readonly Row[] = [
             {
               ...deploy,
               meta: {
+                ...changed,
                 'Rundeck-content-type': 'application/pgp-keys',
                 'Rundeck-key-type': 'public',
                 'Rundeck-content-size': '393',
@@ -98,6 +106,7 @@ const rows: readonly Row[] = [
             {
               ...ledger,
               meta: {
+                ...changed,
                 'Rundeck-content-type': 'application/x-rundeck-data-password',
                 'Rundeck-data-type': 'password',
                 'Rundeck-content-mask': 'content',
@@ -106,6 +115,7 @@ const rows: readonly Row[] = [
             {
               ...node,
               meta: {
+                ...changed,
                 'Rundeck-content-type': 'application/octet-stream',
                 'Rundeck-key-type': 'private',
                 'Rundeck-content-mask': 'content',
