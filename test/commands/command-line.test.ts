@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { runHere } from './run-cli.ts';
 
-/** They start servers: run-app, simulation and the end-to-end tests hold them. */
-const testedElsewhere = ['serve', 'demo', 'simulate'];
+/** The first start servers: run-app, simulation and the end-to-end tests hold them. The others are asked beside their pages. */
+const testedElsewhere = ['serve', 'demo', 'simulate', 'tonight', 'window', 'skipped'];
 
 describe('commands/command-line', () => {
   it('prints the version of the package', async () => {

@@ -1,13 +1,15 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/domain/system-clock.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
-it('counts as awake the time in which the process runs, asked for or not, and not that in which it is stopped', () => {
+it('counts as awake the time in which the process runs, asked for or not, and not that in which it is stopped', async () => {
   vi.useFakeTimers();
+  // Others that share the process may have started its looks by real timers.
+  vi.resetModules();
+  const { systemClock } = await import('../../src/domain/system-clock.ts');
   const beganMs = systemClock.awakeTicks();
   vi.advanceTimersByTime(60_000);
   expect(systemClock.awakeTicks() - beganMs).toBe(60_000);

@@ -133,7 +133,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       expect(found.filter(({ health }) => health === 'unknown')).toEqual([]);
       return found;
     });
-    expect(rules.length).toBe(95);
+    expect(rules.length).toBe(101);
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
