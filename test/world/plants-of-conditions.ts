@@ -125,6 +125,6 @@ export const conditionPlants: readonly Plant[] = [
         replace: `return isQuiet ? 'edited' : 'same';`,
       },
     ],
-    shownBy: '--days=4 --seed=1 --cards=passive@90000000+40000000',
+    shownBy: '--days=4 --seed=3 --cards=passive@90000000+40000000',
   },
 ];
