@@ -113,7 +113,9 @@ function toCondition(state: unknown): string {
 }
 
 function toAllowed({ actionAuthorizations }: Json): ReadonlySet<unknown> {
-  const found = [...(actionAuthorizations ?? [])].filter(({ isAuthorized }) => String(isAuthorized as unknown) === 'true');
+  const found = [...(actionAuthorizations ?? [])].filter(
+    ({ isAuthorized }) => String(isAuthorized as unknown) === 'true',
+  );
   return new Set(found.map(({ actionName }) => actionName));
 }
 
