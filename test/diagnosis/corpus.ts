@@ -159,7 +159,7 @@ export const innocent: readonly string[] = [
   'request 6fa459ea-ee8a-3ca4-894e-db77e160355e took 4312 ms',
   'pod payment-settlement-worker-7d9f8b6c5d-x2x8z is not ready',
   'rsync error: some files could not be transferred (code 23) at main.c(1338) [sender=3.2.7]',
-  'E: Failed to fetch http://deb.example/pool/main/o/openssl/libssl3_3.0.15-1~deb12u1_amd64.deb  404  Not Found',
+  'E: Failed to fetch http://mirror.example/packages/settle_3.0.15-1_all.archive  404  Not Found',
   'FATAL: the secret store is sealed',
   'curl: (7) Failed to connect to api.example port 443 after 3 ms: Connection refused',
   'token: expired',
