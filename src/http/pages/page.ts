@@ -1,5 +1,7 @@
-import type { Request } from 'express';
+import type { Request, Router } from 'express';
+import { createRoutes } from '../server/routes.ts';
 import { type Html, html, trust } from './html.ts';
+import { type FindSilence, renderSilence } from './silence.ts';
 import { style } from './style.ts';
 
 type Page = {
@@ -71,4 +73,42 @@ export const sections = [
 function findSection(path: string): string | undefined {
   const [, first = ''] = path.split('/');
   return sections.find((section) => section.path.replace('/', '') === first)?.name;
+}
+
+type ServerRoute<Wish, Answer> = {
+  /** The page is at `/{name}/{server}`, its JSON at `/api/{name}?server=`. */
+  readonly name: string;
+  readonly servers: () => readonly string[];
+  readonly silence: FindSilence;
+  /** Returns what is asked for, or what is wrong with it. */
+  readonly readWish: (query: Request['query']) => Wish | string;
+  readonly answer: (server: string, wish: Wish) => Promise<Answer>;
+  readonly titleOf: (server: string) => string;
+  readonly render: (answer: Answer, root: string) => Html;
+};
+
+/** Answers a question about one server, as a page and as JSON. */
+export function serverRoute<Wish extends object, Answer>(route: ServerRoute<Wish, Answer>): Router {
+  const { name, servers, silence, readWish, answer, titleOf, render } = route;
+  const router = createRoutes();
+  router.get([`/${name}/:server`, `/api/${name}`], async ({ params, query, path }, response, next) => {
+    const server = params['server'] ?? query['server'];
+    const isPage = !path.startsWith('/api/');
+    response.set('cache-control', 'no-store');
+    const refuse = (status: number, text: string): void => {
+      response.status(status).type('text/plain').send(`${text}\n`);
+    };
+    if (typeof server !== 'string' || !servers().includes(server)) {
+      if (isPage) next();
+      else refuse(404, `No server is named ${JSON.stringify(server ?? '')}. Known: ${servers().join(', ')}`);
+      return;
+    }
+    const wish = readWish(query);
+    if (typeof wish === 'string') return refuse(400, wish);
+    const found = await answer(server, wish);
+    if (!isPage) return void response.json(found);
+    const notice = renderSilence([server], silence);
+    response.send(renderPage({ title: titleOf(server), notice, body: render(found, toRoot({ path })), path }));
+  });
+  return router;
 }

@@ -4,11 +4,10 @@ import { toJobPath } from '../../../domain/job-path.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
 import { type SkippedStatus, type SkippedText, toSkippedStatus } from '../../../status/skipped.ts';
-import { createRoutes } from '../../server/routes.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
-import { renderPage, toRoot } from '../page.ts';
-import { type FindSilence, renderSilence } from '../silence.ts';
+import { serverRoute } from '../page.ts';
+import type { FindSilence } from '../silence.ts';
 
 /** From when on, and until when; each a time, or how long ago. */
 export type SkippedWish = { readonly since: TimeOrAge; readonly until: TimeOrAge };
@@ -25,29 +24,18 @@ export type SkippedOptions = {
 
 /** `/skipped/{server}` and `/api/skipped`: the scheduled runs that did not happen, and which of them are made good. */
 export function skippedRoutes({ servers, find, urlOf, silence, begin }: SkippedOptions): Router {
-  const router = createRoutes();
-  router.get(['/skipped/:server', '/api/skipped'], async ({ params, query, path }, response, next) => {
-    const server = params['server'] ?? query['server'];
-    const isPage = !path.startsWith('/api/');
-    response.set('cache-control', 'no-store');
-    const refuse = (status: number, text: string): void => {
-      response.status(status).type('text/plain').send(`${text}\n`);
-    };
-    if (typeof server !== 'string' || !servers().includes(server)) {
-      if (isPage) next();
-      else refuse(404, `No server is named ${JSON.stringify(server ?? '')}. Known: ${servers().join(', ')}`);
-      return;
-    }
-    const wish = readWish(query);
-    if (typeof wish === 'string') return refuse(400, wish);
-    const skipped = await find(server, wish, begin());
-    const status = toSkippedStatus(server, { skipped, silence: silence(server), serverUrl: urlOf(server) });
-    if (!isPage) return void response.json(status);
-    const notice = renderSilence([server], silence);
-    const body = renderSkipped(status, toRoot({ path }));
-    response.send(renderPage({ title: `Skipped on ${server}`, notice, body, path }));
+  return serverRoute({
+    name: 'skipped',
+    servers,
+    silence,
+    readWish,
+    answer: async (server, wish) => {
+      const skipped = await find(server, wish, begin());
+      return toSkippedStatus(server, { skipped, silence: silence(server), serverUrl: urlOf(server) });
+    },
+    titleOf: (server) => `Skipped on ${server}`,
+    render: renderSkipped,
   });
-  return router;
 }
 
 /** Returns the interval, or what is wrong with it. */

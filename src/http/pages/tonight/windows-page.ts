@@ -5,11 +5,10 @@ import type { Pause } from '../../../domain/pause.ts';
 import type { WindowsAhead } from '../../../expected-runs/ahead.ts';
 import type { WindowWish } from '../../../expected-runs/risks/find-windows.ts';
 import { toWindows, type Windows, type WindowText } from '../../../status/windows.ts';
-import { createRoutes } from '../../server/routes.ts';
 import { renderPathLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
-import { renderPage, toRoot } from '../page.ts';
-import { type FindSilence, renderSilence } from '../silence.ts';
+import { serverRoute } from '../page.ts';
+import type { FindSilence } from '../silence.ts';
 
 export type WindowsOptions = {
   readonly servers: () => readonly string[];
@@ -21,28 +20,16 @@ export type WindowsOptions = {
 
 /** `/windows/{server}` and `/api/windows`: when a server can best be restarted. */
 export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions): Router {
-  const router = createRoutes();
-  router.get(['/windows/:server', '/api/windows'], async ({ params, query, path }, response, next) => {
-    const server = params['server'] ?? query['server'];
-    const isPage = !path.startsWith('/api/');
-    response.set('cache-control', 'no-store');
-    const refuse = (status: number, text: string): void => {
-      response.status(status).type('text/plain').send(`${text}\n`);
-    };
-    if (typeof server !== 'string' || !servers().includes(server)) {
-      if (isPage) next();
-      else refuse(404, `No server is named ${JSON.stringify(server ?? '')}. Known: ${servers().join(', ')}`);
-      return;
-    }
-    const wish = readWish(query);
-    if (typeof wish === 'string') return refuse(400, wish);
-    const found = toWindows(server, wish, { found: await find(server, wish, begin()), silence: silence(server) });
-    if (!isPage) return void response.json(found);
-    const notice = renderSilence([server], silence);
-    const title = `Windows of ${server}`;
-    response.send(renderPage({ title, notice, body: renderWindows(found, toRoot({ path })), path }));
+  return serverRoute({
+    name: 'windows',
+    servers,
+    silence,
+    readWish,
+    answer: async (server, wish) =>
+      toWindows(server, wish, { found: await find(server, wish, begin()), silence: silence(server) }),
+    titleOf: (server) => `Windows of ${server}`,
+    render: renderWindows,
   });
-  return router;
 }
 
 /** Returns what is asked for, or what is wrong with it. */
