@@ -1,7 +1,10 @@
 import { type Complaint, quote } from '../../domain/complaint.ts';
 import { Secret } from '../../domain/secret.ts';
 
-/** Where and how traces are sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
+/** What is sent by OTLP; each has variables of its own. */
+export type Signal = 'traces' | 'logs';
+
+/** Where and how a signal is sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
 export type OtlpSettings = {
   /** True if an endpoint was set; false if the default is used. */
   readonly isConfigured: boolean;
@@ -18,14 +21,17 @@ export type OtlpEnvironment = Readonly<Record<string, string | undefined>>;
 
 const protocols = ['http/protobuf', 'http/json'] as const;
 const compressions = ['gzip', 'none'] as const;
-const defaultEndpoint = 'http://localhost:4318/v1/traces';
+const defaultBase = 'http://localhost:4318';
 const defaultTimeoutMs = 10_000;
 const maxTimeoutMs = 600_000;
 
-/** Reads the variables as the specification of OTLP exporters says: the variable for traces wins, empty ones are not set. */
-export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | readonly Complaint[] {
+/** Reads the variables as the specification of OTLP exporters says: the variable for the signal wins, empty ones are not set. */
+export function readOtlpSettings(
+  environment: OtlpEnvironment,
+  signal: Signal = 'traces',
+): OtlpSettings | readonly Complaint[] {
   const complaints: Complaint[] = [];
-  const find = (option: string): Given | undefined => findGiven(environment, option);
+  const find = (option: string): Given | undefined => findGiven(environment, option, signal);
   function keep<Value>(read: Value | Complaint | undefined, otherwise: Value): Value {
     if (read === undefined) return otherwise;
     if (!isComplaint(read)) return read;
@@ -45,57 +51,58 @@ export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | r
   const timeout = find('TIMEOUT');
   const settings: OtlpSettings = {
     isConfigured: endpoint !== undefined,
-    endpoint: keep(endpoint && readEndpoint(endpoint), defaultEndpoint),
+    endpoint: keep(endpoint && readEndpoint(endpoint, signal), `${defaultBase}/v1/${signal}`),
     protocol: choose('PROTOCOL', protocols, 'http/protobuf'),
     compression: choose('COMPRESSION', compressions, 'gzip'),
     timeoutMs: keep(timeout && readTimeoutMs(timeout), defaultTimeoutMs),
-    headers: mergeHeaders([generalName, tracesName].map((name) => keep(readHeaders(environment, name('HEADERS')), []))),
+    headers: mergeHeaders([undefined, signal].map((of) => keep(readHeaders(environment, toName('HEADERS', of)), []))),
     files: { ...file('CERTIFICATE', 'ca'), ...file('CLIENT_CERTIFICATE', 'cert'), ...file('CLIENT_KEY', 'key') },
   };
-  complaints.push(...complainOfHalfPair(settings, find));
+  complaints.push(...complainOfHalfPair(settings, find, signal));
   return complaints.length > 0 ? complaints : settings;
 }
 
 /** Returns the variables with the file names of a TLS connection. */
-export function findFileVariables(environment: OtlpEnvironment): {
+export function findFileVariables(
+  environment: OtlpEnvironment,
+  signal: Signal = 'traces',
+): {
   readonly [Part in keyof OtlpSettings['files']]: string;
 } {
-  const name = (option: string): string | undefined => findGiven(environment, option)?.name;
+  const name = (option: string): string | undefined => findGiven(environment, option, signal)?.name;
   const [ca, cert, key] = [name('CERTIFICATE'), name('CLIENT_CERTIFICATE'), name('CLIENT_KEY')];
   return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
-type Given = { name: string; value: string; isForTraces: boolean };
+type Given = { name: string; value: string; isForSignal: boolean };
 
-function findGiven(environment: OtlpEnvironment, option: string): Given | undefined {
-  for (const name of [tracesName(option), generalName(option)]) {
+function findGiven(environment: OtlpEnvironment, option: string, signal: Signal): Given | undefined {
+  for (const of of [signal, undefined]) {
+    const name = toName(option, of);
     const value = environment[name]?.trim() ?? '';
-    if (value !== '') return { name, value, isForTraces: name === tracesName(option) };
+    if (value !== '') return { name, value, isForSignal: of !== undefined };
   }
   return undefined;
 }
 
-function generalName(option: string): string {
-  return `OTEL_EXPORTER_OTLP_${option}`;
+/** Returns the variable for a signal, or the general one. */
+function toName(option: string, signal: Signal | undefined): string {
+  return `OTEL_EXPORTER_OTLP_${signal === undefined ? '' : `${signal.toUpperCase()}_`}${option}`;
 }
 
-function tracesName(option: string): string {
-  return `OTEL_EXPORTER_OTLP_TRACES_${option}`;
-}
-
-/** The endpoint for traces is used as it is; the general one is the base for the paths of all signals. */
-function readEndpoint({ name, value, isForTraces }: Given): string | Complaint {
-  const hint = `write it like ${isForTraces ? defaultEndpoint : 'http://localhost:4318'}`;
+/** The endpoint for a signal is used as it is; the general one is the base for the paths of all signals. */
+function readEndpoint({ name, value, isForSignal }: Given, signal: Signal): string | Complaint {
+  const hint = `write it like ${defaultBase}${isForSignal ? `/v1/${signal}` : ''}`;
   if (!URL.canParse(value)) return { place: name, message: 'is not a URL', hint };
   const url = new URL(value);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { place: name, message: `has the scheme ${quote(url.protocol.slice(0, -1))}, not http or https`, hint };
   }
   if (url.username !== '' || url.password !== '') {
-    const variable = isForTraces ? tracesName('HEADERS') : generalName('HEADERS');
+    const variable = toName('HEADERS', isForSignal ? signal : undefined);
     return { place: name, message: 'holds a user or a password', hint: `give credentials as a header in ${variable}` };
   }
-  if (!isForTraces) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  if (!isForSignal) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`;
   url.hash = '';
   return url.href;
 }
@@ -126,12 +133,12 @@ function mergeHeaders(lists: readonly (readonly SentHeader[])[]): readonly SentH
   return [...new Map(lists.flat().map((header) => [header.name, header])).values()];
 }
 
-function* complainOfHalfPair({ files }: OtlpSettings, find: (option: string) => Given | undefined) {
+function* complainOfHalfPair({ files }: OtlpSettings, find: (option: string) => Given | undefined, signal: Signal) {
   const [present, missing] = files.cert === undefined ? ['CLIENT_KEY', 'CERTIFICATE'] : ['CLIENT_CERTIFICATE', 'KEY'];
   const given = find(present);
   if (given === undefined || (files.cert !== undefined && files.key !== undefined)) return;
   const wanted = `CLIENT_${missing}`;
-  const hint = `set ${given.isForTraces ? tracesName(wanted) : generalName(wanted)} too`;
+  const hint = `set ${toName(wanted, given.isForSignal ? signal : undefined)} too`;
   yield { place: given.name, message: 'is set without its counterpart', hint };
 }
 

@@ -209,6 +209,29 @@ describe('tracing/deliver/settings', () => {
   });
 });
 
+describe('tracing/deliver/settings: log records', () => {
+  it('uses the variables for logs, else the general ones, never those for traces', () => {
+    const environment = {
+      [`${general}ENDPOINT`]: 'http://c.example.org/otlp',
+      [`${traces}ENDPOINT`]: 'http://t.example.org/',
+      [`${traces}TIMEOUT`]: '1',
+      [`${general}LOGS_HEADERS`]: 'tenant=logs',
+      [`${general}HEADERS`]: 'tenant=all,a=1',
+    };
+    const read = readOtlpSettings(environment, 'logs');
+    expect(read).toMatchObject({ endpoint: 'http://c.example.org/otlp/v1/logs', timeoutMs: 10_000 });
+    const headers = 'endpoint' in read ? read.headers.map(({ name, value }) => `${name}: ${value.reveal()}`) : [];
+    expect(headers).toEqual(['tenant: logs', 'a: 1']);
+    const own = { ...environment, [`${general}LOGS_ENDPOINT`]: 'http://l.example.org/otlp/v1/logs' };
+    expect(readOtlpSettings(own, 'logs')).toMatchObject({ endpoint: 'http://l.example.org/otlp/v1/logs' });
+  });
+
+  it('names the variable for logs in a complaint', () => {
+    const read = readOtlpSettings({ [`${general}LOGS_PROTOCOL`]: 'grpc' }, 'logs');
+    expect('endpoint' in read ? [] : read.map(({ place }) => place)).toEqual(['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL']);
+  });
+});
+
 function complaintsOf(environment: Environment): readonly string[] {
   const read = readOtlpSettings(environment);
   return 'endpoint' in read ? [] : read.map(formatComplaint);
