@@ -8,7 +8,7 @@ import { acl } from '../../src/commands/acl.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
-import { runHere } from './run-cli.ts';
+import { runHere, toEnvironment } from './run-cli.ts';
 
 let simulator: Simulator;
 beforeAll(async () => {
@@ -97,7 +97,7 @@ async function run(command: typeof acl, argv: readonly string[], env: Readonly<R
 async function findDenied(token: string, policy: string): Promise<readonly string[]> {
   simulator.control.addToken({ token, policy: strangerPolicy });
   simulator.control.addAccessRules(token, policy);
-  const env = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: token };
+  const env = toEnvironment({ url: simulator.url, token });
   const { stdout } = await run(check, ['check', '--json', '--state.memory'], env);
   const [report] = JSON.parse(stdout) as {
     readonly endpoints: readonly { readonly endpoint: string; readonly verdict: string }[];

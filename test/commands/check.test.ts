@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
-import { type CliRun, runCli, runHere } from './run-cli.ts';
+import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
 
@@ -26,12 +26,15 @@ async function start({ projects = ['pay'], ...options }: Start = {}): Promise<Si
 
 type Service = { readonly url: string; readonly token: string };
 
-function check({ url, token }: Service, ...flags: string[]): Promise<CliRun> {
-  return runHere(['check', ...flags], { env: toEnvironment(url, token) });
+function check(service: Service, ...flags: string[]): Promise<CliRun> {
+  return runHere(['check', ...flags], { env: toVariables(service) });
 }
 
-function toEnvironment(url: string, token: string) {
-  return { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
+/** The same as `toEnvironment` in a configuration file. */
+const budget = 'budget: { requests_per_second: 1000 }';
+
+function toVariables(service: Service): Readonly<Record<string, string>> {
+  return { AUTOMATION_EXPORTER_NAME: 'prod', ...toEnvironment(service) };
 }
 
 /** Name and value of each line, what an endpoint says in brackets left out. */
@@ -47,7 +50,7 @@ function toRows(stdout: string): string[] {
 describe('commands/check', () => {
   it('finds no error', async () => {
     const simulator = await start();
-    const { stdout, ...ended } = await runCli(['check'], { env: toEnvironment(simulator.url, simulator.token) });
+    const { stdout, ...ended } = await runCli(['check'], { env: toVariables(simulator) });
     const [server, ...facts] = toRows(stdout).filter((row) => row !== '');
 
     expect(ended).toEqual({ code: 0, stderr: '', left: [] });
@@ -85,6 +88,7 @@ describe('commands/check', () => {
         AUTOMATION_EXPORTER_NAME: 'prod',
         AUTOMATION_EXPORTER_URL: simulator.url,
         AUTOMATION_EXPORTER_TOKEN_FILE: token,
+        AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
       };
       const { code, stderr } = await runHere(['check', `--state.dir=${state}`], { env });
       expect({ code, stderr }).toEqual({
@@ -140,7 +144,7 @@ describe('commands/check', () => {
 
   it('reports that configuration excludes all projects, and finds no error', async () => {
     const { url, token } = await start();
-    const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] } }]\n`;
+    const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] }, ${budget} }]\n`;
     const files = { 'config.yaml': config, token: `${token}\n` };
     const { code, stdout } = await runHere(['check', '--config.file=config.yaml'], { files });
     expect(code).toBe(0);
@@ -501,8 +505,8 @@ prod: not well: running-executions, project-executions
   it('fails if one of two servers does', async () => {
     const simulator = await start();
     const config = `servers:
-  - { name: one, url: '${simulator.url}', token_file: ./token }
-  - { name: two, url: '${simulator.url.replace('127.0.0.1', 'localhost')}', token_file: ./wrong }
+  - { name: one, url: '${simulator.url}', token_file: ./token, ${budget} }
+  - { name: two, url: '${simulator.url.replace('127.0.0.1', 'localhost')}', token_file: ./wrong, ${budget} }
 `;
     const files = { 'config.yaml': config, token: `${simulator.token}\n`, wrong: 'wrong-token\n' };
     const { code, stdout, stderr } = await runHere(['check', '--config.file=config.yaml'], { files });
@@ -521,6 +525,7 @@ prod: not well: running-executions, project-executions
     url: '${simulator.url}'
     token_file: ./token
     members: [{ name: a, url: '${first}' }, { name: b, url: '${b}' }]
+    ${budget}
 `;
     const run = (b: string, ...flags: string[]) => {
       const files = { 'config.yaml': toConfig(b), token: `${simulator.token}\n` };
@@ -598,7 +603,7 @@ prod: not well: running-executions, project-executions
     const simulator = await start({ members: 2, memberAddresses: true });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
     const members = simulator.memberUrls.map((url, index) => `{ name: m${index}, url: '${url}' }`).join(', ');
-    const config = `servers: [{ name: prod, url: '${simulator.url}', token_file: ./token, members: [${members}] }]\n`;
+    const config = `servers: [{ name: prod, url: '${simulator.url}', token_file: ./token, members: [${members}], ${budget} }]\n`;
     const files = { 'config.yaml': config, token: 'stranger-token\n' };
     const { code, stdout } = await runHere(['check', '--config.file=config.yaml'], { files });
     expect(code).toBe(1);

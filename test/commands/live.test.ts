@@ -9,7 +9,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
-import { runCli } from './run-cli.ts';
+import { runCli, toEnvironment } from './run-cli.ts';
 
 const simulators: Simulator[] = [];
 afterAll(async () => {
@@ -46,7 +46,7 @@ async function checkLive(simulator: Simulator, env: Readonly<Record<string, stri
   const argv = ['check', '--live', '--json', ...flags];
   const code = await check({
     arguments: parseArguments(argv, { collectors, commandLine: { commands: commandWords, flags: commandFlags } }),
-    env: { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token, ...env },
+    env: { ...toEnvironment(simulator), ...env },
     version: 'test',
     write: (text) => {
       stdout += text;
@@ -141,7 +141,7 @@ describe('commands/check --live', () => {
 
   it('prints one line for each check', async () => {
     const simulator = await start();
-    const env = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
+    const env = toEnvironment(simulator);
     const { stdout } = await runCli(['check', '--live', '--state.memory'], { env });
     const lines = stdout.split('\n');
     expect(lines.slice(lines.indexOf('live')).map((line) => line.replace(/ {2,}\(.*/, ''))).toEqual([

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { createProgress } from '../../src/commands/command.ts';
 import { runCommand } from '../support/process.ts';
+import { toEnvironment } from './run-cli.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
@@ -43,7 +44,8 @@ describe('commands/progress', () => {
   it('shows on a terminal what check requests, and only the report elsewhere', async () => {
     const simulator = await startSimulator();
     try {
-      const env = `CI= TERM=xterm AUTOMATION_EXPORTER_URL=${simulator.url} AUTOMATION_EXPORTER_TOKEN=${simulator.token}`;
+      const variables = Object.entries(toEnvironment(simulator)).map(([name, value]) => `${name}=${value}`);
+      const env = `CI= TERM=xterm ${variables.join(' ')}`;
       const command = `${env} '${process.execPath}' '${cli}' check`;
       const shown = await runCommand('script', ['-qec', command, '/dev/null']);
       const [, first = '', second = ''] = shown.split('\u001b[K');

@@ -21,6 +21,15 @@ export type CliOptions = {
   readonly files?: Readonly<Record<string, string>>;
 };
 
+/** Variables of a server that takes many requests a second: with the usual budget, each check would wait for seconds. */
+export function toEnvironment({ url, token }: { readonly url: string; readonly token: string }) {
+  return {
+    AUTOMATION_EXPORTER_URL: url,
+    AUTOMATION_EXPORTER_TOKEN: token,
+    AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
+  };
+}
+
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** Runs the command line to its end as a process of its own, in a directory of its own, its two outputs apart. */
