@@ -68,6 +68,7 @@ async function measureLongest(): Promise<number> {
       factsOf: () => ({ consecutiveFailures: 0 }),
       durationMs: () => 60_000,
       nodes: new Map(),
+      surroundings: undefined,
       running: new Map(),
       crowds: [],
       areThreadsKnown: true,

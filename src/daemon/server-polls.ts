@@ -72,9 +72,13 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
   // Each of the two needs the other: runs are recorded when they are counted.
-  const expected = ofSchedule && ofExecutions && createServerExpectedRuns(ofSchedule, options, () => executions);
+  const expected =
+    ofSchedule &&
+    ofExecutions &&
+    createServerExpectedRuns(ofSchedule, options, { executions: () => executions, changes: () => changes });
   const ofChanges = planned.find(({ collector }) => collector.kind === 'changes');
-  const changes = ofChanges && ofExecutions && createServerChanges(ofChanges, options, () => executions);
+  const changes: Changes | undefined =
+    ofChanges && ofExecutions && createServerChanges(ofChanges, options, () => executions);
   const executions: Executions | undefined =
     ofExecutions && createServerExecutions(ofExecutions, options, [expected, changes]);
   const { read, projectRows } = createReadings(options, executions);
@@ -152,7 +156,10 @@ function needsExecutions({ publisher }: PlannedPoll): Reading {
 function createServerExpectedRuns(
   { everyMs, publisher, target }: PlannedPoll,
   options: PollsOptions,
-  executions: () => Executions | undefined,
+  {
+    executions,
+    changes,
+  }: { readonly executions: () => Executions | undefined; readonly changes: () => Changes | undefined },
 ): ExpectedRuns {
   const { server, config, state, clock, projectList, sourceNotes } = options;
   return createExpectedRuns({
@@ -164,6 +171,7 @@ function createServerExpectedRuns(
     ledger: state.ledger,
     port: toExecutionsPort(executions),
     notes: sourceNotes,
+    surroundings: () => changes()?.surroundings(),
     settings: toExpectedRunsSettings(server, config),
     readProjects: projectList.read,
     ...publisher,

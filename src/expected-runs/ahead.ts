@@ -22,6 +22,7 @@ import {
   type RunGoingOn,
   type WindowWish,
 } from './risks/find-windows.ts';
+import type { Surroundings } from './risks/surroundings.ts';
 import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';
@@ -47,6 +48,7 @@ type RisksOptions = AheadOptions & {
   readonly jobs: Pick<ExpectedJobs, 'nodes'>;
   readonly port: Pick<ExecutionsPort, 'factsOf' | 'progress'>;
   readonly settings: Pick<ExpectedRunsSettings, 'isCriticalJob'>;
+  readonly surroundings: () => Surroundings | undefined;
 };
 
 /** The runs at risk by the horizon that labels have. */
@@ -85,7 +87,7 @@ export type Outlook = ReturnType<typeof createOutlook>;
 
 /** Finds the runs of the next hours that known trouble awaits; crowds are from the last plan. */
 function lookForRisks(
-  { jobs, port, notes, settings }: RisksOptions,
+  { jobs, port, notes, settings, surroundings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
   pause: Pause,
 ): Promise<RisksAhead> {
@@ -99,6 +101,7 @@ function lookForRisks(
       factsOf: port.factsOf,
       durationMs: port.durationMs,
       nodes: jobs.nodes,
+      surroundings: surroundings(),
       running: toSeenRuns(port.running()),
       crowds,
       areThreadsKnown: notes.threads() !== undefined,

@@ -22,6 +22,7 @@ import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
 import { toNote } from './note.ts';
+import type { Surroundings } from './risks/surroundings.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { listHeld, toRiskRows, toScheduleRows } from './showing/rows.ts';
@@ -42,6 +43,8 @@ export type ExpectedRunsOptions = {
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: ExecutionsPort;
   readonly notes: SourceNotes;
+  /** What jobs depend on; undefined if there is no journal of changes. */
+  readonly surroundings: () => Surroundings | undefined;
   readonly settings: ExpectedRunsSettings;
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;

@@ -2,6 +2,7 @@ import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import { type ChangesSettings, createChanges } from '../../src/diagnosis/changes/changes.ts';
+import { noPause } from '../../src/domain/pause.ts';
 import { createExecutions, type Executions } from '../../src/executions/executions.ts';
 import { joinHooks } from '../../src/executions/trace-port.ts';
 import { toExecutionsPort } from '../../src/expected-runs/executions-port.ts';
@@ -66,6 +67,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       everyMs: 60_000,
       port: toExecutionsPort(() => executions),
       notes,
+      surroundings: () => changes.surroundings(),
       settings: {
         ...all,
         marginMs: 600_000,
@@ -139,6 +141,11 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     explain: (run: Parameters<ReturnType<typeof start>['changes']['explain']>[0]) => daemon.changes.explain(run),
     noteClass: (failureClass: 'access' | 'work') => daemon.changes.noteClass(failureClass),
     commonCause: () => daemon.changes.commonCause(),
+    surroundings: () => daemon.changes.surroundings(),
+    /** The watched job with this id. */
+    watched: (id: string) => daemon.expected.jobs().get(id),
+    /** The runs at risk within 12 hours. */
+    risks: () => daemon.expected.outlook.risks(12, noPause),
     changes: () => daemon.changes.list(),
     /** Each change in one line, newest first, with the minutes since the start between which it happened. */
     told: (): string[] =>

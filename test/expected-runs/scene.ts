@@ -75,6 +75,7 @@ export function createScene({
         },
       },
       notes,
+      surroundings: () => undefined,
       settings: {
         marginMs: 600_000,
         catchUpLimitMs,

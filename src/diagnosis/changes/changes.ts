@@ -5,6 +5,7 @@ import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { FailureClass } from '../../domain/failure-class.ts';
 import type { CommitHook } from '../../executions/trace-port.ts';
+import type { Surroundings } from '../../expected-runs/risks/surroundings.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';
 import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
@@ -20,6 +21,7 @@ import { changeFamilies } from './families.ts';
 import { createKeptJournal, type KeptJournal } from './kept-journal.ts';
 import { type Answer, createToReadings } from './readings.ts';
 import { createRunNotes, type RunNotes } from './run-notes.ts';
+import { createSurroundings } from './surroundings.ts';
 
 export type ChangesOptions = {
   readonly server: string;
@@ -65,6 +67,8 @@ export type Changes = {
   readonly explain: (run: FailedRun) => Explanation;
   /** What most of the jobs that fail now have in common; undefined if there is nothing. */
   readonly commonCause: () => CommonCause | undefined;
+  /** What jobs depend on. */
+  readonly surroundings: () => Surroundings;
 };
 
 /** Keeps the journal of one server: compares what polls read with what they read before. */
@@ -73,7 +77,8 @@ export function createChanges(options: ChangesOptions): Changes {
   const waiting: Reading[] = [];
   const kept = createKeptJournal({ ...options, toKept: (change) => toKept(change, settings) });
   const asking = createAsking({ ...options, areas: kept.areas });
-  const causes = createCommonCauses({ serverNowMs, ...toNamed(kept) });
+  const named = toNamed(kept);
+  const causes = createCommonCauses({ serverNowMs, ...named });
   const runNotes = createRunNotes({
     runs: kept.runs,
     onFirst: ({ jobId }) => {
@@ -110,6 +115,11 @@ export function createChanges(options: ChangesOptions): Changes {
     return publish(rows, Math.max(3 * everyMs, minValidMs));
   }
 
+  const commonCause = (): CommonCause | undefined => {
+    const cause = causes.current();
+    return cause && { ...cause, ...toShown(cause, settings) };
+  };
+
   return {
     open: kept.open,
     commitHook: runNotes.commitHook,
@@ -133,10 +143,8 @@ export function createChanges(options: ChangesOptions): Changes {
         refusalOf: asking.refusalOf,
         toTime: (atMs) => toTime(atMs, serverNowMs()),
       }),
-    commonCause: () => {
-      const cause = causes.current();
-      return cause && { ...cause, ...toShown(cause, settings) };
-    },
+    commonCause,
+    surroundings: createSurroundings({ kept, cause: commonCause, memberName: named.memberName }),
     withdraw,
     list: () => listChanges(kept.journal(), serverNowMs()),
     dropped: () => kept.journal().dropped,

@@ -24,7 +24,12 @@ export type Cell = StoredHistogram & {
 };
 
 /** The fingerprint of the lines of a failure, and whether its job failed so for the first time. */
-export type FailureLines = { readonly fingerprint: string; readonly isNew: boolean };
+export type FailureLines = {
+  readonly fingerprint: string;
+  readonly isNew: boolean;
+  /** When the failure before with the same lines ended. */
+  readonly beforeMs?: number | undefined;
+};
 
 export type LastFailure = {
   readonly id: number;

@@ -7,16 +7,19 @@ import { type Sources, sourceKeys } from '../deciding/sources.ts';
 import { timesWithin } from '../deciding/timetable.ts';
 import { isOff, type SeenRun, type WatchedJob } from '../deciding/watched-job.ts';
 import type { FailingNodes } from './nodes.ts';
-import { findLasting, type PastRuns, type Risk, type RiskReason, riskReasons } from './risk.ts';
+import { type FactsOf, findLasting, type Risk, type RiskReason, riskReasons } from './risk.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export type RisksInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly nowMs: number;
   readonly untilMs: number;
   readonly sources: Sources;
-  readonly factsOf: (project: string, group: string, name: string) => PastRuns | undefined;
+  readonly factsOf: FactsOf;
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   readonly nodes: FailingNodes;
+  /** Undefined if there is no journal of changes. */
+  readonly surroundings: Surroundings | undefined;
   /** The running executions of each job, by its id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   /** When more runs are expected than there are threads. */
@@ -227,7 +230,7 @@ function byTime(one: TroubleAhead, other: TroubleAhead): number {
 /** What has not been read is not 0. */
 function countByReason(
   met: ReadonlyMap<RiskReason, number>,
-  { sources, areThreadsKnown }: RisksInput,
+  { sources, areThreadsKnown, surroundings }: RisksInput,
 ): ReadonlyMap<RiskReason, number> {
   const isRead = (begin: string): boolean => [...sources.keys()].some((key) => key.startsWith(begin));
   const areProjectsRead = isRead(sourceKeys.project(''));
@@ -235,6 +238,10 @@ function countByReason(
     passive: isRead(sourceKeys.mode()),
     executions_disabled: areProjectsRead,
     schedule_disabled: areProjectsRead,
+    node_gone: surroundings?.areNodesRead === true,
+    access: surroundings?.areKeysRead === true,
+    child_failing: surroundings?.areDefinitionsRead === true,
+    common_cause: surroundings !== undefined,
     saturated: areThreadsKnown,
   };
   return new Map(

@@ -93,4 +93,10 @@ export function noteUsual(
 }
 
 const usualFor = 5;
+
+/** Reports whether the last run had a node, by the runs for which it counts. */
+export function isOfLastRun(left: number): boolean {
+  return left === usualFor;
+}
+
 const maxNodes = 100;

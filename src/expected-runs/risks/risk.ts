@@ -1,10 +1,12 @@
-import { toList } from '../../domain/format.ts';
+import { toCount, toList } from '../../domain/format.ts';
+import { toJobPath } from '../../domain/job-path.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
 import { findBlockers } from '../deciding/blockers.ts';
 import { ofOwner, ownerSilenceMs } from '../deciding/cause.ts';
 import { type Sources, sourceKeys, timelineOf } from '../deciding/sources.ts';
 import type { WatchedJob } from '../deciding/watched-job.ts';
-import { type FailingNodes, failsEverywhere } from './nodes.ts';
+import { type FailingNodes, failsEverywhere, isOfLastRun } from './nodes.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Why a run is at risk, worst first. */
 export const riskReasons = [
@@ -12,8 +14,12 @@ export const riskReasons = [
   'executions_disabled',
   'schedule_disabled',
   'owner_gone',
+  'node_gone',
   'node_failing',
+  'access',
   'job_failing',
+  'child_failing',
+  'common_cause',
   'overlap',
   'saturated',
 ] as const;
@@ -32,7 +38,12 @@ export type Risk = {
   readonly evidence: string;
 };
 
-export type PastRuns = Pick<JobFacts, 'consecutiveFailures' | 'failedMs' | 'lastFailedId'>;
+export type PastRuns = Pick<
+  JobFacts,
+  'consecutiveFailures' | 'failedMs' | 'lastFailedId' | 'lastFailedMs' | 'lastFailure' | 'lastSuccessMs'
+>;
+
+export type FactsOf = (project: string, group: string, name: string) => PastRuns | undefined;
 
 export type Trouble = {
   readonly sources: Sources;
@@ -40,7 +51,10 @@ export type Trouble = {
   /** The path of the job, and its past runs; undefined if none is known. */
   readonly path: string;
   readonly facts: PastRuns | undefined;
+  readonly factsOf: FactsOf;
   readonly nodes: FailingNodes;
+  /** Undefined if there is no journal of changes. */
+  readonly surroundings: Surroundings | undefined;
 };
 
 /** Returns the trouble that every run of a job will meet while it lasts. */
@@ -48,8 +62,12 @@ export function findLasting(job: WatchedJob, trouble: Trouble): readonly Risk[] 
   return [
     ...findSwitched(job, trouble),
     ...findOwnerGone(job, trouble),
+    ...findGoneNodes(job, trouble),
     ...findNodes(job, trouble),
+    ...findRefused(job, trouble),
     ...findFailing(trouble),
+    ...findFailingChildren(job, trouble),
+    ...findCause(job, trouble),
   ];
 }
 
@@ -83,25 +101,80 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
   return [{ reason: 'owner_gone', subject: ownerUuid, text, sinceMs: lastMs, evidence: 'its last answer' }];
 }
 
+/** All nodes of the last run have left the inventory: a run without a node fails. One on fewer nodes does not. */
+function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Trouble): readonly Risk[] {
+  const needed = Object.keys(nodes);
+  // A job whose runs had other nodes before chooses among them.
+  if (surroundings === undefined || !Object.values(nodes).every(isOfLastRun)) return [];
+  const goneMs = needed.map((node) => surroundings.nodeGoneMs(project, node) ?? Number.NaN);
+  const sinceMs = Math.max(...goneMs);
+  const subject = needed[goneMs.indexOf(sinceMs)];
+  if (subject === undefined) return [];
+  const evidence = `its last run needed ${toList(needed)}, and the project no longer lists ${needed.length === 1 ? 'it' : 'them'}`;
+  return [{ reason: 'node_gone', subject, text: `${subject} is no longer listed`, sinceMs, evidence }];
+}
+
 /** A usual node of the job fails in several jobs. */
-function findNodes({ nodes: usual = {} }: WatchedJob, { nodes }: Trouble): readonly Risk[] {
+function findNodes({ project, nodes: usual = {} }: WatchedJob, { nodes, surroundings }: Trouble): readonly Risk[] {
   return Object.keys(usual).flatMap((node): Risk[] => {
     const failing = nodes.get(node);
     if (failing === undefined || !failsEverywhere(failing)) return [];
+    if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs, jobs } = failing;
     const evidence = `${toList(jobs)} failed there, and none has succeeded since`;
     return [{ reason: 'node_failing', subject: node, text: `${node} fails everywhere`, sinceMs, evidence }];
   });
 }
 
+/** The last run was refused by the server or by a node, and no key is known to have changed since. */
+function findRefused(job: WatchedJob, { path, facts, surroundings }: Trouble): readonly Risk[] {
+  const { lastFailure, lastFailedId, lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
+  const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
+  if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
+  if (surroundings?.isAccessUnchanged(job, lastFailedMs) !== true) return [];
+  const evidence = `#${lastFailedId} was refused, and no key of it has changed since`;
+  return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: lastFailedMs, evidence }];
+}
+
 /** Aborted runs and attempts that are retried neither count as failures nor end a row of them. */
 function findFailing({ path, facts }: Trouble): readonly Risk[] {
-  const { consecutiveFailures = 0, failedMs = [], lastFailedId } = facts ?? {};
-  if (consecutiveFailures < failuresInRow) return [];
-  const evidence = `its last ${consecutiveFailures} runs failed${lastFailedId === undefined ? '' : `, the last is #${lastFailedId}`}`;
-  return [
-    { reason: 'job_failing', subject: path, text: `${path} fails every time`, sinceMs: failedMs.at(-1), evidence },
-  ];
+  const failing = facts && toFailing(facts);
+  if (failing === undefined) return [];
+  return [{ reason: 'job_failing', subject: path, text: `${path} fails every time`, ...failing }];
+}
+
+/** A job to which it refers fails when it runs alone, and the job itself has not succeeded since. */
+function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings }: Trouble): readonly Risk[] {
+  return (surroundings?.childrenOf(id) ?? []).flatMap(({ project, group, name }): Risk[] => {
+    const ofChild = factsOf(project, group, name);
+    const failing = ofChild && toFailing(ofChild);
+    if (failing === undefined || (facts?.lastSuccessMs ?? 0) > (ofChild?.lastFailedMs ?? 0)) return [];
+    const child = toJobPath({ project, group, name });
+    return [{ reason: 'child_failing', subject: child, text: `${child}, which other jobs run, fails`, ...failing }];
+  });
+}
+
+/** Reports since when the same failure repeats: three failures in a row, or two with the same lines in their logs. */
+function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence'> | undefined {
+  const { consecutiveFailures: count, failedMs = [], lastFailedId, lastFailure } = facts;
+  const beforeMs = lastFailure?.id === lastFailedId ? lastFailure?.lines?.beforeMs : undefined;
+  const isSame = count === 2 && beforeMs !== undefined && beforeMs === failedMs[1];
+  if (count < failuresInRow && !isSame) return undefined;
+  const last = lastFailedId === undefined ? '' : `, the last is #${lastFailedId}`;
+  return {
+    sinceMs: failedMs.at(-1),
+    evidence: `its last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
+  };
 }
 
 const failuresInRow = 3;
+
+/** Many jobs fail now that have something in common, and so does this one, which has not succeeded since. */
+function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly Risk[] {
+  const cause = surroundings?.causeOf(job);
+  if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];
+  const { kind, subject, sinceMs, failed, covered, succeeded, spared } = cause;
+  const evidence = `${covered} of ${toCount(failed, 'failed job')} have it, and ${spared} of ${succeeded} that succeeded`;
+  const text = `${kind}${subject === '' ? '' : ` ${subject}`} is common to jobs that fail`;
+  return [{ reason: 'common_cause', subject: `${kind} ${subject}`, text, sinceMs, evidence }];
+}

@@ -205,7 +205,11 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     const failure = options.failures.settle(
       pending,
       plan?.failure?.failureClass ?? 'unread',
-      seen && { fingerprint: seen.fingerprint, isNew: seen.firstMs >= pending.endedAtMs },
+      seen && {
+        fingerprint: seen.fingerprint,
+        isNew: seen.firstMs >= pending.endedAtMs,
+        beforeMs: seen.beforeMs,
+      },
     );
     const documents = [
       toForgetting(pending),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import type { FailingNode } from '../../../src/expected-runs/risks/nodes.ts';
-import { hourMs, job, minuteMs, nowMs, risksOf } from './some-risks.ts';
+import { hourMs, job, minuteMs, noSurroundings, nowMs, risksOf } from './some-risks.ts';
 
 const since = (value: string, ago: number) => [{ value, fromMs: nowMs - ago, throughMs: nowMs }];
 
@@ -68,6 +68,43 @@ describe('expected-runs/risks/find-risks', () => {
         evidence: 'its last 3 runs failed, the last is #7',
       },
     ]);
+  });
+
+  it('lists a job whose last two runs failed with the same lines', async () => {
+    const failedMs = [nowMs - hourMs, nowMs - 2 * hourMs];
+    const facts = (beforeMs: number | undefined, id = 7) => ({
+      factsOf: () => ({
+        consecutiveFailures: 2,
+        failedMs,
+        lastFailedId: 7,
+        lastFailure: { id, failureClass: 'work' as const, lines: { fingerprint: 'f', isNew: false, beforeMs } },
+      }),
+    });
+    expect((await risksOf([job('a', [10])], facts(failedMs[1]))).troubles).toMatchObject([
+      { reason: 'job_failing', evidence: 'its last 2 runs failed with the same lines in their logs, the last is #7' },
+    ]);
+    for (const other of [facts(undefined), facts(nowMs - 9 * hourMs), facts(failedMs[1], 6)])
+      expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
+  });
+
+  it('lists a job that was refused, as long as nothing that may let it in has changed', async () => {
+    const lastFailure = { id: 7, failureClass: 'access' as const };
+    const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
+    const refused = (consecutiveFailures: number, isAccessUnchanged: boolean | undefined) => ({
+      factsOf: () => ({ ...failed, consecutiveFailures }),
+      surroundings: { ...noSurroundings, isAccessUnchanged: () => isAccessUnchanged },
+    });
+    expect((await risksOf([job('a', [10])], refused(1, true))).troubles).toMatchObject([
+      {
+        reason: 'access',
+        subject: 'pay/a',
+        text: 'pay/a is refused access',
+        sinceMs: nowMs - hourMs,
+        evidence: '#7 was refused, and no key of it has changed since',
+      },
+    ]);
+    for (const other of [refused(1, undefined), refused(1, false), refused(0, true)])
+      expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
   it('counts runs of a job of which no run is known, or no node', async () => {

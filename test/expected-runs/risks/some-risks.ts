@@ -2,6 +2,7 @@ import { noPause } from '../../../src/domain/pause.ts';
 import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import { findRisks, type RisksAhead, type RisksInput } from '../../../src/expected-runs/risks/find-risks.ts';
+import type { Surroundings } from '../../../src/expected-runs/risks/surroundings.ts';
 
 export const nowMs = Date.UTC(2026, 10, 22, 18);
 export const minuteMs = 60_000;
@@ -37,6 +38,17 @@ export function job(
   };
 }
 
+/** What jobs depend on where nothing was read. */
+export const noSurroundings: Surroundings = {
+  areDefinitionsRead: false,
+  areKeysRead: false,
+  areNodesRead: false,
+  childrenOf: () => [],
+  nodeGoneMs: () => undefined,
+  isAccessUnchanged: () => undefined,
+  causeOf: () => undefined,
+};
+
 /** Finds the risks of the next 12 hours; by default, all jobs have run well and quickly. */
 export function risksOf(jobs: readonly WatchedJob[], input: Partial<RisksInput> = {}): Promise<RisksAhead> {
   return findRisks(
@@ -48,6 +60,7 @@ export function risksOf(jobs: readonly WatchedJob[], input: Partial<RisksInput> 
       factsOf: () => ({ consecutiveFailures: 0 }),
       durationMs: () => 1000,
       nodes: new Map(),
+      surroundings: undefined,
       running: new Map(),
       crowds: [],
       areThreadsKnown: true,

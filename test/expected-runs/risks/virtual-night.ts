@@ -228,6 +228,7 @@ async function look(known: ReturnType<typeof createKnown>, jobs: readonly Virtua
       factsOf: (_project, _group, name) => known.facts.get(name),
       durationMs: (_project, _group, name) => durations.get(name),
       nodes: known.failing,
+      surroundings: undefined,
       running,
       crowds,
       areThreadsKnown: true,

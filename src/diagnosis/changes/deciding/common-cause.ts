@@ -13,6 +13,8 @@ export type JobResult = {
 
 /** One cause of many failures, counted in jobs. */
 export type CommonCause = Factor & {
+  /** When the first of these jobs failed. */
+  readonly sinceMs: number;
   readonly failed: number;
   /** The failed jobs that have it. */
   readonly covered: number;
@@ -80,15 +82,20 @@ function toGroups(results: Iterable<JobResult>, nowMs: number) {
   return { failed, succeeded: isFew ? [...recent, ...earlier] : recent };
 }
 
-type Count = Factor & { readonly covered: number; readonly spared: number };
+type Count = Factor & Pick<CommonCause, 'covered' | 'spared' | 'sinceMs'>;
 
 function countFactors(failed: readonly JobResult[], succeeded: readonly JobResult[]): ReadonlyMap<string, Count> {
   const counts = new Map<string, Count>();
-  const add = ({ factors }: JobResult, isFailed: boolean): void => {
+  const add = ({ factors, endedAtMs }: JobResult, isFailed: boolean): void => {
     const own = new Map(factors.map((factor) => [`${factor.kind} ${factor.subject}`, factor]));
     for (const [key, factor] of own) {
-      const { covered, spared } = counts.get(key) ?? { covered: 0, spared: 0 };
-      counts.set(key, { ...factor, covered: covered + Number(isFailed), spared: spared + Number(!isFailed) });
+      const { covered, spared, sinceMs } = counts.get(key) ?? { covered: 0, spared: 0, sinceMs: endedAtMs };
+      counts.set(key, {
+        ...factor,
+        covered: covered + Number(isFailed),
+        spared: spared + Number(!isFailed),
+        sinceMs: isFailed ? Math.min(sinceMs, endedAtMs) : sinceMs,
+      });
     }
   };
   for (const result of failed) add(result, true);

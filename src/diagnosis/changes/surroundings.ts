@@ -1,0 +1,125 @@
+import { type JobNames, toJobPath } from '../../domain/job-path.ts';
+import type { Surroundings } from '../../expected-runs/risks/surroundings.ts';
+import type { Change } from './deciding/change.ts';
+import type { CommonCause } from './deciding/common-cause.ts';
+import { areas as areaNames } from './deciding/kinds.ts';
+import { isBetween } from './deciding/suspects.ts';
+import type { KeptJournal } from './kept-journal.ts';
+
+type WatchedJob = Parameters<Surroundings['causeOf']>[0];
+
+type Options = {
+  readonly kept: Pick<KeptJournal, 'areas' | 'journal'>;
+  readonly cause: () => CommonCause | undefined;
+  readonly memberName: (uuid: string) => string;
+};
+
+/** Returns what jobs depend on; what takes long to find is found once for each state of the journal. */
+export function createSurroundings({ kept, cause, memberName }: Options): () => Surroundings {
+  let of: unknown;
+  let found: Found | undefined;
+  return () => {
+    if (found === undefined || of !== kept.journal()) {
+      of = kept.journal();
+      found = findAll(kept);
+    }
+    return toSurroundings(found, { cause: cause(), memberName });
+  };
+}
+
+type Found = {
+  readonly areas: KeptJournal['areas'];
+  readonly jobs: ReadonlyMap<string, JobNames>;
+  /** When each node was last no longer listed, by its project and name. */
+  readonly unlistedMs: ReadonlyMap<string, number>;
+  /** What may let a refused job in. */
+  readonly repairs: readonly Change[];
+  readonly areDefinitionsRead: boolean;
+  readonly areKeysRead: boolean;
+  readonly areNodesRead: boolean;
+};
+
+function findAll({ areas, journal }: Options['kept']): Found {
+  const jobs = new Map<string, JobNames>();
+  const read = { areDefinitionsRead: false, areKeysRead: false, areNodesRead: false };
+  for (const [area, { things }] of areas) {
+    if (area.startsWith(areaNames.definitionOf(''))) read.areDefinitionsRead = true;
+    if (area.startsWith(areaNames.nodesOf(''))) read.areNodesRead = true;
+    if (area.startsWith(areaNames.keysIn('')) && things.size > 0) read.areKeysRead = true;
+    if (!area.startsWith(areaNames.jobsOf(''))) continue;
+    const project = area.slice(areaNames.jobsOf('').length);
+    for (const [id, { path = '' }] of things) jobs.set(id, toNames(project, path));
+  }
+  const unlistedMs = new Map<string, number>();
+  const repairs: Change[] = [];
+  for (const change of [...journal().sheets.values()].flat()) {
+    const { kind, project, subject, beforeMs } = change;
+    if (kind === 'node') unlistedMs.set(toKey(project, subject), beforeMs);
+    if (kind === 'node' || kind === 'key' || kind === 'definition') repairs.push(change);
+  }
+  return { areas, jobs, unlistedMs, repairs, ...read };
+}
+
+function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings {
+  const { areas, jobs, unlistedMs, repairs, areDefinitionsRead, areKeysRead, areNodesRead } = found;
+  const listed = (jobId: string, field: string): readonly string[] | undefined => {
+    const text = areas.get(areaNames.definitionOf(jobId))?.things.get('')?.[field];
+    return text === undefined ? undefined : text.split('\n').filter((line) => line !== '');
+  };
+  const childrenOf = (jobId: string): readonly JobNames[] => {
+    const children = listed(jobId, '.children') ?? [];
+    return children.flatMap((child) => jobs.get(child) ?? toNamed(child, jobs.get(jobId)?.project));
+  };
+
+  function hasCause(job: WatchedJob, { kind, subject }: CommonCause): boolean {
+    if (kind === 'node') return Object.hasOwn(job.nodes ?? {}, subject);
+    if (kind === 'member') return job.ownerUuid !== undefined && memberName(job.ownerUuid) === subject;
+    if (kind === 'child') return childrenOf(job.id).some((child) => toJobPath(child) === subject);
+    if (kind === 'key') return listed(job.id, '.keys')?.includes(subject) === true;
+    if (kind === 'project') return job.project === subject;
+    return kind === 'trigger' && subject === 'scheduled';
+  }
+
+  return {
+    areDefinitionsRead,
+    areKeysRead,
+    areNodesRead,
+    childrenOf,
+    nodeGoneMs: (project, node) => {
+      const isListed = areas.get(areaNames.nodesOf(project))?.things.has(node);
+      return isListed === false ? unlistedMs.get(toKey(project, node)) : undefined;
+    },
+    isAccessUnchanged: (job, sinceMs) => {
+      const { readMs = Number.NEGATIVE_INFINITY } = areas.get(areaNames.keysIn('')) ?? {};
+      if (!areKeysRead || readMs < sinceMs) return undefined;
+      const keys = listed(job.id, '.keys');
+      return !repairs.some(
+        (change) => isBetween(change, sinceMs, Number.POSITIVE_INFINITY) && mayLetIn(change, job, keys),
+      );
+    },
+    causeOf: (job) => (cause !== undefined && hasCause(job, cause) ? cause : undefined),
+  };
+}
+
+type Now = { readonly cause: CommonCause | undefined } & Pick<Options, 'memberName'>;
+
+/** A key that the definition does not name may be that of a node, or of the project. */
+function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, keys: readonly string[] | undefined): boolean {
+  if (kind === 'definition') return subject === toJobPath(job);
+  if (kind === 'node') return project === job.project && Object.hasOwn(job.nodes ?? {}, subject);
+  return keys === undefined || keys.length === 0 || keys.includes(subject) || project === job.project;
+}
+
+function toNames(project: string, path: string): JobNames {
+  const at = path.lastIndexOf('/');
+  return { project, group: path.slice(0, Math.max(0, at)), name: path.slice(at + 1) };
+}
+
+/** A reference by name is to a job of the same project. */
+function toNamed(path: string, project: string | undefined): readonly JobNames[] {
+  return project === undefined ? [] : [toNames(project, path)];
+}
+
+function toKey(project: string, node: string): string {
+  return JSON.stringify([project, node]);
+}
