@@ -77,10 +77,10 @@ export function findFileVariables(
 type Given = { name: string; value: string; isForSignal: boolean };
 
 function findGiven(environment: OtlpEnvironment, option: string, signal: Signal): Given | undefined {
-  for (const of of [signal, undefined]) {
-    const name = toName(option, of);
+  for (const owner of [signal, undefined]) {
+    const name = toName(option, owner);
     const value = environment[name]?.trim() ?? '';
-    if (value !== '') return { name, value, isForSignal: of !== undefined };
+    if (value !== '') return { name, value, isForSignal: owner !== undefined };
   }
   return undefined;
 }
