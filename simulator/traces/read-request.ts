@@ -31,6 +31,38 @@ export function readRequest(bytes: Buffer): readonly SunkSpan[] {
   });
 }
 
+export type SunkRecord = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly atMs: number;
+  readonly severity: string;
+  readonly body: string;
+  readonly attributes: Attributes;
+  readonly resource: Attributes;
+};
+
+/** Returns the log records of an `ExportLogsServiceRequest` in protobuf; throws if the bytes are not one. */
+export function readLogRequest(bytes: Buffer): readonly SunkRecord[] {
+  return messages(bytes, 1).flatMap((resourceLogs) => {
+    const [resourceBytes = none] = messages(resourceLogs, 1);
+    const records = messages(resourceLogs, 2).flatMap((scopeLogs) => messages(scopeLogs, 2));
+    return records.map((record) => ({ ...readRecord(record), resource: readAttributes(resourceBytes, 1) }));
+  });
+}
+
+function readRecord(bytes: Buffer): Omit<SunkRecord, 'resource'> {
+  const fields = new Map([...readFields(bytes)].map(({ number, value }) => [number, value]));
+  const [body = none] = messages(bytes, 5);
+  return {
+    traceId: toBytes(fields.get(9)).toString('hex'),
+    spanId: toBytes(fields.get(10)).toString('hex'),
+    atMs: toMs(fields.get(1)),
+    severity: toBytes(fields.get(3)).toString('utf8'),
+    body: readValue(body, 0),
+    attributes: readAttributes(bytes, 6),
+  };
+}
+
 const none = Buffer.alloc(0);
 
 function readSpan(bytes: Buffer): Omit<SunkSpan, 'resource' | 'bytes'> {

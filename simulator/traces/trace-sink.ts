@@ -1,26 +1,40 @@
 import { type ErrorRequestHandler, type RequestHandler, Router, raw } from 'express';
 import { type Markup, page, renderPage } from '../page.ts';
-import { readRequest } from './read-request.ts';
+import { readLogRequest, readRequest, type SunkRecord } from './read-request.ts';
 import { createShelf, type KeptTrace } from './shelf.ts';
 
 /** Returns the page of an execution in what watches this service; undefined if there is none. */
 export type ExecutionPage = (server: string, executionId: string) => string | undefined;
 
-/** A simple trace backend: accepts OTLP in protobuf, keeps the last traces, and lists them. */
+/** A simple backend: accepts traces and log records by OTLP in protobuf, keeps the last ones, and lists them. */
 export function createTraceSink(executionPage: ExecutionPage = () => undefined): Router {
   const shelf = createShelf(limits);
+  let records: readonly SunkRecord[] = [];
   const router = Router();
-  router.use(['/v1/traces', '/simulator/traces'], setHeaders);
-  router.post('/v1/traces', raw({ type: protobuf, limit: maxBytes }), (request, response) => {
-    const body: unknown = request.body;
-    if (!Buffer.isBuffer(body)) {
-      const hint = `This trace backend takes ${protobuf} alone: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.\n`;
-      response.status(415).type('text/plain').send(hint);
-      return;
-    }
-    shelf.keep(readRequest(body));
-    // An answer without fields means that everything was accepted.
-    response.type(protobuf).end();
+  router.use(['/v1/traces', '/v1/logs', '/simulator/traces', '/simulator/log-records'], setHeaders);
+  const take = (keep: (body: Buffer) => void): RequestHandler[] => [
+    raw({ type: protobuf, limit: maxBytes }),
+    (request, response) => {
+      const body: unknown = request.body;
+      if (!Buffer.isBuffer(body)) {
+        const hint = `This trace backend takes ${protobuf} alone: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.\n`;
+        response.status(415).type('text/plain').send(hint);
+        return;
+      }
+      keep(body);
+      // An answer without fields means that everything was accepted.
+      response.type(protobuf).end();
+    },
+  ];
+  router.post('/v1/traces', ...take((body) => shelf.keep(readRequest(body))));
+  router.post('/v1/logs', ...take((body) => (records = [...records, ...readLogRequest(body)].slice(-maxRecords))));
+  router.get('/simulator/log-records', (_request, response) => {
+    const toPlain = (record: SunkRecord) => ({
+      ...record,
+      attributes: Object.fromEntries(record.attributes),
+      resource: Object.fromEntries(record.resource),
+    });
+    response.json(records.map(toPlain));
   });
   router.get('/simulator/traces', (_request, response) => {
     response.send(renderList(shelf.list(), executionPage));
@@ -33,6 +47,7 @@ const protobuf = 'application/x-protobuf';
 const maxBytes = 8 * 2 ** 20;
 const limits = { traces: 1000, bytes: 16 * 2 ** 20 };
 const maxListed = 200;
+const maxRecords = 1000;
 
 function renderList(traces: readonly KeptTrace[], executionPage: ExecutionPage): string {
   const listed = traces.slice(0, maxListed);

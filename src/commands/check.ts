@@ -26,7 +26,7 @@ export async function check(context: CommandContext): Promise<number> {
     return exitCodes.misconfigured;
   }
   const isLive = context.arguments.flags.get('live') === true;
-  const otlp = isLive ? await loadOtlpOrComplain(context) : undefined;
+  const otlp = isLive ? await loadOtlpOrComplain(context, config) : undefined;
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
   const isForSupport = context.arguments.flags.get('report') === true;
   // Warnings name files and servers.

@@ -23,9 +23,9 @@ type RunOptions = {
 export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {
   const { config } = loaded;
   const { version, env, complain } = context;
-  const otlp = await loadOtlpOrComplain(context);
+  const otlp = await loadOtlpOrComplain(context, config);
   if (otlp === undefined) return exitCodes.misconfigured;
-  const secrets = new Set<string>(secretsOf(otlp));
+  const secrets = new Set<string>([otlp, otlp.logs ?? otlp].flatMap(secretsOf));
   const write = createLineWriter(process.stderr, (dropped) =>
     log.error({ dropped }, 'log lines dropped: standard error not read'),
   );

@@ -8,7 +8,7 @@ export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
   if (loaded.checkOnly) {
-    if ((await loadOtlpOrComplain(context)) === undefined) return exitCodes.misconfigured;
+    if ((await loadOtlpOrComplain(context, loaded.config)) === undefined) return exitCodes.misconfigured;
     context.write('the configuration is fine\n');
     return exitCodes.well;
   }

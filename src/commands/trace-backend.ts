@@ -1,18 +1,36 @@
 import { readFile } from 'node:fs/promises';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
+import type { Config } from '../config/config.ts';
+import { keepsLines } from '../daemon/server-settings.ts';
 import { type Complaint, formatComplaint, quote } from '../domain/complaint.ts';
-import { findFileVariables, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
+import {
+  findFileVariables,
+  type Otlp,
+  type OtlpSettings,
+  readOtlpSettings,
+  type Signal,
+} from '../tracing/deliver/settings.ts';
 import type { CommandContext } from './command.ts';
 
-/** Reads the trace settings, and tests their certificates and keys; undefined after all complaints were printed. */
-export async function loadOtlpOrComplain({
-  env,
-  complain,
-}: Pick<CommandContext, 'env' | 'complain'>): Promise<OtlpSettings | undefined> {
-  const read = readOtlpSettings(env);
-  const complaints = 'endpoint' in read ? await tryFiles(read, findFileVariables(env)) : read;
-  if ('endpoint' in read && complaints.length === 0) return read;
-  complain(`${complaints.map(formatComplaint).join('\n')}\n`);
+/**
+ * Reads the settings for traces and log records, and tests their certificates and keys; undefined after all complaints
+ * were printed. Variables for log records do not matter while none are sent.
+ */
+export async function loadOtlpOrComplain(
+  context: Pick<CommandContext, 'env' | 'complain'>,
+  { diagnosis }: Pick<Config, 'diagnosis'>,
+): Promise<Otlp | undefined> {
+  const complaints = new Set<string>();
+  const read = async (signal: Signal): Promise<OtlpSettings | undefined> => {
+    const found = readOtlpSettings(context.env, signal);
+    const faults = 'endpoint' in found ? await tryFiles(found, findFileVariables(context.env, signal)) : found;
+    if (signal === 'traces' || keepsLines(diagnosis))
+      for (const fault of faults) complaints.add(formatComplaint(fault));
+    return 'endpoint' in found && faults.length === 0 ? found : undefined;
+  };
+  const [traces, logs] = [await read('traces'), await read('logs')];
+  if (traces !== undefined && complaints.size === 0) return { ...traces, logs };
+  context.complain(`${[...complaints].join('\n')}\n`);
   return undefined;
 }
 

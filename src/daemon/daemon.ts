@@ -11,7 +11,7 @@ import { createSnapshots } from '../metrics/snapshot.ts';
 import type { Replica as ReplicaName, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import { toWatcher } from '../status/watcher.ts';
-import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import type { Otlp } from '../tracing/deliver/settings.ts';
 import { createKeptPlans } from '../tracing/enrich/kept-plans.ts';
 import {
   createReloadNotes,
@@ -37,7 +37,7 @@ export type AppOptions = {
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
   /** The settings for sending traces; absent if not configured. */
-  readonly otlp?: OtlpSettings | undefined;
+  readonly otlp?: Otlp | undefined;
   /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
   /** Opens the database that replicas share; absent if the state is a file of this process. */

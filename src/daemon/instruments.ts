@@ -54,8 +54,16 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   self.spansExported.inc(0);
   for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
   return {
-    exported: (spans) => self.spansExported.inc(spans),
-    rejected: (reason, spans) => self.spansRejected.inc({ reason }, spans),
+    exported: (count, signal) => {
+      if (signal === 'logs') self.logLines.inc({ result: 'sent' }, count);
+      else self.spansExported.inc(count);
+    },
+    rejected: (reason, count, signal) => {
+      if (signal === 'traces') self.spansRejected.inc({ reason }, count);
+      // Those in quarantine may still be sent.
+      else if (reason === 'dropped' || reason === 'partial_success')
+        self.logLines.inc({ result: 'dropped', reason: reason === 'dropped' ? 'quarantine' : reason }, count);
+    },
     size: ({ traces, bytes, oldestMs, quarantinedTraces }) => {
       self.spoolTraces.set(traces);
       self.spoolBytes.set(bytes);

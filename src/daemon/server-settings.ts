@@ -46,6 +46,11 @@ export function toChangesSettings(server: ServerConfig, { jobs, metrics, traces 
   };
 }
 
+/** Reports whether lines of logs are kept for any project. */
+export function keepsLines({ enabled, logs, overrides }: Config['diagnosis']): boolean {
+  return enabled && [logs, ...overrides.map((one) => one.logs)].includes('lines');
+}
+
 /** Computes how many jobs get their own series. */
 export function toDetail({ detail, top, cap }: Config['jobs']): number {
   const most = { all: cap, top, none: 0 } as const;

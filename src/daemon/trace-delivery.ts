@@ -1,21 +1,29 @@
 import { readFile } from 'node:fs/promises';
-import type { SpoolBounds, TraceEncoding } from '../state/spool.ts';
+import type { SpoolBounds, SpooledSignal, TraceEncoding } from '../state/spool.ts';
 import { encodeTrace } from '../tracing/deliver/encode.ts';
+import { encodeLogs } from '../tracing/deliver/encode-logs.ts';
 import { createPost } from '../tracing/deliver/post.ts';
 import { createQuarantine } from '../tracing/deliver/quarantine.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { createSender, type Sender } from '../tracing/deliver/sender.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import { dropReasons, type LineSending } from '../tracing/enrich/send-lines.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { toDeliveryObserver } from './instruments.ts';
+import { keepsLines } from './server-settings.ts';
 import type { ToDelivery, TracesOptions } from './trace-pipeline.ts';
 
-/** Sends the spool to the OTLP endpoint. */
+/** Sends the spool to the OTLP endpoints: traces and log records one beside the other, so that neither waits for the other. */
 export const createDelivery: ToDelivery = (options, pending) => {
   const { state, otlp, log } = options;
   const encoding = toEncoding(otlp);
   const numbers = toDeliveryObserver(options.self);
-  const { sender, close } = createSpoolSender(options, numbers);
+  const sender = createSpoolSender(options, numbers, { signal: 'traces', settings: otlp });
+  const ofLogs = otlp.logs && createSpoolSender(options, numbers, { signal: 'logs', settings: otlp.logs });
+  const senders = [sender, ...(ofLogs === undefined ? [] : [ofLogs])];
+  const wake = (): void => {
+    for (const each of senders) each.wake();
+  };
   const bounds = toSpoolBounds(options);
   return {
     spooling: {
@@ -23,10 +31,15 @@ export const createDelivery: ToDelivery = (options, pending) => {
       bounds,
       encoding,
       encode: ({ trace }: Plan) => encodeTrace(trace, encoding),
-      onSpooled: sender.wake,
+      lines:
+        otlp.logs && keepsLines(options.config.diagnosis)
+          ? toLineSending(options, toEncoding(otlp.logs), bounds)
+          : undefined,
+      onSpooled: wake,
     },
     status: () => ({
       ...sender.status(),
+      failing: sender.status().failing ?? ofLogs?.status().failing,
       // Only the host: the rest of the address may hold secrets.
       collector: new URL(otlp.endpoint).host,
       pending: pending(),
@@ -35,27 +48,46 @@ export const createDelivery: ToDelivery = (options, pending) => {
     }),
     quarantined: createQuarantine({
       spool: state.spool,
-      wake: sender.wake,
+      wake,
       observe: {
         ...numbers,
         handled: (action, count) => log.warn({ action, traces: count }, 'quarantined traces changed on request'),
       },
     }),
-    wake: sender.wake,
-    start: sender.start,
+    wake,
+    start: () => {
+      for (const each of senders) each.start();
+    },
     stop: async () => {
-      await sender.stop(stopLimitMs);
-      close();
+      await Promise.all(senders.map((each) => each.stop(stopLimitMs)));
     },
   };
 };
 
+function toLineSending(
+  { state, self, config }: TracesOptions,
+  encoding: TraceEncoding,
+  bounds: SpoolBounds,
+): LineSending {
+  self.logLines.inc({ result: 'sent' }, 0);
+  for (const reason of dropReasons) self.logLines.inc({ result: 'dropped', reason }, 0);
+  return {
+    spool: state.spool,
+    bounds,
+    encode: (records) => ({ encoding: `logs-${encoding}`, bytes: encodeLogs(records, encoding) }),
+    maxBytesPerHour: config.diagnosis.logBytesPerHour,
+    dropped: (reason, lines) => self.logLines.inc({ result: 'dropped', reason }, lines),
+  };
+}
+
 function createSpoolSender(
-  { state, otlp, version, clock, wait, log, selfTracing, toPost = createPost }: Parameters<ToDelivery>[0],
+  { state, version, clock, wait, log, selfTracing, toPost = createPost }: Parameters<ToDelivery>[0],
   numbers: ReturnType<typeof toDeliveryObserver>,
-): { readonly sender: Sender; readonly close: () => void } {
+  { signal, settings }: { readonly signal: SpooledSignal; readonly settings: OtlpSettings },
+): Sender {
+  const words = wordsOf[signal];
   const plainPost = toPost({
-    settings: otlp,
+    settings,
     readFile: (path) => readFile(path, 'utf8'),
     userAgent: `automation-exporter/${version}`,
     clock,
@@ -63,30 +95,45 @@ function createSpoolSender(
   const post = selfTracing?.ofPost(plainPost) ?? plainPost;
   const sender = createSender({
     spool: state.spool,
+    signal,
     post,
     clock,
     wait,
     // The log removes every known secret; messages of the backend are also stored.
     scrub: (text) => {
       let clean = text;
-      for (const secret of secretsOf(otlp)) clean = clean.replaceAll(secret, '<secret>');
+      for (const secret of secretsOf(settings)) clean = clean.replaceAll(secret, '<secret>');
       return clean;
     },
     quarantineBounds,
     observe: {
       ...numbers,
-      warned: (message) => log.warn({ says: message }, 'trace backend accepted traces with a warning'),
+      warned: (message) => log.warn({ says: message }, `trace backend accepted ${words.plural} with a warning`),
       quarantine: ({ server, executionId }, reason, why) =>
-        log.error({ server, execution: executionId, reason }, quarantinedBecause[why]),
+        log.error(
+          { server, execution: executionId, reason },
+          `${words.single} quarantined: ${quarantinedBecause[why]}`,
+        ),
       dropped: ({ server, executionId }) =>
         log.error({ server, execution: executionId }, 'quarantined trace dropped: quarantine is full'),
       request: () => undefined,
-      failing: (reason) => log.warn({ reason }, 'trace delivery failing: traces are kept and retried'),
-      recovered: () => log.info({}, 'trace delivery recovered'),
+      failing: (reason) => log.warn({ reason }, `${words.delivery} failing: ${words.plural} are kept and retried`),
+      recovered: () => log.info({}, `${words.delivery} recovered`),
     },
   });
-  return { sender, close: post.close };
+  return {
+    ...sender,
+    stop: async (limitMs) => {
+      await sender.stop(limitMs);
+      post.close();
+    },
+  };
 }
+
+const wordsOf = {
+  traces: { single: 'trace', plural: 'traces', delivery: 'trace delivery' },
+  logs: { single: 'log records', plural: 'log records', delivery: 'delivery of log records' },
+} as const;
 
 function toEncoding({ protocol }: OtlpSettings): TraceEncoding {
   return protocol === 'http/json' ? 'json' : 'protobuf';
@@ -97,8 +144,8 @@ function toSpoolBounds({ config: { traces } }: TracesOptions): SpoolBounds {
 }
 
 const quarantinedBecause = {
-  refused: 'trace quarantined: rejected by the trace backend',
-  unanswered: 'trace quarantined: no response although others get one',
+  refused: 'rejected by the trace backend',
+  unanswered: 'no response although others get one',
 } as const;
 
 const quarantineBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };

@@ -13,11 +13,11 @@ import type { DeliveryStatus } from '../status/status.ts';
 import { createWait, type Wait } from '../tracing/deliver/pause.ts';
 import type { createPost } from '../tracing/deliver/post.ts';
 import type { Quarantine } from '../tracing/deliver/quarantine.ts';
-import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import type { Otlp } from '../tracing/deliver/settings.ts';
 import { type Attempts, createAttempts } from '../tracing/enrich/attempts.ts';
 import type { Cause, CauseKey, FailedRun } from '../tracing/enrich/causes.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
-import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
+import { createEnricher, type Enricher, type EnricherOptions, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
 import { planInPieces } from '../tracing/plan/plan-trace.ts';
@@ -27,7 +27,7 @@ import { toTraceSettings } from './trace-settings.ts';
 
 export type TracesOptions = {
   readonly config: Pick<Config, 'traces' | 'diagnosis'>;
-  readonly otlp: OtlpSettings;
+  readonly otlp: Otlp;
   readonly state: State;
   readonly self: Self;
   readonly log: Log;
@@ -124,7 +124,8 @@ type ForEnricher = OfServer & { readonly spooling: Spooling | undefined };
 function createServerEnricher(server: ServerConfig, { client, port }: Joined, shared: ForEnricher): Enricher {
   const { config, state, self, log, clock, version, keptPlans, attempts, spooling } = shared;
   const { name, timeoutMs } = server;
-  const { traces } = config;
+  const { traces, diagnosis } = config;
+  const logsOf = toLogsOf(diagnosis);
   const toSettings = (epoch: number): TraceSettings => {
     const { release } = client.facts();
     return toTraceSettings(server, traces, { epoch, release, version, format: spooling?.encoding ?? 'protobuf' });
@@ -147,11 +148,12 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
       skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
       invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
       failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
+      redacted: (secrets) => self.logRedactions.inc({ server: name }, secrets),
     },
-    isDiagnosed: config.diagnosis.enabled,
+    isDiagnosed: diagnosis.enabled,
     failures: port.failures,
-    diagnoses:
-      config.diagnosis.enabled && config.diagnosis.logs !== 'none' ? createDiagnoses(createScrub()) : undefined,
+    diagnoses: diagnosis.enabled ? createDiagnoses(createScrub(diagnosis.redact.matches)) : undefined,
+    logsOf,
     toCause: (run, plan, seen) => toCause(plan, run, { isSent: spooling !== undefined, seen }),
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
@@ -160,6 +162,11 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
       if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
   });
+}
+
+/** Returns what to keep of the logs of a project's failures. */
+function toLogsOf({ logs, overrides }: Config['diagnosis']): EnricherOptions['logsOf'] {
+  return (project) => overrides.find(({ match }) => match.matches(project))?.logs ?? logs;
 }
 
 /** Runs an enricher in a loop, and passes it the counted executions. */

@@ -231,6 +231,16 @@ const instruments = {
     help: 'Spans that did not reach the trace backend, by reason: partial_success (the rest of the request was accepted), refused (the trace is quarantined), unanswered (the trace never received a response although others did, and is quarantined), dropped (a quarantined trace was dropped by hand or because the quarantine was full).',
     labelNames: ['reason'],
   }),
+  logLines: counter({
+    name: 'automation_exporter_log_lines_total',
+    help: 'Lines of logs of failed executions, by result: sent (the log backend accepted them) or dropped, with the reason: execution_limit (more than 50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (the spool is half full), partial_success (rejected while the rest of the request was accepted), quarantine (dropped by hand or because the quarantine was full).',
+    labelNames: ['result', 'reason'],
+  }),
+  logRedactions: counter({
+    name: 'automation_exporter_log_redactions_total',
+    help: 'Secrets that were removed from lines of logs before they were shown or sent.',
+    labelNames: ['server'],
+  }),
   pagesForgotten: counter({
     name: 'automation_exporter_execution_pages_forgotten_total',
     help: 'Execution pages removed from memory, by reason: count (more than 1,000 pages), bytes (more than 32 MB), too_large (a single page exceeds 32 MB), configuration (the options about what pages may show changed).',

@@ -77,14 +77,14 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   }
 
   return {
-    next: async ({ maxBytes, maxTraces }, but) => {
+    next: async ({ maxBytes, maxTraces }, but, signal) => {
       turn += 1;
       const traces: SpooledTrace[] = [];
       let bytes = 0;
       for (const { unit, spool } of rotate(spools(), turn)) {
         if (traces.length > 0 && (traces.length >= maxTraces || bytes >= maxBytes)) break;
         const bounds = { maxBytes: maxBytes - bytes, maxTraces: maxTraces - traces.length };
-        const found = await spool.next(bounds, but);
+        const found = await spool.next(bounds, but, signal);
         const [first] = found;
         // The first trace is returned whatever its size.
         if (first === undefined || (traces.length > 0 && first.bytes.length > bounds.maxBytes)) continue;

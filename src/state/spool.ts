@@ -5,9 +5,13 @@
 export type Spool = {
   /**
    * Returns the first traces of the queue up to both bounds, without quarantined ones and the given keys; at least one,
-   * if there is any.
+   * if there is any. Traces and log records are queues of their own.
    */
-  readonly next: (bounds: SpoolBounds, but?: readonly string[]) => Promise<readonly SpooledTrace[]>;
+  readonly next: (
+    bounds: SpoolBounds,
+    but?: readonly string[],
+    signal?: SpooledSignal,
+  ) => Promise<readonly SpooledTrace[]>;
   readonly remove: (keys: readonly string[]) => Promise<void>;
   /** Quarantines a trace. Beyond the bounds, drops the oldest in quarantine and returns them. */
   readonly quarantine: (
@@ -25,7 +29,7 @@ export type Spool = {
   readonly hasRoom: (bounds: SpoolBounds) => Promise<boolean>;
 };
 
-/** One execution's trace as a complete OTLP request. */
+/** One execution's trace, or its log records, as a complete OTLP request. */
 export type SpooledTrace = {
   /** One key, one trace: the first one spooled stays. */
   readonly key: string;
@@ -33,12 +37,16 @@ export type SpooledTrace = {
   readonly executionId: string;
   readonly startedAtMs: number;
   readonly spooledAtMs: number;
-  readonly encoding: TraceEncoding;
+  readonly encoding: SpoolEncoding;
+  /** The number of spans, or of log records. */
   readonly spans: number;
   readonly bytes: Uint8Array;
 };
 
 export type TraceEncoding = 'protobuf' | 'json';
+/** Log records are marked, so that both can be in one table. */
+export type SpoolEncoding = TraceEncoding | `logs-${TraceEncoding}`;
+export type SpooledSignal = 'traces' | 'logs';
 
 export type SpoolBounds = { readonly maxBytes: number; readonly maxTraces: number };
 

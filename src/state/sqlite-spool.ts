@@ -41,11 +41,11 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
   }
 
   return {
-    next: async ({ maxBytes, maxTraces }, but = []) => {
+    next: async ({ maxBytes, maxTraces }, but = [], signal = 'traces') => {
       const traces: SpooledTrace[] = [];
       const damaged: Row[] = [];
       let bytes = 0;
-      for (const row of line.iterate(JSON.stringify(but), maxTraces)) {
+      for (const row of line.iterate(JSON.stringify(but), Number(signal === 'logs'), maxTraces)) {
         // The cast is true: the columns are named and typed by the schema.
         const { position, size, checksum, ...trace } = row as unknown as Row;
         if (checksum !== toTraceChecksum(trace, size)) {
@@ -88,7 +88,8 @@ function prepareStatements(database: DatabaseSync) {
     line: database.prepare(
       `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans, bytes,
        position, size, checksum
-     FROM spooled_trace WHERE reason IS NULL AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?`,
+     FROM spooled_trace WHERE reason IS NULL AND key NOT IN (SELECT value FROM json_each(?)) AND (encoding LIKE 'logs-%') = ?
+     ORDER BY position LIMIT ?`,
     ),
     aside: database.prepare(
       `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans,

@@ -1,4 +1,5 @@
 import { toLength } from '../domain/ages.ts';
+import type { LogLine } from '../domain/failure-class.ts';
 import { conventional, own } from '../tracing/plan/attribute-names.ts';
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
@@ -18,6 +19,8 @@ export type PastExecution = {
   readonly attempts: readonly Attempt[];
   /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];
+  /** The last lines of the failed step, without the secrets that were found. */
+  readonly lines: readonly LogLine[];
   /** Sentences about parts that the trace lacks. */
   readonly notes: readonly string[];
   /** The root first, every parent before its children. */
@@ -52,7 +55,7 @@ export type SpanRow = {
 
 /** Builds the page data of an execution from its trace; undefined for a trace without spans. */
 export function toPastExecution(
-  { trace, leftOut, attempts }: Plan,
+  { trace, leftOut, lines = [], attempts }: Plan,
   { isSent, ...of }: Pick<PastExecution, 'server' | 'id'> & { readonly isSent: boolean },
   hasPage: (server: string, id: number) => boolean,
 ): PastExecution | undefined {
@@ -73,6 +76,7 @@ export function toPastExecution(
     permalink: toText(trace.resource[conventional.runUrl]),
     attempts: toAttempts(attempts, (id) => hasPage(of.server, id)),
     facts: toFacts(attributes),
+    lines,
     notes: toNotes(attributes, leftOut),
     spans: [toRow(root, 0), ...rows],
   };

@@ -125,9 +125,9 @@ describe('observers, of the delivery of traces', () => {
   it('reports exported, rejected, waiting and quarantined traces', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
-    observe.exported(7);
-    observe.exported(3);
-    observe.rejected('refused', 5);
+    observe.exported(7, 'traces');
+    observe.exported(3, 'traces');
+    observe.rejected('refused', 5, 'traces');
     observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantinedTraces: 1, quarantinedBytes: 100 });
     expect(await linesOf(self)).toEqual([
       'spans_exported_total 10',
@@ -144,10 +144,23 @@ describe('observers, of the delivery of traces', () => {
     expect(await linesOf(self)).not.toContain('spool_oldest_timestamp_seconds 1.5');
   });
 
+  it('counts lines that were sent or dropped, and none in quarantine, which may still be sent', async () => {
+    const self = create();
+    const observe = toDeliveryObserver(self);
+    observe.exported(5, 'logs');
+    for (const reason of ['partial_success', 'refused', 'unanswered', 'dropped'] as const)
+      observe.rejected(reason, 1, 'logs');
+    expect((await linesOf(self)).filter((line) => line.startsWith('log_lines'))).toEqual([
+      'log_lines_total result=sent 5',
+      'log_lines_total result=dropped reason=partial_success 1',
+      'log_lines_total result=dropped reason=quarantine 1',
+    ]);
+  });
+
   it('removes waiting traces if none are made or sent any longer, and keeps the counters', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
-    observe.exported(7);
+    observe.exported(7, 'traces');
     observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantinedTraces: 1, quarantinedBytes: 100 });
     self.tracesPending.set({ server: 'prod' }, 3);
     expect(await linesOf(self)).toContain('traces_pending server=prod 3');
@@ -177,7 +190,7 @@ async function linesOf({ registry }: Self): Promise<string[]> {
   const prefix = 'automation_exporter_';
   const families = await readOwnFamilies(registry, () => []);
   return families
-    .filter(({ family }) => /^automation_exporter_(spans|spool|traces)_/.test(family.name))
+    .filter(({ family }) => /^automation_exporter_(log_lines|spans|spool|traces)_/.test(family.name))
     .flatMap(({ family, rows }) =>
       rows.map(({ added = [], value }) =>
         [family.name.slice(prefix.length), ...added.map((pair) => pair.join('=')), value].join(' '),

@@ -2,7 +2,12 @@ import { programs, writeProgram } from '../../simulator/answers/executions/progr
 import { createRandom, toSeed } from '../../simulator/random.ts';
 import { chooseLines } from '../../src/diagnosis/lines/choose.ts';
 import { toFingerprint } from '../../src/diagnosis/lines/fingerprint.ts';
+import { keepLines } from '../../src/diagnosis/lines/keep.ts';
 import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
+import { renderLines } from '../../src/http/pages/execution/log-lines.ts';
+import { encodeLogs } from '../../src/tracing/deliver/encode-logs.ts';
+import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
+import { planRecorded } from '../tracing/recorded.ts';
 import { secretForms } from './corpus.ts';
 
 export type Proof = {
@@ -62,6 +67,16 @@ function proveFingerprints(seed: number, pairs: number) {
   };
 }
 
+/** What a trace backend and a page get of such a log. */
+function toSent(texts: readonly string[]): string {
+  const all = texts.map((text) => ({ level: 'WARN', text, node: 'db03', context: '1', atMs: 0 }) as const);
+  const { lines } = keepLines(all, { node: 'db03', context: '1' }, scrub);
+  const records = toLineRecords({ ...planned, lines }, 0);
+  return Buffer.from(encodeLogs(records, 'protobuf')).toString('utf8') + (renderLines(lines)?.text ?? '');
+}
+
+const planned = planRecorded('failed-node');
+
 function proveScrub(seed: number, logs: number) {
   const leaks: string[] = [];
   const harmed: string[] = [];
@@ -75,8 +90,9 @@ function proveScrub(seed: number, logs: number) {
     if (form === undefined) continue;
     const secret = form.make(toSeed(seed, log));
     const plain = writeProgram(template, random, '');
-    const { texts } = scrub([...plain, ...form.write(secret).split('\n'), ...plain]);
-    const text = texts.join('\n');
+    const lines = [...plain, ...form.write(secret).split('\n'), ...plain];
+    const { texts } = scrub(lines);
+    const text = [...texts, toSent(lines)].join('\n');
     if (secret.split('\n').some((part) => text.includes(part))) leaks.push(`${form.form}: ${form.write(secret)}`);
     const kept = [...texts.slice(0, plain.length), ...texts.slice(-plain.length)];
     for (const [at, line] of kept.entries()) {

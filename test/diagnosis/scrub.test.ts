@@ -29,6 +29,12 @@ describe('diagnosis/lines/scrub', () => {
     });
   });
 
+  it('removes the end of a private key that began before the first line', () => {
+    const rest = ['b3BlbnNzaC1r', 'Zg==', '-----END OPENSSH PRIVATE KEY-----'];
+    expect(scrub([...rest, 'after']).texts).toEqual(['[removed]', '[removed]', '[removed]', 'after']);
+    expect(scrub(['cp: no space left', '-----END OPENSSH PRIVATE KEY-----']).texts[0]).toBe('cp: no space left');
+  });
+
   it('removes lines that the site names', () => {
     const { texts } = createScrub((text) => text.includes('ACME'))(['order ACME-77', 'order 78']);
     expect(texts).toEqual(['[removed]', 'order 78']);

@@ -27,7 +27,7 @@ function failingWork(template: string): Work {
 /** What the simulated programs write as passwords and tokens. */
 const secret = 'Simulated-';
 
-async function setUp() {
+async function setUp(more = '', env: Readonly<Record<string, string>> = {}) {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-failed-job-'));
   endings.push(() => rmSync(stateDirectory, { recursive: true, force: true }));
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
@@ -40,10 +40,10 @@ async function setUp() {
 collectors: { executions: { enabled: true, every: 1s } }
 executions: { max_delay: 1s }
 metrics: { hold_new_series: 0s }
-`,
+${more}`,
     token: simulator.token,
     flags: ['--collector.disable-defaults'],
-    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url },
+    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, ...env },
     stateDirectory,
   });
   endings.push(() => daemon.stop());
@@ -103,4 +103,99 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(places.length).toBeGreaterThan(4);
     expect(places.filter(([, text]) => text.includes(secret)).map(([place]) => place)).toEqual([]);
   });
+
+  it('sends the last lines as log records of the failed step until they are accepted, once, and shows them on its page', async () => {
+    const logs = await startSink((response, _request, index) => {
+      if (index >= 3) accept(response);
+      else if (index === 0) response.destroy();
+      else response.writeHead(503, { 'retry-after': '0' }).end();
+    });
+    endings.push(() => logs.stop());
+    const { simulator, sink, daemon, stateDirectory } = await setUp(
+      `diagnosis: { overrides: [{ match: pay, logs: lines }], redact: ['.*redacted-by-site.*'] }\n`,
+      {
+        OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: logs.url.replace('traces', 'logs'),
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      },
+    );
+    const [template = ''] = programs.filter((one) => one.includes('DB_PASSWORD={secret}'));
+    const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly', work: failingWork(template) });
+    const id = simulator.control.runJob(job) ?? 0;
+    simulator.advance(60_000);
+    const metrics = await eventually(async () => {
+      const text = await daemon.metrics();
+      expect(text).toMatch(/automation_exporter_log_lines_total\{result="sent"\} [1-9]/);
+      expect(text).toContain('\nautomation_exporter_spool_traces 0\n');
+      return text;
+    });
+    expect(metrics).toContain('automation_exporter_log_redactions_total{server="prod"} 1');
+    // Traces did not wait for the log records.
+    expect(sink.requests).toHaveLength(1);
+    const bodies = logs.requests.map(({ body }) => body.toString('utf8'));
+    expect(bodies).toHaveLength(4);
+    expect(new Set(bodies).size).toBe(1);
+
+    const { resource, records } = readRecords(bodies[0] ?? '');
+    const { traceId, spanId } = findStep(sink.requests.map(({ body }) => body.toString('utf8')));
+    expect(resource).toEqual({ 'service.name': 'automation-service', 'service.namespace': 'pay' });
+    expect(new Set(records.map((record) => `${record.traceId} ${record.spanId}`))).toEqual(
+      new Set([`${traceId} ${spanId}`]),
+    );
+    expect(records.map(({ body, severityText }) => `${severityText} ${body.stringValue}`)).toEqual([
+      expect.stringMatching(/^NORMAL run \d+: begins on db03$/),
+      'WARN + export DB_PASSWORD=[removed]',
+      expect.stringMatching(/^WARN \+ \.\/run-/),
+      expect.stringMatching(/^WARN run-.*: exit \d+$/),
+      expect.stringMatching(/^ERROR Failed: /),
+    ]);
+    expect(records.map(({ uid }) => uid)).toEqual([1, 2, 3, 4, 5].map((line) => `${traceId}-${line}`));
+    expect(records.every(({ timeUnixNano }) => Number(timeUnixNano) > 0)).toBe(true);
+
+    const page = toText(await (await fetch(`${daemon.url}/executions/prod/${id}`)).text());
+    expect(page).toContain('+ export DB_PASSWORD=[removed]');
+    await daemon.stop();
+    const kept = readdirSync(stateDirectory).map((name) => readFileSync(join(stateDirectory, name), 'latin1'));
+    expect([page, metrics, ...bodies, ...kept, daemon.logged.join('')].filter((text) => text.includes(secret))).toEqual(
+      [],
+    );
+  });
 });
+
+type SentRecord = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly timeUnixNano: string;
+  readonly severityText: string;
+  readonly body: { readonly stringValue: string };
+  readonly attributes: readonly SentAttribute[];
+};
+type SentAttribute = { readonly key: string; readonly value: { readonly stringValue?: string } };
+
+/** The only resource of a request, and its records. */
+function readRecords(body: string) {
+  const { resourceLogs } = JSON.parse(body) as {
+    resourceLogs: { resource: { attributes: SentAttribute[] }; scopeLogs: { logRecords: SentRecord[] }[] }[];
+  };
+  const [only] = resourceLogs;
+  expect(resourceLogs).toHaveLength(1);
+  const records = only?.scopeLogs.flatMap(({ logRecords }) => logRecords) ?? [];
+  return {
+    resource: toValues(only?.resource.attributes),
+    records: records.map((record) => ({ ...record, uid: toValues(record.attributes)['log.record.uid'] })),
+  };
+}
+
+function toValues(attributes: readonly SentAttribute[] = []) {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+}
+
+/** The span of the step on its node. */
+function findStep(bodies: readonly string[]): { readonly traceId?: string; readonly spanId?: string } {
+  const spans = bodies.flatMap((body) => {
+    const { resourceSpans } = JSON.parse(body) as {
+      resourceSpans: { scopeSpans: { spans: { name: string; traceId: string; spanId: string }[] }[] }[];
+    };
+    return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+  });
+  return spans.find(({ name }) => name === 'db03') ?? {};
+}

@@ -26,6 +26,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
       { name: 'Average of the job', value: '110 s' },
       { name: 'Reason', value: 'NonZeroResultCode' },
     ],
+    lines: [],
     notes: [],
     spans: [
       span('RUN pay/nightly/settle', { depth: 0, ...failure, why, ...at(0, 125) }),

@@ -82,13 +82,13 @@ describe('repository/docs', () => {
   });
 
   it('names existing options', () => {
-    const sections = ['servers\\[\\]', 'jobs', 'executions', 'traces', 'metrics', 'state', 'log', 'web'];
+    const sections = ['servers\\[\\]', 'jobs', 'executions', 'diagnosis', 'traces', 'metrics', 'state', 'log', 'web'];
     const option = new RegExp(`\`((?:${sections.join('|')})\\.[a-z_.<>]+)(?:: [^\`]*)?\``, 'g');
     const named = written.flatMap(({ path, text }) =>
       [...text.matchAll(option)].map(([, name = '']) => ({ path, name })),
     );
     expect(named.length).toBeGreaterThan(20);
-    const isFile = (name: string): boolean => ['state.sqlite', 'state.commits'].includes(name);
+    const isFile = (name: string): boolean => ['state.sqlite', 'state.commits', 'log.record.uid'].includes(name);
     expect(named.filter(({ name }) => !isFile(name) && !configuration.includes(`\`${name}`))).toEqual([]);
   });
 

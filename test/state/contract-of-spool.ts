@@ -74,6 +74,15 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect((await state.spool.next(all, ['1', '3'])).map(({ key }) => key)).toEqual(['2']);
     });
 
+    it('has a queue for traces and one for log records', async () => {
+      await spool({ ...toTrace('1'), encoding: 'logs-json' }, toTrace('2'), { ...toTrace('3'), encoding: 'logs-json' });
+
+      expect(await keys({ maxBytes: 1000, maxTraces: 1 })).toEqual(['2']);
+      const records = await state.spool.next(all, ['1'], 'logs');
+      expect(records.map(({ key, encoding }) => `${key} ${encoding}`)).toEqual(['3 logs-json']);
+      expect(await state.spool.size()).toMatchObject({ traces: 3 });
+    });
+
     it('keeps the order in which traces were spooled, whatever the clock did', async () => {
       await spool({ ...toTrace('1'), spooledAtMs: 9000 }, { ...toTrace('2'), spooledAtMs: 10 });
 

@@ -68,8 +68,17 @@ export async function startDaemon({
   const log = createLog({ ...config.log, secrets: () => [token], write: (line) => logged.push(line) });
   const clocked = clock === undefined ? {} : { clock };
   const otlp = readOtlpSettings(env);
-  if (!('endpoint' in otlp)) throw new Error('the variables of OpenTelemetry are wrong');
-  const app = createApp({ config, log, version: 'test', onSecret: () => undefined, otlp, selfTracing, ...clocked });
+  const logs = readOtlpSettings(env, 'logs');
+  if (!('endpoint' in otlp && 'endpoint' in logs)) throw new Error('the variables of OpenTelemetry are wrong');
+  const app = createApp({
+    config,
+    log,
+    version: 'test',
+    onSecret: () => undefined,
+    otlp: { ...otlp, logs },
+    selfTracing,
+    ...clocked,
+  });
   const { url } = await app.start();
   return {
     url,

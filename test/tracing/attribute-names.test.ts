@@ -43,6 +43,8 @@ describe('tracing/attribute-names', () => {
     ['automation.failure.class', false],
     ['automation.failure.fingerprint', false],
     ['automation.failure.first_seen', false],
+    ['log.record.uid', true],
+    ['service.namespace', true],
     ['automation.execution.node.failed_count', false],
     ['automation.execution.node.succeeded_count', false],
     ['automation.schedule.delay', false],
@@ -70,7 +72,7 @@ describe('tracing/attribute-names', () => {
   });
 
   it('lists every name above', () => {
-    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(49);
+    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(51);
   });
 
   it('has the values of the conventions', () => {

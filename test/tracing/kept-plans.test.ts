@@ -27,6 +27,7 @@ const before: Circumstances = {
     { name: 'test', url: 'https://test.example.org', namespace: 'https://test.example.org' },
   ],
   traces: { userNames: true, argstring: true, optionsAllow: ['version', 'region'] },
+  diagnosis: { logs: 'lines', overrides: [], redact: { sources: [] } },
 };
 
 function keptAfter(after: Circumstances): string[] {

@@ -159,10 +159,10 @@ function createSpool(disk: Disk, write: Write): Spool {
     });
 
   return {
-    next: async ({ maxBytes, maxTraces }, but = []) => {
+    next: async ({ maxBytes, maxTraces }, but = [], signal = 'traces') => {
       let bytes = 0;
       const traces = inLine()
-        .filter(({ key }) => !but.includes(key))
+        .filter(({ key, encoding }) => !but.includes(key) && encoding.startsWith('logs-') === (signal === 'logs'))
         .slice(0, maxTraces);
       const end = traces.findIndex((trace, index) => {
         bytes += trace.bytes.length;

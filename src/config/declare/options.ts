@@ -35,6 +35,17 @@ const jobOverrides = mapList(
   },
 );
 
+const logsKept = choice('none', 'fingerprint', 'lines');
+
+const diagnosisOverrides = mapList(
+  { match: pattern.schema, logs: logsKept.schema },
+  {
+    takes: 'a list of patterns with what to keep of the logs of their projects',
+    example: '[{ match: "pay.*", logs: lines }]',
+    unique: [],
+  },
+);
+
 const traceOptions = {
   enabled: option(choice('auto', 'on', 'pages', 'off'), 'auto').help(
     'Whether to create a trace for each execution. on: send it; pages: only show its steps on its page, at 2 to 3 requests for each execution (one with detail: root); off: neither; auto: on if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, else pages.',
@@ -162,8 +173,17 @@ export const generalOptions = {
     enabled: option(boolean, true).help(
       'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
     ),
-    logs: option(choice('none', 'fingerprint'), 'fingerprint').help(
-      'What to keep of the log of a failed execution: nothing, or a fingerprint of the lines that describe the failure, which shows whether a job failed so before; at one request for each failure.',
+    logs: option(logsKept, 'fingerprint').help(
+      'What to keep of the log of a failed execution, at one request for each failure: nothing; a fingerprint of the lines that describe the failure, which shows whether a job failed so before; or also the last 50 lines of the failed step, without the secrets that were found in them, on its page and as OTLP log records where traces are sent.',
+    ),
+    overrides: option(diagnosisOverrides, []).help(
+      'What to keep of logs for projects that match a pattern; the first match wins.',
+    ),
+    redact: option(patternList, []).help(
+      'Patterns of lines that are replaced as a whole before they are shown or sent, for secrets of which the exporter does not know the form; a pattern describes the whole line.',
+    ),
+    log_bytes_per_hour: option(size, '1MiB').help(
+      'Maximum size of the log records that are sent for a server in an hour; lines beyond it are only on pages.',
     ),
   },
   alerts: alertOptions,

@@ -9,13 +9,21 @@ export function chooseLines(
   cause: Pick<FirstCause, 'node' | 'context'>,
 ): readonly LogLine[] {
   const said = lines.filter(({ text }) => text.trim() !== '' && !isOfServer(text));
-  const ofStep = said.filter((line) => isOfStep(line, cause));
+  const ofStep = linesOfStep(said, cause);
   const found = ofStep.length > 0 ? ofStep : said.filter(({ context }) => context === undefined);
   for (const level of ['ERROR', 'WARN', 'NORMAL'] as const) {
     const ofLevel = found.filter((line) => line.level === level);
     if (ofLevel.length > 0) return ofLevel.slice(level === 'NORMAL' ? -lastOutput : -lastErrors);
   }
   return [];
+}
+
+/** Returns all lines of the failed step on the failed node. */
+export function linesOfStep(
+  lines: readonly LogLine[],
+  cause: Pick<FirstCause, 'node' | 'context'>,
+): readonly LogLine[] {
+  return lines.filter((line) => isOfStep(line, cause));
 }
 
 const lastErrors = 12;

@@ -3,17 +3,25 @@ import type { FirstCause, LogLine, Seen } from '../../domain/failure-class.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { chooseLines } from './choose.ts';
 import { toFingerprint } from './fingerprint.ts';
+import { type KeptLines, keepLines } from './keep.ts';
 import type { Scrub } from './scrub.ts';
 import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
 
 /** What the log shows of a failure, with the documents to commit; `done` is called after the commit. */
 export type Diagnosis = {
   readonly seen: Seen | undefined;
+  /** Undefined where no lines are kept. */
+  readonly kept: KeptLines | undefined;
   readonly documents: readonly LedgerDocument[];
   readonly done: () => void;
 };
 
-type Failed = { readonly job: string; readonly endedAtMs: number };
+type Failed = {
+  readonly job: string;
+  readonly endedAtMs: number;
+  /** True if lines may be shown and sent. */
+  readonly keepsLines?: boolean;
+};
 
 const kind = 'fingerprints';
 const keyKind = 'fingerprint-key';
@@ -36,18 +44,20 @@ export function createDiagnoses(scrub: Scrub) {
     },
     /** Returns what is known by now of how often a job failed so. */
     refresh: (job: string, seen: Seen): Seen => refresh(seen, jobs.get(job)?.known ?? []),
-    note: ({ job, endedAtMs }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
+    note: ({ job, endedAtMs, keepsLines = false }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
+      const kept = keepsLines ? keepLines(lines, cause, scrub) : undefined;
       const chosen = chooseLines(lines, cause);
       const { texts } = scrub(chosen.map(({ text }) => text));
       const used = key ?? randomBytes(32).toString('base64');
       const fingerprint = toFingerprint(texts, used);
-      if (fingerprint === undefined) return nothing;
+      if (fingerprint === undefined) return { ...nothing, kept };
       const { known, seen } = addKnown(jobs.get(job)?.known ?? [], fingerprint, endedAtMs);
       const alsoIn = findOther(jobs.values(), fingerprint, job);
       const next: KnownOfJob = { job, known };
       const gone = jobs.has(job) ? [] : [...jobs.keys()].slice(0, Math.max(0, jobs.size + 1 - maxJobs));
       return {
         seen: { ...seen, alsoIn },
+        kept,
         documents: [
           ...(key === undefined ? [{ kind: keyKind, key: '', body: JSON.stringify(used) }] : []),
           ...gone.map((each) => ({ kind, key: each, body: undefined })),
@@ -67,7 +77,7 @@ export function createDiagnoses(scrub: Scrub) {
 export type Diagnoses = ReturnType<typeof createDiagnoses>;
 
 const maxJobs = 2000;
-const nothing: Diagnosis = { seen: undefined, documents: [], done: () => undefined };
+const nothing: Diagnosis = { seen: undefined, kept: undefined, documents: [], done: () => undefined };
 
 /** Reports whether a stored row is one of these; true for documents of other kinds. */
 export function isSoundFingerprints(found: string, body: unknown): boolean {

@@ -1,16 +1,20 @@
 /** Replaces what differs between two failures of the same kind, such as numbers, times, addresses and quoted values. */
 export function normalise(text: string): string {
-  let plain = text;
+  let plain = withoutAnsi(text);
   for (const [pattern, mark] of marks) plain = plain.replaceAll(pattern, mark);
   return plain.replaceAll(/\s+/g, ' ').trim();
 }
 
+/** Removes the sequences that colour a terminal. */
+export function withoutAnsi(text: string): string {
+  return text.replaceAll(ansi, '');
+}
+
+const ansi = /\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu;
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 
 /** In this order: what comes first may contain what comes later. */
 const marks: readonly (readonly [RegExp, string])[] = [
-  // ANSI sequences.
-  [/\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu, ''],
   [/[\p{Cc}\p{Cf}]/gu, ' '],
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '<uuid>'],
   [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)\]]{1,1000}/gi, '<url>'],

@@ -33,8 +33,16 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
       return clean;
     }
 
-    return { texts: texts.map((text) => text.slice(0, maxLength).split('\n').map(scrubLine).join('\n')), removed };
+    const lines = texts.map((text) => text.slice(0, maxLength).split('\n'));
+    keyLines = countBegun(lines.flat());
+    return { texts: lines.map((text) => text.map(scrubLine).join('\n')), removed };
   };
+}
+
+/** Returns how many lines belong to a private key that began before the first one. */
+function countBegun(lines: readonly string[]): number {
+  const end = lines.findIndex((line) => keyEnd.test(line));
+  return lines.slice(0, Math.max(0, end)).every((line) => /^[\w+/=\s]*$/.test(line)) ? end + 1 : 0;
 }
 
 const maxLength = 16_384;

@@ -1,4 +1,4 @@
-import type { QuarantinedTrace, Spool, SpoolBounds, SpooledTrace, SpoolSize, TraceEncoding } from '../spool.ts';
+import type { QuarantinedTrace, Spool, SpoolBounds, SpoolEncoding, SpooledTrace, SpoolSize } from '../spool.ts';
 import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 
@@ -7,8 +7,8 @@ export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   const readSize = async (): Promise<SpoolSize> => toSize(await sql<SumsRow>(sumsAndOldest, [unit]));
 
   return {
-    next: async ({ maxBytes, maxTraces }, but = []) => {
-      const rows = await sql<TraceRow>(line, [unit, but, maxTraces, maxBytes]);
+    next: async ({ maxBytes, maxTraces }, but = [], signal = 'traces') => {
+      const rows = await sql<TraceRow>(line, [unit, but, maxTraces, maxBytes, signal === 'logs']);
       return rows.map(({ bytes, ...rest }) => ({ ...rest, bytes: toBytes(bytes) }));
     },
     remove: async (keys) => {
@@ -56,7 +56,7 @@ export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   };
 }
 
-type TraceRow = Omit<SpooledTrace, 'bytes' | 'encoding'> & { encoding: TraceEncoding; bytes: Buffer };
+type TraceRow = Omit<SpooledTrace, 'bytes' | 'encoding'> & { encoding: SpoolEncoding; bytes: Buffer };
 
 type Sums = { traces: number; bytes: number; set_aside: number; set_aside_bytes: number };
 
@@ -71,6 +71,7 @@ const line = `SELECT key, server, "executionId", "startedAtMs", "spooledAtMs", e
       bytes, position, sum(size) OVER (ORDER BY position) - size AS before, sum(size) OVER (ORDER BY position) AS through
     FROM (
       SELECT * FROM spooled_trace WHERE unit = $1 AND reason IS NULL AND NOT (key = ANY ($2::text[]))
+        AND (encoding LIKE 'logs-%') = $5::boolean
       ORDER BY position LIMIT $3
     ) AS first
   ) AS summed

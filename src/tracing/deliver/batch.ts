@@ -1,6 +1,6 @@
-import type { SpooledTrace, TraceEncoding } from '../../state/spool.ts';
+import type { SpoolEncoding, SpooledSignal, SpooledTrace } from '../../state/spool.ts';
 
-export type Content = { readonly encoding: TraceEncoding; readonly bytes: Uint8Array };
+export type Content = { readonly encoding: SpoolEncoding; readonly bytes: Uint8Array };
 
 /** Returns the first traces that fit into one request: all in the encoding of the first one. */
 export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrace[] {
@@ -15,12 +15,13 @@ export function toContent(traces: readonly SpooledTrace[]): Content {
   const encoding = traces[0]?.encoding ?? 'protobuf';
   const [only] = traces;
   if (only !== undefined && traces.length === 1) return { encoding, bytes: only.bytes };
-  if (encoding === 'protobuf') return { encoding, bytes: Buffer.concat(traces.map(({ bytes }) => bytes)) };
+  if (!isJson(encoding)) return { encoding, bytes: Buffer.concat(traces.map(({ bytes }) => bytes)) };
+  const head = jsonHeads[toSignal(encoding)];
   const lists = traces.flatMap(({ bytes }, index) => [
     ...(index === 0 ? [] : [comma]),
-    bytes.subarray(jsonHead.length, bytes.length - jsonTail.length),
+    bytes.subarray(head.length, bytes.length - jsonTail.length),
   ]);
-  return { encoding, bytes: Buffer.concat([jsonHead, ...lists, jsonTail]) };
+  return { encoding, bytes: Buffer.concat([head, ...lists, jsonTail]) };
 }
 
 /** Splits traces into two parts; the first is not smaller than the second. */
@@ -41,14 +42,26 @@ export function countSpans(traces: readonly SpooledTrace[]): number {
   return sum;
 }
 
-const jsonHead = Buffer.from('{"resourceSpans":[');
+export function toSignal(encoding: SpoolEncoding): SpooledSignal {
+  return encoding.startsWith('logs-') ? 'logs' : 'traces';
+}
+
+export function isJson(encoding: SpoolEncoding): boolean {
+  return encoding.endsWith('json');
+}
+
+const jsonHeads = {
+  traces: Buffer.from('{"resourceSpans":['),
+  logs: Buffer.from('{"resourceLogs":['),
+};
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 
 /** Reports whether requests can be joined byte by byte; JSON with an unexpected frame cannot. */
 function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
-  if (encoding === 'protobuf') return true;
+  if (!isJson(encoding)) return true;
   const { length } = bytes;
+  const jsonHead = jsonHeads[toSignal(encoding)];
   if (length <= jsonHead.length + jsonTail.length) return false;
   return (
     jsonHead.equals(bytes.subarray(0, jsonHead.length)) && jsonTail.equals(bytes.subarray(length - jsonTail.length))

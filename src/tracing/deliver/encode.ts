@@ -1,7 +1,7 @@
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { schemaUrl } from '../plan/attribute-names.ts';
 import type { TraceFormat } from '../plan/estimate.ts';
-import type { Span, SpanLink, Trace } from '../plan/span.ts';
+import type { Attributes, Span, SpanLink, Trace } from '../plan/span.ts';
 
 /** Encodes one OTLP request with one resource, using OpenTelemetry's serializer. */
 export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
@@ -16,14 +16,19 @@ type ReadableSpan = ReadableSpans[number];
 
 /** The serializer groups spans by the identity of their resource. */
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
-  const ofAll: ReadableSpan['resource'] = {
-    attributes: resource,
-    schemaUrl,
-    getRawAttributes: () => Object.entries(resource),
-    merge: () => ofAll,
-  };
+  const ofAll = toOtlpResource(resource);
   const instrumentationScope = { ...scope, schemaUrl };
   return spans.map((span) => toReadableSpan(span, { traceId, resource: ofAll, instrumentationScope }));
+}
+
+export function toOtlpResource(attributes: Attributes): ReadableSpan['resource'] {
+  const resource: ReadableSpan['resource'] = {
+    attributes,
+    schemaUrl,
+    getRawAttributes: () => Object.entries(attributes),
+    merge: () => resource,
+  };
+  return resource;
 }
 
 type Shared = Pick<ReadableSpan, 'resource' | 'instrumentationScope'> & { traceId: string };
@@ -67,8 +72,8 @@ const internalKind = 0;
 const serverKind = 1;
 const unsetStatus = { code: 0 };
 const errorStatus = { code: 2 };
-const sampled = 1;
+export const sampled = 1;
 
-function toHighResolution(ms: number): [number, number] {
+export function toHighResolution(ms: number): [number, number] {
   return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
 }

@@ -1,5 +1,5 @@
 import { type Peer, toConnectionFault, toFaultCode } from '../../api/wire/connection-fault.ts';
-import type { QuarantinedTrace, SpooledTrace, SpoolSize } from '../../state/spool.ts';
+import type { QuarantinedTrace, SpooledSignal, SpooledTrace, SpoolSize } from '../../state/spool.ts';
 
 /** Why spans did not reach the backend. */
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
@@ -9,13 +9,13 @@ export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
 /** Is notified of events of the sender, for metrics and the log. */
 export type SenderObserver = {
-  readonly exported: (spans: number) => void;
+  readonly exported: (spans: number, signal: SpooledSignal) => void;
   /** Refused and unanswered traces are quarantined and may be retried; dropped ones were removed from quarantine. */
-  readonly rejected: (reason: RejectReason, spans: number) => void;
+  readonly rejected: (reason: RejectReason, spans: number, signal: SpooledSignal) => void;
   /** Called when the trace backend accepted the request with a warning. */
   readonly warned: (message: string) => void;
   readonly quarantine: (
-    trace: Pick<SpooledTrace, 'server' | 'executionId'>,
+    trace: Pick<SpooledTrace, 'server' | 'executionId' | 'encoding'>,
     reason: string,
     why: 'refused' | 'unanswered',
   ) => void;

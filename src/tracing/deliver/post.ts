@@ -4,7 +4,7 @@ import { type Connections, openConnections } from '../../api/wire/connections.ts
 import { ExchangeStopped, ExchangeTimeout, exchange, type Received } from '../../api/wire/exchange.ts';
 import type { TlsMaterial } from '../../api/wire/tls-material.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Content } from './batch.ts';
+import { type Content, isJson } from './batch.ts';
 import { PostFault, toPostFault } from './observer.ts';
 import type { OtlpSettings } from './settings.ts';
 
@@ -50,7 +50,7 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
   function toHeaders(encoding: Content['encoding']): Record<string, string> {
     const headers: Record<string, string> = { 'user-agent': userAgent };
     for (const { name, value } of settings.headers) headers[name] = value.reveal();
-    headers['content-type'] = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
+    headers['content-type'] = isJson(encoding) ? 'application/json' : 'application/x-protobuf';
     if (isCompressed) headers['content-encoding'] = 'gzip';
     return headers;
   }

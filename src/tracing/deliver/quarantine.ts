@@ -1,4 +1,5 @@
 import type { QuarantinedTrace, Spool } from '../../state/spool.ts';
+import { toSignal } from './batch.ts';
 import type { SenderObserver } from './observer.ts';
 
 type Options = {
@@ -43,7 +44,8 @@ export function createQuarantine({ spool, wake, observe }: Options) {
     for (const { name } of wanted) names.delete(name);
     if (names.size > 0) return { unknown: [...names] };
     const traces = await spool[action](wanted.map(({ key }) => key));
-    if (action === 'drop') for (const { spans } of wanted) observe.rejected('dropped', spans);
+    if (action === 'drop')
+      for (const { spans, encoding } of wanted) observe.rejected('dropped', spans, toSignal(encoding));
     observe.handled(action, traces);
     wake();
     return { traces };

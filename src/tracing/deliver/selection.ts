@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
+import type { Spool, SpoolBounds, SpooledSignal, SpooledTrace } from '../../state/spool.ts';
 import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
@@ -22,10 +22,11 @@ type SelectionOptions = {
   spool: Pick<Spool, 'next'>;
   /** The maximum size of one request. */
   gathering: SpoolBounds;
+  signal: SpooledSignal;
   clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-export function createSelection({ spool, gathering, clock }: SelectionOptions): Selection {
+export function createSelection({ spool, gathering, signal, clock }: SelectionOptions): Selection {
   const batchSize = createBatchSize(gathering.maxBytes);
   const suspects = createSuspects(clock.random);
 
@@ -35,11 +36,11 @@ export function createSelection({ spool, gathering, clock }: SelectionOptions): 
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
       const due = isOutage ? undefined : suspects.due(clock.ticks());
       const bounds = due === undefined ? { ...gathering, maxBytes: batchSize.maxBytes() } : oneTrace;
-      const traces = takeAlike(await spool.next(bounds, but(due)));
+      const traces = takeAlike(await spool.next(bounds, but(due), signal));
       const next = traces.length > 0 ? undefined : suspects.next(clock.ticks());
       if (next === undefined) return { traces, againInMs: idleMs };
       if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
-      const lonely = await spool.next(oneTrace, but(next.key));
+      const lonely = await spool.next(oneTrace, but(next.key), signal);
       // The trace was dropped by a user.
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
-import { countSpans, halve, toContent } from './batch.ts';
+import type { Spool, SpoolBounds, SpooledSignal, SpooledTrace } from '../../state/spool.ts';
+import { countSpans, halve, toContent, toSignal } from './batch.ts';
 import { backoffMs, PostFault, type SenderObserver } from './observer.ts';
 import { createWait, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
@@ -12,6 +12,8 @@ export type SenderOptions = {
   readonly spool: Spool;
   readonly post: Pick<Post, 'send'>;
   readonly observe: SenderObserver;
+  /** What it sends of the spool; traces by default. */
+  readonly signal?: SpooledSignal;
   /** Removes known secrets from messages of the OTLP endpoint. */
   readonly scrub: (text: string) => string;
   readonly quarantineBounds: SpoolBounds;
@@ -41,12 +43,12 @@ export type SenderStatus = {
  * in a request of its own.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { spool, clock, gathering = gatheringBounds, wait = createWait(clock) } = options;
+  const { spool, clock, gathering = gatheringBounds, signal = 'traces', wait = createWait(clock) } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const shorten = createShorten(options.scrub);
   const outage = createOutage({ ...options, wait, shorten, signal: stopping.signal });
-  const selection = createSelection({ spool, gathering, clock });
+  const selection = createSelection({ spool, gathering, signal, clock });
   const settling = createSettling(options, outage, shorten);
   let nap = new AbortController();
   let running: Promise<void> | undefined;
@@ -148,7 +150,7 @@ async function send(
 
 /** Removes delivered and refused traces from the queue, and reports it. */
 function createSettling(
-  { spool, observe, quarantineBounds, clock }: SenderOptions,
+  { spool, observe, quarantineBounds, signal = 'traces', clock }: SenderOptions,
   { insist }: Pick<Outage, 'insist'>,
   shorten: (text: string) => string,
 ) {
@@ -162,8 +164,8 @@ function createSettling(
     tellDelivered: (traces: readonly SpooledTrace[], verdict: Verdict & { kind: 'delivered' }): void => {
       const spans = countSpans(traces);
       const rejected = Math.min(spans, verdict.rejectedSpans);
-      observe.exported(spans - rejected);
-      if (rejected > 0) observe.rejected('partial_success', rejected);
+      observe.exported(spans - rejected, signal);
+      if (rejected > 0) observe.rejected('partial_success', rejected, signal);
       if (verdict.message !== '') observe.warned(shorten(verdict.message));
     },
     remove: async (traces: readonly SpooledTrace[]): Promise<void> => {
@@ -179,10 +181,10 @@ function createSettling(
       const reason = shorten(says);
       const dropped = await insist(() => spool.quarantine(trace.key, { reason, atMs: clock.now() }, quarantineBounds));
       if (dropped === undefined) return false;
-      observe.rejected(why, trace.spans);
+      observe.rejected(why, trace.spans, signal);
       observe.quarantine(trace, reason, why);
       for (const other of dropped) {
-        observe.rejected('dropped', other.spans);
+        observe.rejected('dropped', other.spans, toSignal(other.encoding));
         observe.dropped(other);
       }
       tellSize();

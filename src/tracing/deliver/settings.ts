@@ -17,6 +17,9 @@ export type OtlpSettings = {
   readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
 };
 
+/** The settings for traces, and those for log records; undefined if no log records are sent. */
+export type Otlp = OtlpSettings & { readonly logs?: OtlpSettings | undefined };
+
 export type OtlpEnvironment = Readonly<Record<string, string | undefined>>;
 
 const protocols = ['http/protobuf', 'http/json'] as const;

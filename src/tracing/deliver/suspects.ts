@@ -2,7 +2,9 @@ import type { SpooledTrace } from '../../state/spool.ts';
 import { backoffMs } from './observer.ts';
 
 /** A trace that was lost although it was sent alone. */
-export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'spans'> & { readonly reason: string };
+export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'encoding' | 'spans'> & {
+  readonly reason: string;
+};
 
 /**
  * Traces that are lost when sent alone. It is the trace's own fault if others are delivered right before and right
@@ -30,9 +32,9 @@ export function createSuspects(random: () => number) {
       const [key, { dueTicks }] = first;
       return dueTicks <= ticks ? { key } : { forMs: dueTicks - ticks };
     },
-    lost: ({ key, server, executionId, spans }: SpooledTrace, reason: string, ticks: number) => {
+    lost: ({ key, server, executionId, encoding, spans }: SpooledTrace, reason: string, ticks: number) => {
       // Without the bytes, which stay in the spool.
-      const suspect = { key, server, executionId, spans, reason };
+      const suspect = { key, server, executionId, encoding, spans, reason };
       const { strikes = 0, losses = 0 } = known.get(key) ?? {};
       if (losses === 0 && known.size >= maxSuspects) return;
       known.delete(key);

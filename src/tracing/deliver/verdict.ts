@@ -43,9 +43,10 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   if (isCut || bytes.length === 0) return { rejectedSpans: 0, message: '' };
   try {
     const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
-    const { partialSuccess } = serializer.deserializeResponse(bytes);
+    // All signals have the same fields in protobuf; only JSON has their names.
+    const partialSuccess: Rejected | undefined = serializer.deserializeResponse(bytes).partialSuccess;
     // JSON has 64-bit numbers as text.
-    const rejectedSpans = Number(partialSuccess?.rejectedSpans ?? 0);
+    const rejectedSpans = Number(partialSuccess?.rejectedSpans ?? partialSuccess?.rejectedLogRecords ?? 0);
     const message = partialSuccess?.errorMessage;
     return {
       rejectedSpans: Number.isSafeInteger(rejectedSpans) && rejectedSpans > 0 ? rejectedSpans : 0,
@@ -56,6 +57,8 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
     return { rejectedSpans: 0, message: '' };
   }
 }
+
+type Rejected = { rejectedSpans?: number; rejectedLogRecords?: number; errorMessage?: string };
 
 function readMessage({ bytes, contentType }: PostAnswer): string {
   if (isHtml(contentType)) return '';

@@ -14,6 +14,7 @@ import type { Attempts } from './attempts.ts';
 import { type Cause, type Causes, createCauses, createLookup } from './causes.ts';
 import { createWorkflows, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
+import { createSendLines, type LineSending } from './send-lines.ts';
 import { createWaitingTraces, pendingRetryMs, type Waiting, type WaitingTraces } from './waiting-traces.ts';
 
 export type EnricherObserver = {
@@ -23,6 +24,8 @@ export type EnricherObserver = {
   readonly invalidCaller: () => void;
   /** An error that is not the server's; it is tried again. */
   readonly failed: (error: unknown) => void;
+  /** Secrets were removed from lines of a log. */
+  readonly redacted: (secrets: number) => void;
 };
 
 export type EnricherOptions = {
@@ -46,6 +49,8 @@ export type EnricherOptions = {
   readonly isDiagnosed: boolean;
   /** Recognises failures by their logs; undefined where no logs are read. */
   readonly diagnoses: Pick<Diagnoses, 'load' | 'note' | 'refresh'> | undefined;
+  /** What to keep of the logs of a project's failures. */
+  readonly logsOf: (project: string) => 'none' | 'fingerprint' | 'lines';
   /** Keeps the classes of failures, to be counted. */
   readonly failures: TracingSide['failures'];
   /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
@@ -59,6 +64,8 @@ export type Spooling = {
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
   readonly encode: (plan: Plan) => Uint8Array;
+  /** Sends the lines of failures; undefined if they are only for pages. */
+  readonly lines?: LineSending | undefined;
   /** Called when something was spooled. */
   readonly onSpooled: () => void;
 };
@@ -154,7 +161,6 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   const wanted = {
     detail,
     isDiagnosed: options.isDiagnosed,
-    readsLogs: options.diagnoses !== undefined,
     workflows: createWorkflows(clock.ticks),
   };
 
@@ -163,7 +169,11 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
     if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
     const isLastTry = waiting.isLastTry(entry);
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
-    const { source, isPending } = await gather(api, pending, { ...wanted, isLastTry });
+    const { source, isPending } = await gather(api, pending, {
+      ...wanted,
+      readsLogs: options.diagnoses !== undefined && options.logsOf(pending.project) !== 'none',
+      isLastTry,
+    });
     waiting.noteAnswer(entry);
     if (isPending) return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
     return isLastTry || attempts.isComplete(pending) ? source : undefined;
@@ -173,33 +183,38 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
 /** Moves the trace of an execution to the spool and removes it from pending, in one transaction. */
 function createSeal(options: EnricherOptions, causes: Causes) {
   const { server, ledger, spooling, attempts, clock, observe } = options;
+  const sendLines = spooling?.lines && createSendLines(spooling.lines, clock);
 
-  function toSpooled(pending: PendingTrace, plan: Plan, { encoding, encode }: Spooling): SpooledTrace {
+  function toSpooled(pending: PendingTrace, ...more: readonly string[]) {
     return {
-      key: JSON.stringify([server, toPendingKey(pending)]),
+      key: JSON.stringify([server, toPendingKey(pending), ...more]),
       server,
       executionId: String(pending.id),
       startedAtMs: pending.startedAtMs,
       spooledAtMs: clock.now(),
-      encoding,
-      spans: plan.trace.spans.length,
-      bytes: encode(plan),
     };
+  }
+
+  function toSpooledTrace(pending: PendingTrace, plan: Plan, { encoding, encode }: Spooling): SpooledTrace {
+    return { ...toSpooled(pending), encoding, spans: plan.trace.spans.length, bytes: encode(plan) };
   }
 
   function diagnose(pending: PendingTrace, plan: Plan | undefined, { log }: SpanSource): Diagnosis | undefined {
     const { project, job, endedAtMs } = pending;
     if (plan?.failure === undefined || job?.name === undefined || log === undefined) return undefined;
     const path = toJobPath({ project, group: job.group, name: job.name });
-    return options.diagnoses?.note({ job: path, endedAtMs }, plan.failure, log);
+    const keepsLines = options.logsOf(project) === 'lines';
+    return options.diagnoses?.note({ job: path, endedAtMs, keepsLines }, plan.failure, log);
   }
 
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
     const planned = await options.plan(source, pending.epoch);
     const diagnosis = diagnose(pending, planned, found);
-    const seen = diagnosis?.seen;
-    const plan = planned && seen ? addSeen(planned, seen) : planned;
+    const { seen, kept } = diagnosis ?? {};
+    const described = planned && seen ? addSeen(planned, seen) : planned;
+    const plan = described && kept ? { ...described, lines: kept.lines } : described;
+    const lines = plan && kept && (await sendLines?.(plan, kept));
     const forgotten = attempts.forget(pending);
     const cause = causes.note(pending, plan && options.toCause(pending, plan, seen));
     const failure = options.failures.settle(
@@ -222,7 +237,8 @@ function createSeal(options: EnricherOptions, causes: Causes) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
     } else {
-      const spooled = spooling === undefined ? [] : [toSpooled(pending, plan, spooling)];
+      const spooled = spooling === undefined ? [] : [toSpooledTrace(pending, plan, spooling)];
+      if (lines?.sent !== undefined) spooled.push({ ...toSpooled(pending, 'lines'), ...lines.sent });
       await ledger.commit(server, { documents, spooled });
       if (plan.caller === 'invalid') observe.invalidCaller();
       if (found.degraded !== undefined) observe.degraded(found.degraded);
@@ -233,6 +249,8 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     cause.done();
     failure.done();
     diagnosis?.done();
+    lines?.done();
+    if (kept !== undefined) observe.redacted(kept.removed);
   };
 }
 

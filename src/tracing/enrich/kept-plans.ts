@@ -9,6 +9,12 @@ export type Circumstances = {
     readonly argstring: boolean;
     readonly optionsAllow: readonly string[];
   };
+  /** The parts that decide which lines of logs are kept. */
+  readonly diagnosis: {
+    readonly logs: string;
+    readonly overrides: readonly { readonly match: { readonly source: string }; readonly logs: string }[];
+    readonly redact: { readonly sources: readonly string[] };
+  };
 };
 
 export type ForgetReason = 'count' | 'bytes' | 'too_large' | 'configuration';
@@ -78,7 +84,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
     },
     /** Removes plans that may no longer be shown after a change of configuration. */
     goOver: (before: Circumstances, after: Circumstances) => {
-      const isHidden = hidesMore(before.traces, after.traces);
+      const isHidden = hidesMore(before.traces, after.traces) || toRules(before) !== toRules(after);
       const same = new Set(after.servers.filter((server) => isSame(server, before.servers)).map(({ name }) => name));
       for (const [key, { server }] of plans) {
         if (isHidden || !same.has(server)) forget(key, 'configuration');
@@ -98,6 +104,10 @@ function isSame(server: Circumstances['servers'][number], others: Circumstances[
 function hidesMore(before: Circumstances['traces'], after: Circumstances['traces']): boolean {
   if ((before.userNames && !after.userNames) || (before.argstring && !after.argstring)) return true;
   return before.optionsAllow.some((option) => !after.optionsAllow.includes(option));
+}
+
+function toRules({ diagnosis: { logs, overrides, redact } }: Circumstances): string {
+  return JSON.stringify([logs, overrides.map((one) => [one.match.source, one.logs]), redact.sources]);
 }
 
 function toKey(server: string, executionId: number): string {

@@ -1,4 +1,4 @@
-import type { FirstCause, Seen } from '../../domain/failure-class.ts';
+import type { FirstCause, LogLine, Seen } from '../../domain/failure-class.ts';
 import { finish, type Pieces } from '../../domain/pause.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { own } from './attribute-names.ts';
@@ -24,6 +24,8 @@ export type Plan = {
   readonly isUnknown: boolean;
   /** Undefined for an execution that did not fail. */
   readonly failure: FirstCause | undefined;
+  /** The lines of its log that describe the failure, without secrets; only where they are kept. */
+  readonly lines?: readonly LogLine[] | undefined;
   /** The number of omitted spans. */
   readonly leftOut: number;
   readonly attempts: Attempts;

@@ -54,7 +54,16 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   const post = watchPost({ answered, tell });
   const traces = createTraces({
     toDelivery: createDelivery,
-    config: { ...order, diagnosis: { enabled: true, logs: 'fingerprint' } },
+    config: {
+      ...order,
+      diagnosis: {
+        enabled: true,
+        logs: 'fingerprint',
+        overrides: [],
+        redact: { sources: [], matches: () => false },
+        logBytesPerHour: 2 ** 20,
+      },
+    },
     otlp,
     state,
     self,

@@ -8,7 +8,12 @@ const other = makeTrace(2);
 it('gives up a trace that was lost, and not one refused by a busy trace backend, however often others are delivered', () => {
   const spool = { next: async () => [] };
   const clock = { ticks: () => 0, random: () => 1 };
-  const { noteFault, notePassed } = createSelection({ spool, gathering: { maxBytes: 1000, maxTraces: 10 }, clock });
+  const { noteFault, notePassed } = createSelection({
+    spool,
+    gathering: { maxBytes: 1000, maxTraces: 10 },
+    signal: 'traces',
+    clock,
+  });
   const lose = (): boolean => noteFault([one], { kind: 'wait', isLost: true, reason: 'reset', askedMs: undefined });
   for (let times = 0; times < 10 && !lose(); times += 1);
   for (let times = 0; times < 30; times += 1) {

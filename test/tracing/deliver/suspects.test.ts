@@ -14,7 +14,14 @@ describe('tracing/deliver/suspects', () => {
       givenUp.push(suspects.otherPassed());
     }
     expect(givenUp.slice(0, 9)).toEqual(Array(9).fill(undefined));
-    expect(givenUp[9]).toEqual({ key: 'prod/1', server: 'prod', executionId: '1', spans: 3, reason: 'c: reset' });
+    expect(givenUp[9]).toEqual({
+      key: 'prod/1',
+      server: 'prod',
+      executionId: '1',
+      encoding: 'protobuf',
+      spans: 3,
+      reason: 'c: reset',
+    });
     expect(suspects.keys()).toEqual([]);
   });
 

@@ -29,6 +29,12 @@ describe('tracing/deliver/verdict', () => {
     ['nonsense', protobuf, Buffer.from([0xff, 0xff, 0xff]), { rejectedSpans: 0, message: '' }],
     ['null', json, 'null', { rejectedSpans: 0, message: '' }],
     ['broken JSON', json, '{', { rejectedSpans: 0, message: '' }],
+    [
+      'log records that were rejected',
+      json,
+      '{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}',
+      { rejectedSpans: 2, message: 'too old' },
+    ],
     ['numbers that are none', json, '{"partialSuccess":{"rejectedSpans":-7}}', { rejectedSpans: 0 }],
   ])('counts as delivered: %s', (_, contentType, body, expected) => {
     expect(judge(200, { contentType, body })).toMatchObject({ kind: 'delivered', ...expected });

@@ -76,6 +76,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
     server: 'prod',
     isDiagnosed: false,
     diagnoses: undefined,
+    logsOf: () => 'none',
     failures: createFailures(),
     ledger: {
       ...state.ledger,
@@ -104,7 +105,14 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
     sealTimeoutMs: 600_000,
     backlogAgeMs: 3_600_000,
     clock: fakeClock({ now: () => 0, ticks: () => ticks }),
-    observe: { pending: ignore, degraded: ignore, skipped: ignore, invalidCaller: ignore, failed: ignore },
+    observe: {
+      pending: ignore,
+      degraded: ignore,
+      skipped: ignore,
+      invalidCaller: ignore,
+      failed: ignore,
+      redacted: ignore,
+    },
     toCause: () => undefined,
     onPlan: ignore,
   });

@@ -1,0 +1,14 @@
+import type { LogLine } from '../../../domain/failure-class.ts';
+import { type Html, html } from '../html.ts';
+
+/** Renders the lines of a failure, which have no secrets any more. */
+export function renderLines(lines: readonly LogLine[]): Html | undefined {
+  if (lines.length === 0) return undefined;
+  const texts = lines.map(({ text, atMs }) => `${atMs === undefined ? '' : `${toClock(atMs)} `}${text}`);
+  return html`<h2>The last lines of the failed step</h2>
+<pre><bdi>${texts.join('\n')}</bdi></pre>\n`;
+}
+
+function toClock(atMs: number): string {
+  return new Date(atMs).toISOString().slice(11, 19);
+}

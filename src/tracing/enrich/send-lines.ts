@@ -1,0 +1,64 @@
+import type { KeptLines } from '../../diagnosis/lines/keep.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
+import { type LogRecords, toLineRecords } from '../plan/log-records.ts';
+import type { Plan } from '../plan/plan-trace.ts';
+
+/** Why lines of a log were not sent: too many of one execution or in one hour, or too much waits for delivery. */
+export const dropReasons = ['execution_limit', 'hour_limit', 'spool_full'] as const;
+type DropReason = (typeof dropReasons)[number];
+
+export type LineSending = {
+  readonly spool: Pick<Spool, 'hasRoom'>;
+  readonly bounds: SpoolBounds;
+  readonly encode: (records: LogRecords) => Pick<SpooledTrace, 'encoding' | 'bytes'>;
+  readonly maxBytesPerHour: number;
+  readonly dropped: (reason: DropReason, lines: number) => void;
+};
+
+/** Makes the log records of a failure; undefined if they are not sent. Call `done` after the commit. */
+export function createSendLines(
+  { spool, bounds, encode, maxBytesPerHour, dropped }: LineSending,
+  clock: Pick<Clock, 'now' | 'ticks'>,
+) {
+  let sinceTicks = Number.NEGATIVE_INFINITY;
+  let usedBytes = 0;
+
+  function hasBudget(bytes: number): boolean {
+    if (clock.ticks() - sinceTicks >= hourMs) {
+      sinceTicks = clock.ticks();
+      usedBytes = 0;
+    }
+    return usedBytes + bytes <= maxBytesPerHour;
+  }
+
+  return async (plan: Plan, { lines, leftOut }: KeptLines): Promise<SentLines> => {
+    const drop = (reason: DropReason): SentLines => ({
+      sent: undefined,
+      done: () => {
+        dropped('execution_limit', leftOut);
+        dropped(reason, lines.length);
+      },
+    });
+    if (lines.length === 0) return { sent: undefined, done: () => dropped('execution_limit', leftOut) };
+    const encoded = encode(toLineRecords({ ...plan, lines }, clock.now()));
+    if (!hasBudget(encoded.bytes.length)) return drop('hour_limit');
+    // Lines must not keep traces from being made.
+    if (!(await spool.hasRoom({ maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 })))
+      return drop('spool_full');
+    return {
+      sent: { ...encoded, spans: lines.length },
+      done: () => {
+        usedBytes += encoded.bytes.length;
+        dropped('execution_limit', leftOut);
+      },
+    };
+  };
+}
+
+export type SentLines = {
+  readonly sent: Pick<SpooledTrace, 'encoding' | 'bytes' | 'spans'> | undefined;
+  readonly done: () => void;
+};
+
+const hourMs = 3_600_000;

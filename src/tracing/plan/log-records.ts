@@ -1,0 +1,73 @@
+import type { LogLine } from '../../domain/failure-class.ts';
+import { conventional, own } from './attribute-names.ts';
+import type { Plan } from './plan-trace.ts';
+import type { Attributes, Trace } from './span.ts';
+
+/** Log records with one resource. */
+export type LogRecords = {
+  /** Only what names the service: log stores index it. */
+  readonly resource: Attributes;
+  readonly scope: Trace['scope'];
+  readonly records: readonly LogRecord[];
+};
+
+export type LogRecord = {
+  /** Undefined if it has no time of its own. */
+  readonly atMs: number | undefined;
+  readonly observedMs: number;
+  readonly level: LogLine['level'];
+  readonly body: string;
+  readonly span?: { readonly traceId: string; readonly spanId: string };
+  readonly attributes: Attributes;
+};
+
+/** Returns the lines of a failure as log records of the span of their step. */
+export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: number): LogRecords {
+  const { traceId, resource, scope } = trace;
+  const root = trace.spans[0]?.attributes ?? {};
+  const step = findSpan(trace, failure);
+  const shared = pick({ ...resource, ...root, ...step?.attributes }, attributesOfLines);
+  return {
+    resource: {
+      ...pick(resource, [conventional.service]),
+      ...(root[own.project] === undefined ? {} : { [conventional.namespace]: root[own.project] }),
+    },
+    scope,
+    records: lines.map(({ text, level, atMs }, index) => ({
+      atMs,
+      observedMs,
+      level,
+      body: text,
+      ...(step === undefined ? {} : { span: { traceId, spanId: step.id } }),
+      // A second delivery, or a second reading of the same log, gives the same ids.
+      attributes: { ...shared, [conventional.recordId]: `${traceId}-${index + 1}` },
+    })),
+  };
+}
+
+/** Finds the span of the step that failed first on its node; the root if the trace does not have it. */
+function findSpan({ spans }: Trace, failure: Plan['failure']) {
+  const { context, node } = failure ?? {};
+  const find = (runId: string) => spans.find(({ attributes }) => attributes[conventional.taskRunId] === runId);
+  return (node && find(`${context}@${node}`)) || (context && find(context)) || spans[0];
+}
+
+const attributesOfLines: readonly string[] = [
+  own.server,
+  own.jobGroup,
+  own.jobName,
+  own.failureClass,
+  own.fingerprint,
+  own.node,
+  conventional.pipeline,
+  conventional.runId,
+  conventional.runUrl,
+  conventional.task,
+  conventional.taskRunId,
+  conventional.errorType,
+  conventional.exitCode,
+];
+
+function pick(attributes: Attributes, names: readonly string[]): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => names.includes(name)));
+}

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { keepLines } from '../../src/diagnosis/lines/keep.ts';
+import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
+import type { LogLine } from '../../src/domain/failure-class.ts';
+
+const cause = { node: 'db03', context: '2@node=db03/1' };
+const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
+  level: 'NORMAL',
+  text,
+  node: 'db03',
+  context: '2/1',
+  atMs: 1000,
+  ...more,
+});
+const keep = (lines: readonly LogLine[]) => keepLines(lines, cause, createScrub());
+
+it('keeps the last 50 lines of the failed step on its node, and counts the others of it', () => {
+  const lines = Array.from({ length: 80 }, (_, at) => line(`line ${at}`));
+  const { lines: kept, leftOut } = keep([
+    ...lines,
+    line('other node', { node: 'db04' }),
+    line('other', { context: '3' }),
+  ]);
+  expect(kept.map(({ text }) => text)).toEqual(lines.slice(30).map(({ text }) => text));
+  expect(leftOut).toBe(30);
+});
+
+it('keeps at most 16 KiB', () => {
+  const { lines, leftOut } = keep(Array.from({ length: 10 }, () => line('é'.repeat(2000))));
+  expect(lines).toHaveLength(4);
+  expect(leftOut).toBe(6);
+});
+
+it('keeps the end of the whole log if it names no step', () => {
+  const { lines } = keep([line('a', { context: undefined }), line(' '), line('b', { context: undefined })]);
+  expect(lines.map(({ text }) => text)).toEqual(['a', 'b']);
+});
+
+it('removes secrets that colours hide, and keys that begin above the first kept line', () => {
+  const key = [
+    '-----BEGIN RSA PRIVATE KEY-----',
+    ...Array.from({ length: 60 }, () => 'QUJD'),
+    '-----END RSA PRIVATE KEY-----',
+  ];
+  const { lines, removed } = keep([...key, 'pass\u001b[31mword=hunter2 x'].map((text) => line(text)));
+  expect(new Set(lines.map(({ text }) => text))).toEqual(new Set(['[removed]', 'password=[removed] x']));
+  expect(removed).toBe(63);
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { readLogRequest } from '../../simulator/traces/read-request.ts';
+import type { LogLine } from '../../src/domain/failure-class.ts';
+import { toContent } from '../../src/tracing/deliver/batch.ts';
+import { encodeLogs } from '../../src/tracing/deliver/encode-logs.ts';
+import { createSendLines, type LineSending } from '../../src/tracing/enrich/send-lines.ts';
+import { conventional } from '../../src/tracing/plan/attribute-names.ts';
+import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
+import { makeTrace } from './deliver/made-traces.ts';
+import { planRecorded } from './recorded.ts';
+
+const lines: readonly LogLine[] = [
+  { level: 'WARN', text: 'disk full', node: 'db03', context: '1', atMs: 1_700_000_000_123 },
+  { level: 'ERROR', text: 'Failed: NonZeroResultCode', node: 'db03', context: '1', atMs: undefined },
+];
+const plan = planRecorded('failed-node');
+const read = (bytes: Uint8Array) => readLogRequest(Buffer.from(bytes));
+const encoded = (format: 'protobuf' | 'json', traced = plan) =>
+  encodeLogs(toLineRecords({ ...traced, lines }, 5000), format);
+
+describe('tracing/plan/log-records', () => {
+  it('gives each line to the span of its step, with the time and level of the line', () => {
+    const records = read(encoded('protobuf'));
+    const step = plan.trace.spans.find(({ id }) => id === records[0]?.spanId);
+    expect(step?.attributes[conventional.taskRunId]).toContain(plan.failure?.context);
+    expect(records.map(({ traceId, body, severity, atMs }) => ({ traceId, body, severity, atMs }))).toEqual([
+      { traceId: plan.trace.traceId, body: 'disk full', severity: 'WARN', atMs: 1_700_000_000_123 },
+      { traceId: plan.trace.traceId, body: 'Failed: NonZeroResultCode', severity: 'ERROR', atMs: 0 },
+    ]);
+  });
+
+  it('names only the service in the resource, and the same ids each time', () => {
+    const [first, second] = read(encoded('protobuf'));
+    expect([...(first?.resource.keys() ?? [])]).toEqual(['service.name', 'service.namespace']);
+    expect(first?.attributes.get('automation.server.name')).toBe('main');
+    expect([first, second].map((record) => record?.attributes.get('log.record.uid'))).toEqual([
+      `${plan.trace.traceId}-1`,
+      `${plan.trace.traceId}-2`,
+    ]);
+  });
+
+  it('gives lines to the root where a trace has no steps', () => {
+    const bare = planRecorded('failed-node', { detail: 'root' });
+    expect(read(encoded('protobuf', bare))[0]?.spanId).toBe(bare.trace.spans[0]?.id);
+  });
+
+  it.each(['protobuf', 'json'] as const)('joins requests (%s)', (format) => {
+    const spooled = { ...makeTrace(1), encoding: `logs-${format}` as const, bytes: encoded(format) };
+    const { bytes } = toContent([spooled, spooled]);
+    const count =
+      format === 'protobuf'
+        ? read(bytes).length
+        : (JSON.parse(Buffer.from(bytes).toString()) as { resourceLogs: unknown[] }).resourceLogs.length * 2;
+    expect(count).toBe(4);
+  });
+});
+
+describe('tracing/enrich/send-lines', () => {
+  function setUp(given: Partial<LineSending> = {}) {
+    const dropped: string[] = [];
+    let ticks = 0;
+    const send = createSendLines(
+      {
+        spool: { hasRoom: async () => true },
+        bounds: { maxBytes: 1000, maxTraces: 10 },
+        encode: () => ({ encoding: 'logs-protobuf', bytes: new Uint8Array(100) }),
+        maxBytesPerHour: 250,
+        dropped: (reason, count) => dropped.push(`${reason} ${count}`),
+        ...given,
+      },
+      { now: () => 0, ticks: () => ticks },
+    );
+    const run = async (leftOut = 0): Promise<boolean> => {
+      const { sent, done } = await send(plan, { lines, leftOut, removed: 0 });
+      done();
+      return sent !== undefined;
+    };
+    return { run, dropped, wait: (ms: number) => (ticks += ms) };
+  }
+
+  it('sends no more than the limit of an hour, and counts the rest', async () => {
+    const { run, dropped, wait } = setUp();
+    expect([await run(), await run(7), await run()]).toEqual([true, true, false]);
+    expect(dropped.filter((each) => !each.endsWith(' 0'))).toEqual(['execution_limit 7', 'hour_limit 2']);
+    wait(3_600_000);
+    expect(await run()).toBe(true);
+  });
+
+  it('leaves half of the spool to traces', async () => {
+    const asked: unknown[] = [];
+    const { run, dropped } = setUp({ spool: { hasRoom: async (bounds) => asked.push(bounds) < 0 } });
+    expect(await run()).toBe(false);
+    expect(asked).toEqual([{ maxBytes: 500, maxTraces: 5 }]);
+    expect(dropped).toContain('spool_full 2');
+  });
+});
