@@ -12,6 +12,16 @@ export function listOf(label: string, expression: string): string {
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
+/** The jobs whose next run is at risk for the reason of the alert, up to eight; nothing where only later ones are. */
+export function jobsAtRiskText(filter = ''): string {
+  const selector = 'automation_job_next_run_at_risk{server=%q,reason=%q}';
+  const jobs = `topk(8, max by (project, job_group, job_name) (${selector}${filter}))`;
+  const query = `printf \`${jobs}\` $labels.server $labels.reason | query | sortByLabel \`job_name\``;
+  const path =
+    '{{ $found.Labels.project }}/{{ with $found.Labels.job_group }}{{ . }}/{{ end }}{{ $found.Labels.job_name }}';
+  return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}`;
+}
+
 /** The kinds of errors that requests to a server end with; nothing where there is none. */
 export function causeText({ causeWindow }: Thresholds): string {
   const errors = `sum by (kind) (increase(automation_exporter_api_errors_total{${ofAlert}}[${causeWindow}])) > 0`;

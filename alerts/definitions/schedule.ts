@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf, pageOf } from '../label-texts.ts';
+import { dashboardOf, jobsAtRiskText, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 import { delays } from './punctuality.ts';
 
@@ -112,8 +112,7 @@ function atRisk(limits: Thresholds): Alert {
     for: limits.runsAtRiskFor,
     severity: 'warning',
     summary: 'Known trouble awaits coming runs on {{ $labels.server }}: {{ $labels.reason }}',
-    description:
-      'Known trouble awaits {{ $value }} runs that are expected on {{ $labels.server }} within 12 hours; the reason is {{ $labels.reason }}.',
+    description: `Known trouble awaits {{ $value }} runs that are expected on {{ $labels.server }} within 12 hours; the reason is {{ $labels.reason }}.${jobsAtRiskText()}`,
     dashboard: dashboardOf.schedule,
     page: pageOf.tonight,
     needs: ['schedule'],
@@ -132,7 +131,7 @@ function criticalAtRisk(limits: Thresholds): Alert {
     for: '0s',
     severity: 'critical',
     summary: 'Known trouble awaits critical runs on {{ $labels.server }}: {{ $labels.reason }}',
-    description: `Known trouble awaits the next run of {{ $value }} critical jobs on {{ $labels.server }} within ${limits.runsAtRiskSoonSeconds / 3600} hours; the reason is {{ $labels.reason }}.`,
+    description: `Known trouble awaits the next run of {{ $value }} critical jobs on {{ $labels.server }} within ${limits.runsAtRiskSoonSeconds / 3600} hours; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (server, project, job_group, job_name) automation_schedule_critical')}`,
   };
 }
 

@@ -29,7 +29,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 
   it('is a configuration that Alertmanager accepts', () => {
-    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('17 inhibit rules');
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('24 inhibit rules');
   });
 
   it('lets one alert inhibit others of its server, and none of other servers', async () => {
@@ -67,6 +67,13 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationJobFailsForTarget', { server: 'nodes', project: 'pay', job_name: 'settle' }],
       ['AutomationJobFailsForAccess', { server: 'keys', project: 'pay', job_name: 'settle' }],
       ['AutomationJobFailingRepeatedly', { server: 'keys', project: 'pay', job_name: 'settle' }],
+      ['AutomationRunsAtRisk', { server: 'idle', reason: 'passive' }],
+      ['AutomationRunsAtRiskCritical', { server: 'idle', reason: 'passive' }],
+      ['AutomationRunsAtRiskCritical', { server: 'nodes', reason: 'node_failing' }],
+      ['AutomationRunsAtRisk', { server: 'nodes', reason: 'overlap' }],
+      ['AutomationRunsAtRisk', { server: 'keys', reason: 'access' }],
+      ['AutomationRunsAtRisk', { server: 'tonight', reason: 'saturated' }],
+      ['AutomationSchedulerWillSaturate', { server: 'tonight' }],
       ['AutomationErrorBudgetBurnFast', { server: 'burns' }],
       ['AutomationErrorBudgetBurnSlow', { server: 'burns' }],
       ['AutomationPunctualityBurnFast', { server: 'late' }],
@@ -109,10 +116,17 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationPunctualityBurnFast idle suppressed',
         'AutomationPunctualityBurnFast late active',
         'AutomationPunctualityBurnSlow late suppressed',
+        'AutomationRunsAtRisk idle passive suppressed',
+        'AutomationRunsAtRisk keys access suppressed',
+        'AutomationRunsAtRisk nodes overlap active',
+        'AutomationRunsAtRisk tonight saturated active',
+        'AutomationRunsAtRiskCritical idle passive suppressed',
+        'AutomationRunsAtRiskCritical nodes node_failing active',
         'AutomationScheduleMissed late suppressed',
         'AutomationSchedulerSaturated cluster a suppressed',
         'AutomationSchedulerSaturated cluster b active',
         'AutomationSchedulerSaturated stuck active',
+        'AutomationSchedulerWillSaturate tonight suppressed',
         'AutomationServerRestarted idle active',
         'AutomationServiceDown cluster a active',
         'AutomationServiceDown fallen a suppressed',
@@ -176,6 +190,7 @@ async function readStates(url: string): Promise<string[]> {
 }
 
 function toLine(labels: Readonly<Record<string, string>>, state: string): string {
-  const { alertname, server = '-', member, job_name: job } = labels;
-  return [alertname, server, member, job, state].filter((part) => part !== undefined).join(' ');
+  const { alertname, server = '-', member, job_name: job, reason } = labels;
+  const risk = alertname?.includes('AtRisk') === true ? reason : undefined;
+  return [alertname, server, member, job, risk, state].filter((part) => part !== undefined).join(' ');
 }

@@ -1,6 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,6 +6,7 @@ import { buildRules } from '../../alerts/generate.ts';
 import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
 import { panelQueries } from '../../dashboards/queries.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { type AlertHook, startAlertHook } from '../support/alert-hook.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startAlertmanager, startPrometheus } from '../support/prometheus.ts';
@@ -20,22 +19,13 @@ type EvaluatedRule = {
   readonly alerts?: readonly { readonly state: string }[];
 };
 
-type Delivery = {
-  readonly status: string;
-  readonly alerts: readonly {
-    readonly status: string;
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-  }[];
-};
-
 describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools) => {
   let dir: string;
   let url: string;
   let simulator: Simulator;
   let daemon: Child;
   let prometheus: Prometheus;
-  const deliveries: Delivery[] = [];
+  let delivered: AlertHook['delivered'];
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
@@ -47,20 +37,10 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     endings.push(daemon.stop);
     [, url = ''] = await daemon.waitFor(/url=(http:\S+)/);
 
-    const hook = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        deliveries.push(JSON.parse(body) as Delivery);
-        response.end();
-      });
-    });
-    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-    endings.push(() => new Promise((resolve) => hook.close(resolve)));
-    const alertmanager = await startAlertmanager(
-      tools.alertmanager,
-      `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
-    );
+    const hook = await startAlertHook();
+    endings.push(hook.stop);
+    ({ delivered } = hook);
+    const alertmanager = await startAlertmanager(tools.alertmanager, hook.url);
     endings.push(alertmanager.stop);
     prometheus = await startPrometheus({
       prometheus: tools.prometheus,
@@ -85,21 +65,6 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     for (const end of endings.reverse()) await end();
     rmSync(dir, { recursive: true, force: true });
   });
-
-  async function delivered(alertname: string, status: string, more: Readonly<Record<string, string>> = {}) {
-    return eventually(
-      async () => {
-        const alerts = deliveries.flatMap((delivery) => delivery.alerts);
-        const wanted = Object.entries({ alertname, ...more });
-        const alert = alerts.find(
-          ({ labels, status: now }) => now === status && wanted.every(([label, value]) => labels[label] === value),
-        );
-        if (alert === undefined) throw new Error(`${alertname} was not delivered as ${status}`);
-        return alert;
-      },
-      { limitMs: 45_000 },
-    );
-  }
 
   it.each(dashboardNames)(
     'answers every query of the dashboard %s from a real Prometheus',

@@ -102,6 +102,7 @@ export const scheduleCases: readonly Case[] = [
     series: {
       'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 14),
       'automation_schedule_at_risk_runs{server="prod",reason="passive",horizon="12h"}': gauge(0, 0),
+      [`automation_job_next_run_at_risk{${job},reason="node_failing"}`]: gauge('none', 1),
     },
     below: {
       'automation_schedule_at_risk_runs{server="prod",reason="node_failing",horizon="12h"}': gauge('none', 0),
@@ -111,7 +112,8 @@ export const scheduleCases: readonly Case[] = [
     resolvesAfter: 3,
     labels: { server: 'prod', reason: 'node_failing', horizon: '12h', severity: 'warning' },
     summary: 'Known trouble awaits coming runs on prod: node_failing',
-    description: 'Known trouble awaits 14 runs that are expected on prod within 12 hours; the reason is node_failing.',
+    description:
+      'Known trouble awaits 14 runs that are expected on prod within 12 hours; the reason is node_failing. Next: pay/nightly/settle.',
     dashboard: ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -133,7 +135,8 @@ export const scheduleCases: readonly Case[] = [
     resolvesAfter: 3,
     labels: { server: 'prod', reason: 'passive', severity: 'critical' },
     summary: 'Known trouble awaits critical runs on prod: passive',
-    description: 'Known trouble awaits the next run of 1 critical jobs on prod within 2 hours; the reason is passive.',
+    description:
+      'Known trouble awaits the next run of 1 critical jobs on prod within 2 hours; the reason is passive. Next: pay/nightly/settle.',
     dashboard: ofSchedule,
     page: '/tonight?server=prod',
   },
