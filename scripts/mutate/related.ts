@@ -10,7 +10,7 @@ const leftOut = [
   /^test\/commands\/replay-from-server\.test\.ts$/,
   /^test\/executions\/(requests|many-jobs|slow-server|restored|visibility|fit-series)\.test\.ts$/,
   /^test\/tracing\/(.*\/)?(properties|lost-requests)\.test\.ts$/,
-  /^test\/tracing\/sender\/kills\.test\.ts$/,
+  /^test\/tracing\/deliver\/kills\.test\.ts$/,
 ];
 const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
 

@@ -14,9 +14,13 @@ import type { Collector, ProjectCollector, ServerCollector } from '../schedule/c
 import { createCollectorReading } from '../schedule/collector-reading.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import { createPoll } from '../schedule/poll.ts';
-import { createProjectRows, type ProjectRows } from '../schedule/project-rows.ts';
-import { createPublisher, type Publisher } from '../schedule/publisher.ts';
-import type { Reading } from '../schedule/reading.ts';
+import {
+  createProjectRows,
+  createPublisher,
+  type ProjectRows,
+  type Publisher,
+  type Reading,
+} from '../schedule/reading.ts';
 import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';

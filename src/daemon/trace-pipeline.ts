@@ -23,7 +23,7 @@ import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
 import { planInPieces } from '../tracing/plan/plan-trace.ts';
 import type { TraceSettings } from '../tracing/plan/settings.ts';
 import type { SelfTracing } from './self-tracing.ts';
-import { toTraceSettings } from './trace-settings.ts';
+import { toTraceSettings } from './server-settings.ts';
 
 export type TracesOptions = {
   readonly config: Pick<Config, 'traces' | 'diagnosis'>;

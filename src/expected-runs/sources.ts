@@ -8,8 +8,7 @@ import {
 import { executionMode, systemInfo } from '../api/endpoints/system.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
-import { createClockNotes } from './clock-notes.ts';
-import type { Clocks } from './clocks.ts';
+import { type Clocks, createClockNotes } from './clocks.ts';
 import { type Sources, sourceKeys, timelineOf } from './deciding/sources.ts';
 import { forgetBefore, noteReading, type Timeline } from './deciding/timeline.ts';
 import type { Ear } from './listen.ts';

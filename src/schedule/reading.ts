@@ -2,10 +2,13 @@ import type { Client } from '../api/client.ts';
 import type { ProjectList } from '../api/project-list.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
+import { type Bounded, type BoundRules, boundRows, isOmitted } from '../metrics/bound.ts';
+import type { LabelPair, Row } from '../metrics/family.ts';
+import type { Self } from '../metrics/self.ts';
+import type { Snapshots } from '../metrics/snapshot.ts';
 import type { State } from '../state/state.ts';
+import type { Collector } from './collector.ts';
 import type { Outcome, PollKey } from './outcome.ts';
-import type { ProjectRows } from './project-rows.ts';
-import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
 import type { Watch } from './watch.ts';
 
@@ -42,4 +45,84 @@ export type ReadingOptions = {
 /** Returns how long a snapshot lives: three intervals, with a minimum, because one late poll is no outage. */
 export function toValidityMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
+}
+
+export function createProjectRows() {
+  const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
+
+  return {
+    /** The longest duration of recent passes: rows must live longer. */
+    passMs: 0,
+    keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
+    drop: (project: string) => byProject.delete(project),
+    isEmpty: () => byProject.size === 0,
+    /** Keeps the rows of some projects; returns whether any were removed. */
+    retain: (stays: (project: string) => boolean) => {
+      const before = byProject.size;
+      for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
+      return byProject.size < before;
+    },
+    /** Returns the rows read since then and the time of the newest; removes the rest. */
+    since: (oldestTicks: number) => {
+      let newestTicks = oldestTicks;
+      for (const [project, { readTicks }] of byProject) {
+        if (readTicks <= oldestTicks) byProject.delete(project);
+        else newestTicks = Math.max(newestTicks, readTicks);
+      }
+      return { rows: [...byProject.values()].flatMap(({ rows }) => rows), newestTicks };
+    },
+  };
+}
+
+export type ProjectRows = ReturnType<typeof createProjectRows>;
+
+type PublisherOptions = {
+  readonly key: PollKey;
+  readonly collector: Pick<Collector, 'perMember'>;
+  /** Configured labels for every series of the server. */
+  readonly labels: readonly LabelPair[];
+  readonly rules: BoundRules;
+  /** Reports whether several members answer at one address, so that counters would jump between them. */
+  readonly hidesMembers: () => boolean;
+  readonly snapshots: Snapshots;
+  readonly self: Pick<Self, 'seriesDropped'>;
+};
+
+/** Publishes rows for scrapes, with limits and labels; counts every omitted series. */
+export function createPublisher(options: PublisherOptions) {
+  const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
+  const { server, member, collector: name } = key;
+  const source = [server, member ?? '', name].join(' ');
+  const ofMember = member === undefined ? [] : [['member', member] as const];
+  const baseLabels: readonly LabelPair[] = [['server', server], ...ofMember, ...labels];
+
+  let shown: Bounded['shown'];
+
+  function count(reason: string, series: number): void {
+    if (series > 0) self.seriesDropped.inc({ ...key, reason }, series);
+  }
+
+  return {
+    /** Replaces the published rows; resolves to their number once they can be scraped. */
+    publish: async (given: readonly Row[], validForMs: number) => {
+      const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
+      count('several_members', given.length - known.length);
+      const bounded = boundRows(known, rules, shown);
+      const { rows, dropped } = bounded;
+      shown = bounded.shown;
+      for (const [reason, series] of Object.entries(dropped)) count(reason, series);
+      await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
+      return rows.length;
+    },
+    /** Reports whether the limit keeps a row from what is shown now. */
+    omits: (row: Row) => isOmitted(row, rules.families, shown),
+    withdraw: () => snapshots.withdraw(source),
+  };
+}
+
+export type Publisher = ReturnType<typeof createPublisher>;
+
+/** Reports whether a row is not a counter: a counter of one member looks like a reset when another one answers. */
+function isNoCounter({ family }: Row): boolean {
+  return family.type === 'gauge' || family.type === 'info';
 }

@@ -85,8 +85,7 @@ export const rooms: readonly Room[] = [
   },
   { room: 'config', knows: ['domain'] },
 
-  { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'] },
-  { room: 'schedule/poll-times', knows: ['domain'], packages: ['node-cron'] },
+  { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'], packages: ['node-cron'] },
 
   {
     room: 'collectors',
@@ -119,7 +118,6 @@ export const rooms: readonly Room[] = [
   {
     room: 'executions/reading',
     knows: [
-      'domain',
       'executions/counting',
       'executions/ledger',
       'api/endpoints',
@@ -135,7 +133,7 @@ export const rooms: readonly Room[] = [
     knows: ['domain/histograms', 'executions/counting', 'metrics/family'],
     types: ['executions'],
   },
-  { room: 'executions', knows: ['domain', 'metrics/new-series'] },
+  { room: 'executions', knows: ['domain', 'api/errors', 'metrics/new-series'] },
 
   { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
   { room: 'expected-runs/risks', knows: ['domain', 'expected-runs/deciding'], pure: true },
@@ -184,8 +182,8 @@ export const rooms: readonly Room[] = [
   { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',
-    knows: ['domain', 'http/access'],
-    types: ['node:http', 'node:https'],
+    knows: ['domain'],
+    types: ['http/access', 'node:http', 'node:https', 'node:tls'],
     packages: ['express', 'node:net'],
   },
   {

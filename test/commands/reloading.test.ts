@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createReloading } from '../../src/commands/reloading.ts';
+import { createReloading } from '../../src/commands/run-app.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toTraceSettings } from '../../src/daemon/trace-settings.ts';
+import { toTraceSettings } from '../../src/daemon/server-settings.ts';
 import { load } from '../config/fixtures.ts';
 
 const yaml = `

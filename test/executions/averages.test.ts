@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAverages } from '../../src/executions/averages.ts';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
+import { createAverages } from '../../src/executions/executions.ts';
 import { type Played, play } from './play.ts';
 
 const hourMs = 3_600_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createCatchUp } from '../../src/executions/open-round.ts';
 import { createActivities } from '../../src/executions/reading/activities.ts';
-import { createCatchUp } from '../../src/executions/reading/catch-up.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 
 describe('executions/catch-up', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type Skip, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { createSkips } from '../../src/executions/reading/skips.ts';
+import { createSkips } from '../../src/executions/open-round.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPollTimes } from '../../src/schedule/poll-times.ts';
+import { createPollTimes } from '../../src/schedule/scheduler.ts';
 import { createDice } from '../world/dice.ts';
 import { createDaemonClock, createVirtualTime } from '../world/virtual-time.ts';
 

@@ -10,7 +10,7 @@ import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { defineCollector } from '../../src/schedule/collector.ts';
 import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
-import { createPublisher } from '../../src/schedule/publisher.ts';
+import { createPublisher } from '../../src/schedule/reading.ts';
 import { createVitality } from '../../src/schedule/vitality.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -3,7 +3,7 @@ import { renderExposition } from '../../src/metrics/exposition.ts';
 import { counter, gauge, type Row } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
-import { createPublisher } from '../../src/schedule/publisher.ts';
+import { createPublisher } from '../../src/schedule/reading.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 const value = gauge('demo_value', 'Value.', 'job');

@@ -6,7 +6,7 @@ import type { OffReason } from '../../src/schedule/collector.ts';
 import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
 import type { Outcome } from '../../src/schedule/outcome.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
-import { createPublisher } from '../../src/schedule/publisher.ts';
+import { createPublisher } from '../../src/schedule/reading.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { type CannedAnswer, startCannedServer } from './canned-server.ts';
 import { createTestClient, fixedSecret } from './client.ts';

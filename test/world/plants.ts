@@ -101,7 +101,7 @@ export const plants: readonly Plant[] = [
           'await found.countSkips(api, () => true);\n  await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);',
       },
       {
-        file: 'src/executions/reading/skips.ts',
+        file: 'src/executions/open-round.ts',
         find: 'if (tries >= maxTries) await note',
         replace: 'throw error;\n      if (tries >= maxTries) await note',
       },

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
-import type { PollTimes, TimedPoll } from '../../src/schedule/poll-times.ts';
+import type { PollTimes, TimedPoll } from '../../src/schedule/scheduler.ts';
 
 /** Times as cron keeps them, by the wall clock of a daemon; never later than one interval. Entries follow one another so far apart. */
 export function createVirtualPollTimes(clock: Clock, apartMs: number): (entries: readonly TimedPoll[]) => PollTimes {

@@ -1,11 +1,13 @@
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
+import type { ErrorRequestHandler, RequestHandler, Router } from 'express';
+import express from 'express';
 import type { WebTls } from '../../domain/web-config.ts';
 import type { Access } from '../access/access.ts';
-import { toSecureContext, toTlsOptions } from '../access/tls-server.ts';
 import { checkHost } from './hosts.ts';
 import { guardConnections, type HttpLimits, limitAnswers, toLimits, toServerOptions } from './limits.ts';
 import { createRoutes } from './routes.ts';
@@ -161,3 +163,30 @@ export function readSystemdSocket(env: Environment, pid: number): number {
 }
 
 const firstDescriptor = 3;
+
+/** Options that are fixed when the server starts. Clients without a valid certificate get an HTTP error later. */
+function toTlsOptions(tls: WebTls, handshakeMs: number): TlsOptions {
+  return {
+    ...toSecureContext(tls),
+    handshakeTimeout: handshakeMs,
+    requestCert: tls.clientAuth.isRequested,
+    rejectUnauthorized: false,
+  };
+}
+
+/** Options that can change while the server runs. */
+function toSecureContext(tls: WebTls): SecureContextOptions {
+  const { clientCa, clientAuth, ciphers, curves } = tls;
+  return {
+    cert: tls.cert,
+    key: tls.key.reveal(),
+    minVersion: tls.minVersion,
+    maxVersion: tls.maxVersion,
+    honorCipherOrder: tls.prefersOwnCiphers,
+    // A resumed session would keep trusting a certificate that may no longer be trusted.
+    ...(clientAuth.isRequested ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
+    ...(clientCa === undefined ? {} : { ca: clientCa }),
+    ...(ciphers === undefined ? {} : { ciphers }),
+    ...(curves === undefined ? {} : { ecdhCurve: curves }),
+  };
+}
