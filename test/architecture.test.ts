@@ -231,8 +231,8 @@ describe('architecture/habits', () => {
       'src/api/index.ts is an index: only src/collectors/index.ts may be one.',
     ]);
     expect(judge('src/collectors/index.ts')).toEqual([]);
-    expect(judge('src/log.ts', `export * from './a.ts';`)).toEqual([
-      'src/log.ts is a barrel: import from the file that has the thing.',
+    expect(judge('src/commands/log.ts', `export * from './a.ts';`)).toEqual([
+      'src/commands/log.ts is a barrel: import from the file that has the thing.',
     ]);
   });
 

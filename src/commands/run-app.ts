@@ -5,13 +5,14 @@ import { describeNames, describeOpenness, listFileExposures } from '../daemon/ex
 import type { SelfTracing } from '../daemon/self-tracing.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
 import { formatComplaint, type ReloadOutcome } from '../domain/complaint.ts';
+import type { Log } from '../domain/log.ts';
 import { systemClock } from '../domain/system-clock.ts';
-import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
+import { createLog, type LogLevel } from './log.ts';
 import { toOpenShared } from './shared-state.ts';
 import { awaitStopSignal } from './stop-signals.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
+import type { Log } from '../domain/log.ts';
 import type { systemClock } from '../domain/system-clock.ts';
-import type { Log } from '../log.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Log } from '../domain/log.ts';
 import type { systemClock } from '../domain/system-clock.ts';
-import type { Log } from '../log.ts';
 
 type WatchdogOptions = {
   log: Log;

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { Transport, TransportAnswer, TransportRequest } from '../api/wire/transport.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../domain/log.ts';
 import type { PollKey } from '../schedule/outcome.ts';
 import type { Poll } from '../schedule/poll.ts';
 import type { Post } from '../tracing/deliver/post.ts';

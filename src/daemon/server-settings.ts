@@ -1,5 +1,6 @@
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { ChangesSettings } from '../diagnosis/changes/changes.ts';
+import { planRoom } from '../executions/series/series-plan.ts';
 import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
 import { defaultDelayBuckets, type ExpectedRunsSettings } from '../expected-runs/settings.ts';
 import type { TraceFormat } from '../tracing/plan/estimate.ts';
@@ -23,6 +24,12 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
     isWantedJob: jobs.isWanted,
     successAgeMsOf: jobs.successAgeMsOf,
   };
+}
+
+/** Returns how many jobs of that many projects may have their own series, and the option that limits them. */
+export function toJobRoom(settings: ExecutionSettings, projects: number): { jobs: number; limitedBy: string } {
+  const { jobs } = planRoom(settings, { projects, projectHistograms: 0 });
+  return { jobs, limitedBy: jobs >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };
 }
 
 export function toExpectedRunsSettings(server: ServerConfig, config: Config): ExpectedRunsSettings {

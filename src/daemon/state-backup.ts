@@ -1,8 +1,8 @@
 import type { FixedConfig } from '../config/config.ts';
 import { isSoundFingerprints } from '../diagnosis/lines/diagnoses.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Log } from '../domain/log.ts';
 import { isSoundDocument } from '../executions/ledger/document-shapes.ts';
-import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import { openSqliteState } from '../state/sqlite.ts';
 import type { State, StateOrigin } from '../state/state.ts';

@@ -6,9 +6,9 @@ import { readWebConfig } from '../config/read/web-config.ts';
 import { needsRestart } from '../config/reload.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { createComplaints, formatComplaint } from '../domain/complaint.ts';
+import type { Log } from '../domain/log.ts';
 import type { WebConfig } from '../domain/web-config.ts';
 import { type Access, createAccess } from '../http/access/access.ts';
-import type { Log } from '../log.ts';
 
 export type WebAccessOptions = {
   readonly config: Pick<Config, 'web' | 'webConfig'>;

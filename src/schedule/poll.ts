@@ -1,6 +1,6 @@
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../domain/log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Collector, OffReason } from './collector.ts';
 import { judge, type Outcome, type PollKey, toWord } from './outcome.ts';

@@ -1,12 +1,12 @@
 import type { Client } from '../api/client.ts';
 import type { ProjectList } from '../api/project-list.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../domain/log.ts';
+import type { Memories } from '../domain/memory.ts';
 import { type Bounded, type BoundRules, boundRows, isOmitted } from '../metrics/bound.ts';
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import type { State } from '../state/state.ts';
 import type { Collector } from './collector.ts';
 import type { Outcome, PollKey } from './outcome.ts';
 import type { SharedGap } from './request-gap.ts';
@@ -36,7 +36,7 @@ export type ReadingOptions = {
   readonly projectRows?: ProjectRows;
   /** The gap that all sweeps over the server share; absent if there is only one. */
   readonly sharedGap?: SharedGap;
-  readonly state: State;
+  readonly state: Memories;
   readonly publisher: Publisher;
   readonly log: Log;
   readonly clock: Clock;

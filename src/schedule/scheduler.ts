@@ -1,7 +1,7 @@
 import { parse } from 'node-cron';
 import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
 import { findNextMs, type TimesOfDay, toCronExpression } from '../domain/interval.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../domain/log.ts';
 import type { Outcome, PollKey } from './outcome.ts';
 import type { LastPoll, Poll } from './poll.ts';
 import { isAway, type Seen, type Vitality } from './vitality.ts';

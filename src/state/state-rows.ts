@@ -1,6 +1,6 @@
+import type { MemoryKey } from '../domain/memory.ts';
 import type { LedgerDocument, LedgerEntry } from './ledger.ts';
 import type { QuarantineReason, SpooledTrace } from './spool.ts';
-import type { MemoryKey } from './state.ts';
 
 /** All rows of an engine, in its order and in batches: for copies between engines. */
 export type StateRows = {

@@ -1,15 +1,12 @@
-import type { Memory } from '../domain/memory.ts';
+import type { Memories } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
 
 /** The data that survive a restart. Asynchronous, so that a database on the network can implement it too. */
-export type State = {
+export type State = Memories & {
   readonly origin: StateOrigin;
   readonly ledger: Ledger;
   readonly spool: Spool;
-  /** Returns the last memory of the key; undefined if there is none. */
-  readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
-  readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;
   /** Writes the backup that is restored if the state is damaged. */
   readonly backUp: () => Promise<void>;
   /** Returns the size that a backup has to write. */
@@ -25,9 +22,6 @@ export type StateOrigin =
   | { readonly kind: 'usual'; readonly isUpgraded?: true }
   | { readonly kind: 'behind'; readonly lostCommits: number }
   | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
-
-/** The server of a cluster member is `SERVER/MEMBER`. */
-export type MemoryKey = { readonly server: string; readonly collector: string };
 
 /** Splits the owner of a memory; names of servers have no slash. */
 export function toOwner(server: string): { unit: string; member: string | undefined } {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/commands/log.ts';
 import { createReloading } from '../../src/commands/run-app.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { createLog } from '../../src/log.ts';
 
 async function load(level: string): Promise<LoadedConfig> {
   const env = {

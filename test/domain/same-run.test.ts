@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSameRun, type RunTimes } from '../../src/domain/same-run.ts';
+import { isSameRun, type RunTimes } from '../../src/domain/execution.ts';
 
 const hourMs = 3_600_000;
 /** Two days before clocks go forward in Europe, and a time at which none change anywhere. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collectors } from '../../src/collectors/index.ts';
 import { loadOrComplain } from '../../src/commands/load.ts';
+import { createLog } from '../../src/commands/log.ts';
 import type { Config } from '../../src/config/config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { type App, createApp } from '../../src/daemon/daemon.ts';
 import type { SelfTracing } from '../../src/daemon/self-tracing.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { createLog } from '../../src/log.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
 
 export type Daemon = {

@@ -10,7 +10,7 @@ import {
 } from '../../src/daemon/generation.ts';
 import { createDelivery } from '../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../src/daemon/trace-pipeline.ts';
-import type { LogFields } from '../../src/log.ts';
+import type { LogFields } from '../../src/domain/log.ts';
 import { type Block, emptyBlock } from '../../src/metrics/block.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';

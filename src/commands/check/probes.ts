@@ -7,10 +7,9 @@ import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
 import { createProjectList } from '../../api/project-list.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
-import { toExecutionSettings } from '../../daemon/server-settings.ts';
+import { toExecutionSettings, toJobRoom } from '../../daemon/server-settings.ts';
 import { toCount } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
-import { planRoom } from '../../executions/series/series-plan.ts';
 import type { Collector, ProjectCollector } from '../../schedule/collector.ts';
 import type { Watch } from '../../schedule/watch.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
@@ -75,10 +74,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   }
 
   const settings = toExecutionSettings(server, config);
-  const roomOf = (count: number): JobRoom => {
-    const { jobs: room } = planRoom(settings, { projects: count, projectHistograms: 0 });
-    return { jobs: room, limitedBy: room >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };
-  };
+  const roomOf = (projects: number) => toJobRoom(settings, projects);
   const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
   // System info is always requested: it shows whether this is the service at all.
@@ -155,16 +151,12 @@ function isOn({ isScheduled, isEnabled, isScheduleEnabled }: Job): boolean {
 const maxListedProjects = 5;
 
 type ExecutionProbes = {
-  /** Returns how many jobs may have their own series, by the number of projects. */
-  roomOf: (projects: number) => JobRoom;
+  roomOf: (projects: number) => ReturnType<typeof toJobRoom>;
   /** The watched projects; `findNone` explains an empty list. */
   readNames: (api: Api) => Promise<readonly string[]>;
   findNone: () => Finding;
   nowMs: () => number;
 };
-
-/** How many jobs may have their own series, and the option that limits them. */
-type JobRoom = { jobs: number; limitedBy: string };
 
 /** What rounds request: running executions, and those that ended within a day, by project because rights differ. */
 function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProbes): readonly Probe[] {

@@ -1,5 +1,4 @@
-import type { Execution } from '../../domain/execution.ts';
-import { isSameRun, type RunTimes } from '../../domain/same-run.ts';
+import { type Execution, isSameRun, type RunTimes } from '../../domain/execution.ts';
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
 import { toJobName, toJobPath } from './naming.ts';
 

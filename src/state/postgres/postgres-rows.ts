@@ -1,7 +1,7 @@
-import type { Memory } from '../../domain/memory.ts';
+import type { Memory, MemoryKey } from '../../domain/memory.ts';
 import type { LedgerDocument, LedgerEntry } from '../ledger.ts';
 import type { SpooledTrace } from '../spool.ts';
-import { type MemoryKey, type State, toOwner } from '../state.ts';
+import { type State, toOwner } from '../state.ts';
 import { batchSizes, type MemoryRow, type StateRows } from '../state-rows.ts';
 import type { Sql } from './connections.ts';
 import type { OwnedUnit } from './owned-unit.ts';

@@ -4,8 +4,8 @@ import { executionOutput, type LogTail } from '../../api/endpoints/execution-out
 import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
 import { ApiError, isOfWholeServer } from '../../api/errors.ts';
+import { isSameRun } from '../../domain/execution.ts';
 import { isFailure } from '../../domain/failure-class.ts';
-import { isSameRun } from '../../domain/same-run.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from '../../domain/step-state.ts';
 import type { Detail } from '../plan/detail.ts';

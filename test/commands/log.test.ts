@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createLog, type LogFormat, scrub } from '../src/log.ts';
+import { createLog, type LogFormat, scrub } from '../../src/commands/log.ts';
 
 const secret = 'canary "s3cret"/+é tok=en';
 

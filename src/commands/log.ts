@@ -1,16 +1,12 @@
 import pino from 'pino';
-import { toVisibleLines } from './domain/format.ts';
-import { toSecretForms } from './domain/secret.ts';
+import { toVisibleLines } from '../domain/format.ts';
+import type { Log } from '../domain/log.ts';
+import { toSecretForms } from '../domain/secret.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 export const logFormats = ['logfmt', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
-
-export type LogFields = Readonly<Record<string, unknown>>;
-type Write = (fields: LogFields, message: string) => void;
-/** Fields first, then a static message. */
-export type Log = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
 
 export type LogOptions = {
   readonly level: LogLevel;
