@@ -157,80 +157,58 @@ function needsExecutions({ publisher }: PlannedPoll): Reading {
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
 }
 
-function createServerExpectedRuns(
-  { everyMs, publisher, target }: PlannedPoll,
-  options: PollsOptions,
-  {
-    executions,
-    changes,
-  }: { readonly executions: () => Executions | undefined; readonly changes: () => Changes | undefined },
-): ExpectedRuns {
-  const { server, config, state, clock, projectList, sourceNotes } = options;
-  return createExpectedRuns({
+/** What the collectors with a state of their own have in common. */
+function toShared({ everyMs, publisher, target }: PlannedPoll, { server, state, clock, before }: PollsOptions) {
+  return {
     server: server.name,
-    everyMs,
-    timeoutMs: server.timeoutMs,
-    client: target.connection.client,
-    clock,
-    ledger: state.ledger,
-    port: toExecutionsPort(executions),
-    notes: sourceNotes,
-    surroundings: () => changes()?.surroundings(),
-    settings: toExpectedRunsSettings(server, config),
-    readProjects: projectList.read,
-    ...publisher,
-  });
-}
-
-/** Reports whether the state lacks what was stored last; after a reload, that is over. */
-function isRestored({ origin }: PollsOptions['state'], before: Handover | undefined): boolean {
-  return before === undefined && ['restored', 'behind'].includes(origin.kind);
-}
-
-function createServerChanges(
-  { everyMs, publisher, target }: PlannedPoll,
-  { server, config, state, clock, sourceNotes, before }: PollsOptions,
-  executions: () => Executions | undefined,
-): Changes {
-  return createChanges({
-    server: server.name,
-    isRestored: isRestored(state, before),
     everyMs,
     timeoutMs: server.timeoutMs,
     requestsPerSecond: server.budget.requestsPerSecond,
     client: target.connection.client,
     clock,
     ledger: state.ledger,
-    commit: toExecutionsPort(executions).commit,
-    serverNowMs: sourceNotes.serverNowMs,
-    settings: toChangesSettings(server, config),
+    /** True if the state lacks what was stored last; after a reload, that is over. */
+    isRestored: before === undefined && ['restored', 'behind'].includes(state.origin.kind),
     ...publisher,
+  };
+}
+
+type Others = { executions: () => Executions | undefined; changes: () => Changes | undefined };
+
+function createServerExpectedRuns(plan: PlannedPoll, options: PollsOptions, { executions, changes }: Others) {
+  return createExpectedRuns({
+    ...toShared(plan, options),
+    port: toExecutionsPort(executions),
+    notes: options.sourceNotes,
+    surroundings: () => changes()?.surroundings(),
+    settings: toExpectedRunsSettings(options.server, options.config),
+    readProjects: options.projectList.read,
+  });
+}
+
+function createServerChanges(plan: PlannedPoll, options: PollsOptions, executions: Others['executions']): Changes {
+  return createChanges({
+    ...toShared(plan, options),
+    commit: toExecutionsPort(executions).commit,
+    serverNowMs: options.sourceNotes.serverNowMs,
+    settings: toChangesSettings(options.server, options.config),
   });
 }
 
 function createServerExecutions(
-  { everyMs, publisher, target }: PlannedPoll,
+  plan: PlannedPoll,
   options: PollsOptions,
   recorders: readonly (ExpectedRuns | Changes | undefined)[],
 ): Executions {
-  const { server, state, self, log, clock, before, projectList, executionSettings, tracePort, commitHook } = options;
-  const { name, timeoutMs, budget } = server;
+  const { server, self, log, projectList, executionSettings, tracePort, commitHook } = options;
   const executions = createExecutions({
-    server: name,
-    everyMs,
-    timeoutMs,
-    requestsPerSecond: budget.requestsPerSecond,
-    client: target.connection.client,
-    clock,
+    ...toShared(plan, options),
     readProjects: projectList.readDated,
-    ledger: state.ledger,
-    isRestored: isRestored(state, before),
     settings: executionSettings,
     commitHook: joinHooks([commitHook, ...recorders.map((recorder) => recorder?.commitHook)]),
     tracePort,
-    tell: (message) => log.warn({ server: name, message }, 'executions changed'),
-    ...publisher,
-    observe: toRoundObserver(self, name),
+    tell: (message) => log.warn({ server: server.name, message }, 'executions changed'),
+    observe: toRoundObserver(self, server.name),
   });
   return {
     ...executions,
