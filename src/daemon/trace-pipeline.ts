@@ -83,7 +83,12 @@ export type Traces = {
 export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
 /** What tracing needs from a server: its client, and its half of the port. */
-export type Joined = { readonly client: Client; readonly port: TracingSide };
+export type Joined = {
+  readonly client: Client;
+  readonly port: TracingSide;
+  /** Lists what changed before a failure, likeliest first. */
+  readonly suspectsOf: EnricherOptions['suspectsOf'];
+};
 
 /** From counted executions to delivered traces, or only to pages: one pipeline for each server, and one delivery. */
 export function createTraces(options: TracesOptions): Traces {
@@ -121,7 +126,11 @@ type OfServer = Shared & { readonly attempts: Attempts };
 type ForEnricher = OfServer & { readonly spooling: Spooling | undefined };
 
 /** Makes the traces of one server's pending executions, and reports each to its executions. */
-function createServerEnricher(server: ServerConfig, { client, port }: Joined, shared: ForEnricher): Enricher {
+function createServerEnricher(
+  server: ServerConfig,
+  { client, port, suspectsOf }: Joined,
+  shared: ForEnricher,
+): Enricher {
   const { config, state, self, log, clock, version, keptPlans, attempts, spooling } = shared;
   const { name, timeoutMs } = server;
   const { traces, diagnosis } = config;
@@ -154,6 +163,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     failures: port.failures,
     diagnoses: diagnosis.enabled ? createDiagnoses(createScrub(diagnosis.redact.matches)) : undefined,
     logsOf,
+    suspectsOf,
     toCause: (run, plan, seen) => toCause(plan, run, { isSent: spooling !== undefined, seen }),
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);

@@ -2,10 +2,11 @@ import type { ServerFacts } from '../api/contact.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { ServerConfig } from '../config/config.ts';
 import type { Changes } from '../diagnosis/changes/changes.ts';
-import type { Explanation } from '../diagnosis/changes/explain.ts';
+import { type Explanation, toSuspectText } from '../diagnosis/changes/explain.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { FailureClass } from '../domain/failure-class.ts';
 import type { Pause } from '../domain/pause.ts';
-import { createTracePort, watchClasses } from '../executions/trace-port.ts';
+import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
@@ -26,6 +27,7 @@ import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
 import { type Silence, toCommonState, toServerState, toSilence, toSilenceText } from '../status/watcher.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
+import type { PendingTrace } from '../tracing/enrich/pending.ts';
 import type { Connection } from './connect.ts';
 import { listExposures } from './exposure.ts';
 import { toSkippedWish } from './pages/skipped-wish.ts';
@@ -100,8 +102,11 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
-  const port = { ...tracePort, failures: watchClasses(tracePort.failures, (found) => changes?.noteClass(found)) };
-  const traces = options.traces?.ofServer(server, { client: targets.common.connection.client, port });
+  const traces = options.traces?.ofServer(server, {
+    client: targets.common.connection.client,
+    port: tracePort,
+    suspectsOf: async (run, failureClass) => (changes === undefined ? [] : listSuspects(changes, run, failureClass)),
+  });
   const { polls, executions, expected, changes, projectRows, off } = createServerPolls({
     ...options,
     server,
@@ -165,6 +170,21 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
       for (const { reading } of polls) await reading.resume?.();
     },
   };
+}
+
+/** Lists what changed before a failure, for its trace. */
+async function listSuspects(
+  changes: Changes,
+  { project, job, ...run }: PendingTrace,
+  failureClass: FailureClass,
+): Promise<readonly string[]> {
+  if (job?.name === undefined) return [];
+  const path = job.group === undefined || job.group === '' ? job.name : `${job.group}/${job.name}`;
+  const { suspects } = await changes.explainAtOnce(
+    { ...run, project, job: path, failureClass, successMs: undefined },
+    job.id,
+  );
+  return suspects.map(toSuspectText);
 }
 
 type ToExplain = Pick<ServerPolls, 'changes'> &

@@ -1,4 +1,3 @@
-import type { FailureClass } from '../domain/failure-class.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
 import type { Finished } from './counting/reconcile.ts';
 import type { Totals } from './counting/series-slots.ts';
@@ -20,17 +19,6 @@ export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHoo
     readThrough: (endedAtMs) => hooks.flatMap((hook) => hook.readThrough?.(endedAtMs) ?? []),
     kept: (...counted) => {
       for (const hook of hooks) hook.kept(...counted);
-    },
-  };
-}
-
-/** Also passes the class of each failure to `onClass` when it becomes known. */
-export function watchClasses(failures: Failures, onClass: (failureClass: FailureClass) => void): Failures {
-  return {
-    ...failures,
-    settle: (run, failureClass, lines) => {
-      onClass(failureClass);
-      return failures.settle(run, failureClass, lines);
     },
   };
 }

@@ -124,7 +124,7 @@ function toJob(attributes: Attributes): string {
 /** Attributes contain users only if that is configured. */
 function toFacts(attributes: Attributes): readonly Fact[] {
   const average = attributes[own.jobAverage];
-  const facts: readonly (readonly [string, string | number | boolean | undefined])[] = [
+  const facts: readonly (readonly [string, Attributes[string] | undefined])[] = [
     ['Average of the job', typeof average === 'number' ? toLength(average * 1000) : undefined],
     ['Reason', attributes[conventional.errorType]],
     ['Custom status', attributes[own.customStatus]],

@@ -1,3 +1,4 @@
+import type { CommonCause } from '../diagnosis/changes/deciding/common-cause.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
@@ -23,6 +24,8 @@ export type WhyFailed = {
   readonly suspects?: readonly WhySuspect[] | undefined;
   readonly unchanged?: readonly string[] | undefined;
   readonly not_watched?: Explanation['notWatched'] | undefined;
+  /** What most jobs that fail now have in common, if this one has it; counts are of jobs. */
+  readonly common_cause?: (Omit<CommonCause, 'probability' | 'sinceMs'> & { readonly since: string }) | undefined;
 };
 
 /** A change before a failure, likeliest first. */
@@ -67,7 +70,20 @@ function toWhyFailed(run: FailedRun, nowMs: number, explanation?: Explanation): 
     seen: seen?.count,
     sentence: toSentence(run, nowMs),
     ...(explanation?.successMs === undefined ? {} : toWhatChanged(explanation)),
+    ...(explanation?.commonCause === undefined ? {} : { common_cause: toShared(explanation.commonCause) }),
   };
+}
+
+function toShared({
+  kind,
+  subject,
+  sinceMs,
+  failed,
+  covered,
+  succeeded,
+  spared,
+}: CommonCause): WhyFailed['common_cause'] {
+  return { kind, subject, since: toIso(sinceMs), failed, covered, succeeded, spared };
 }
 
 function toWhatChanged({ suspects, unchanged, notWatched }: Explanation) {

@@ -68,7 +68,14 @@ const key: Suspect = {
   atMs: atMs - 60_000,
 };
 const notWatched = [{ what: 'nodes', reason: 'the token may not read it' }];
-const explanation: Explanation = { successMs: atMs - 600_000, suspects: [key], unchanged: ['the server'], notWatched };
+const shared = { kind: 'node', subject: 'db03', failed: 14, covered: 12, succeeded: 80, spared: 0 } as const;
+const explanation: Explanation = {
+  successMs: atMs - 600_000,
+  suspects: [key],
+  unchanged: ['the server'],
+  notWatched,
+  commonCause: { ...shared, sinceMs: atMs - 60_000, probability: 1e-9 },
+};
 
 const failures: FindFailures = {
   execution: (server, id) => {
@@ -149,6 +156,7 @@ describe('commands/why', () => {
       suspects: [{ kind: 'key', scope: 'job', subject: 'keys/db', by: 'bob', fits: true }],
       unchanged: ['the server'],
       not_watched: notWatched,
+      common_cause: { ...shared, since: new Date(atMs - 60_000).toISOString() },
     });
   });
 

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
+import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
+import { renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { findCauseTroubles } from '../../src/status/troubles/common-cause.ts';
+import { toText as readPage } from '../http/page-text.ts';
 import { countCommonCauses } from './planted-causes.ts';
 import { createScene } from './scene.ts';
 
@@ -26,8 +29,11 @@ async function begin() {
   };
   await made.minutes(2);
   await runAll();
-  return { ...made, runAll };
+  return { ...made, runAll, ids };
 }
+
+const toText = (explanation: Explanation): string =>
+  readPage(`<main>${renderSuspects(explanation, { server: 'prod', failedMs: 0, root: '', nowMs: 0 })?.text}</main>`);
 
 describe('diagnosis/common-cause', () => {
   it('computes the exact probability', () => {
@@ -38,7 +44,7 @@ describe('diagnosis/common-cause', () => {
   });
 
   it('names a node that takes its jobs with it, until they succeed again', async () => {
-    const { control, runAll, commonCause, shown } = await begin();
+    const { control, runAll, commonCause, shown, explain, truth, ids } = await begin();
     expect(commonCause()).toBeUndefined();
     control.setConditions({ downNodes: ['db03'] });
     await runAll();
@@ -51,8 +57,18 @@ describe('diagnosis/common-cause', () => {
         detail: 'None of the 10 jobs that succeeded has it',
       },
     ]);
+    const ofJob = (job: string) => {
+      const run = truth().executions.findLast(({ jobId }) => jobId === ids[Number(job)]);
+      const explained = { project: 'pay', job: `job${job}`, startedAtMs: run?.startedAtMs ?? 0, failedNodes: [] };
+      return explain({ ...explained, failureClass: 'target', successMs: undefined });
+    };
+    expect(toText(ofJob('0'))).toContain(
+      'Shared cause\n10 of the 10 jobs that failed in the last 15 min have one cause: node db03.',
+    );
+    expect(ofJob('1').commonCause).toBeUndefined();
     control.setConditions({ downNodes: [] });
     await runAll();
+    expect(ofJob('0').commonCause).toBeUndefined();
     expect(commonCause()).toBeUndefined();
     expect(shown().join()).not.toContain('automation_common_cause');
   });

@@ -127,6 +127,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
   return {
     control: simulator.control,
     token: simulator.token,
+    truth: simulator.truth,
     requests: simulator.requests,
     nowMs: () => nowMs,
     minutes: async (count: number): Promise<void> => {
@@ -139,7 +140,11 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       daemon = start();
     },
     explain: (run: Parameters<ReturnType<typeof start>['changes']['explain']>[0]) => daemon.changes.explain(run),
-    noteClass: (failureClass: 'access' | 'work') => daemon.changes.noteClass(failureClass),
+    /** The class of a failed run becomes known. */
+    noteClass: (failureClass: 'access' | 'work') => {
+      const run = { project: 'pay', job: 'some job', startedAtMs: nowMs, failedNodes: [], successMs: undefined };
+      return daemon.changes.explainAtOnce({ ...run, failureClass }, undefined);
+    },
     commonCause: () => daemon.changes.commonCause(),
     surroundings: () => daemon.changes.surroundings(),
     /** The watched job with this id. */

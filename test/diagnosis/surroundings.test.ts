@@ -152,7 +152,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
       const job = scene.watched(id);
       return job && scene.surroundings().isAccessUnchanged(job, failedMs);
     };
-    scene.noteClass('access');
+    await scene.noteClass('access');
     await scene.minutes(1);
     expect(isUnchanged()).toBe(true);
     control.writeKey('keys/other.pem');

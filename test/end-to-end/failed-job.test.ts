@@ -27,7 +27,7 @@ function failingWork(template: string): Work {
 /** What the simulated programs write as passwords and tokens. */
 const secret = 'Simulated-';
 
-async function setUp(more = '', env: Readonly<Record<string, string>> = {}) {
+async function setUp(more = '', env: Readonly<Record<string, string>> = {}, collectors = '') {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-failed-job-'));
   endings.push(() => rmSync(stateDirectory, { recursive: true, force: true }));
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
@@ -37,8 +37,9 @@ async function setUp(more = '', env: Readonly<Record<string, string>> = {}) {
   endings.push(() => sink.stop());
   const daemon = await startDaemon({
     yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
-collectors: { executions: { enabled: true, every: 1s } }
-executions: { max_delay: 1s }
+collectors:
+  executions: { enabled: true, every: 1s }
+${collectors}executions: { max_delay: 1s }
 metrics: { hold_new_series: 0s }
 ${more}`,
     token: simulator.token,
@@ -104,6 +105,39 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(places.filter(([, text]) => text.includes(secret)).map(([place]) => place)).toEqual([]);
   });
 
+  it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {
+    const { simulator, sink, daemon } = await setUp(
+      '',
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+      ['projects', 'schedule', 'changes', 'system-info']
+        .map((name) => `  ${name}: { enabled: true, every: 1s }\n`)
+        .join(''),
+    );
+    const working = { ...failingWork(programs[0] ?? ''), steps: [] };
+    const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly', work: working });
+    const isRead = (what: string) =>
+      eventually(async () =>
+        expect(simulator.requests().filter(({ path }) => path.includes(what)).length).toBeGreaterThan(0),
+      );
+    await isRead('/system/info');
+    await isRead(`/job/${job}`);
+    simulator.control.runJob(job);
+    simulator.advance(60_000);
+    await eventually(async () => expect(sink.requests).toHaveLength(1));
+    simulator.control.changeJob(job, { work: failingWork(programs[0] ?? '') });
+    const id = simulator.control.runJob(job);
+    simulator.advance(60_000);
+    await eventually(async () => expect(sink.requests).toHaveLength(2));
+    const [root] = readSpans([sink.requests[1]?.body.toString('utf8') ?? '']);
+    const suspects = root?.attributes.find(({ key }) => key === 'automation.failure.suspects')?.value.arrayValue
+      ?.values;
+    expect(suspects?.[0]?.stringValue).toMatch(
+      /^definition pay\/nightly\/settle: steps.* changed.*, between 20.*Z and 20.*Z \(job, fits\)$/,
+    );
+    const page = toText(await (await fetch(`${daemon.url}/executions/prod/${id}`)).text());
+    expect(page).toContain('definition pay/nightly/settle: steps');
+  });
+
   it('sends the last lines as log records of the failed step until they are accepted, once, and shows them on its page', async () => {
     const logs = await startSink((response, _request, index) => {
       if (index >= 3) accept(response);
@@ -151,7 +185,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(records.map(({ uid }) => uid)).toEqual([1, 2, 3, 4, 5].map((line) => `${traceId}-${line}`));
     expect(records.every(({ timeUnixNano }) => Number(timeUnixNano) > 0)).toBe(true);
 
-    const page = toText(await (await fetch(`${daemon.url}/executions/prod/${id}`)).text());
+    const page = await (await fetch(`${daemon.url}/executions/prod/${id}`)).text();
     expect(page).toContain('+ export DB_PASSWORD=[removed]');
     await daemon.stop();
     const kept = readdirSync(stateDirectory).map((name) => readFileSync(join(stateDirectory, name), 'latin1'));
@@ -169,7 +203,13 @@ type SentRecord = {
   readonly body: { readonly stringValue: string };
   readonly attributes: readonly SentAttribute[];
 };
-type SentAttribute = { readonly key: string; readonly value: { readonly stringValue?: string } };
+type SentAttribute = {
+  readonly key: string;
+  readonly value: {
+    readonly stringValue?: string;
+    readonly arrayValue?: { readonly values: readonly { readonly stringValue: string }[] };
+  };
+};
 
 /** The only resource of a request, and its records. */
 function readRecords(body: string) {
@@ -189,13 +229,21 @@ function toValues(attributes: readonly SentAttribute[] = []) {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
 }
 
-/** The span of the step on its node. */
-function findStep(bodies: readonly string[]): { readonly traceId?: string; readonly spanId?: string } {
-  const spans = bodies.flatMap((body) => {
-    const { resourceSpans } = JSON.parse(body) as {
-      resourceSpans: { scopeSpans: { spans: { name: string; traceId: string; spanId: string }[] }[] }[];
-    };
+type SentSpan = {
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: readonly SentAttribute[];
+};
+
+function readSpans(bodies: readonly string[]): readonly SentSpan[] {
+  return bodies.flatMap((body) => {
+    const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
     return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
   });
-  return spans.find(({ name }) => name === 'db03') ?? {};
+}
+
+/** The span of the step on its node. */
+function findStep(bodies: readonly string[]): { readonly traceId?: string; readonly spanId?: string } {
+  return readSpans(bodies).find(({ name }) => name === 'db03') ?? {};
 }

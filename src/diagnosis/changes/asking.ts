@@ -15,8 +15,8 @@ export type Asking = {
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
   /** Reads the definition of a job in the next run. */
   readonly hurry: (jobId: string) => void;
-  /** Reads the keys in the next run. */
-  readonly hurryKeys: () => void;
+  /** Reads at once what explains a failure: a definition to be read in the next run, and keys if a login was refused. */
+  readonly readFor: (api: Api, jobId: string | undefined, isLoginRefused: boolean) => Promise<void>;
   /** Why an area could not be read; undefined if it could. */
   readonly refusalOf: (area: string) => string | undefined;
 };
@@ -70,33 +70,42 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
       await ask(areaNames.keysIn(folder), () => api.get(storedKeysBelow, { path: { folder: folder.split('/') } }));
   }
 
-  async function askDefinitions(api: Api): Promise<void> {
+  async function askDefinitions(api: Api, ids: Iterable<string>): Promise<void> {
     const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
-    const ids = [...urgent, ...listDueDefinitions(areas, isDue)];
     for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
       urgent.delete(id);
       await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));
     }
   }
 
+  async function whileThere(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof ServerAway)) throw error;
+    }
+  }
+
   return {
-    read: async (api, signal) => {
-      try {
-        for (const part of [askKeys, askNodes, askDefinitions]) if (!signal.aborted) await part(api);
-      } catch (error) {
-        if (!(error instanceof ServerAway)) throw error;
-      }
-    },
+    read: (api, signal) =>
+      whileThere(async () => {
+        await askKeys(api);
+        if (!signal.aborted) await askNodes(api);
+        if (!signal.aborted) await askDefinitions(api, [...urgent, ...listDueDefinitions(areas, isDue)]);
+      }),
+    readFor: (api, jobId, isLoginRefused) =>
+      whileThere(async () => {
+        if (jobId !== undefined && urgent.has(jobId)) await askDefinitions(api, [jobId]);
+        // A job that fails again and again is no reason to read them again and again.
+        if (!isLoginRefused || !isDue(areaNames.keysIn(''), hurryEveryMs)) return;
+        for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
+        await askKeys(api);
+      }),
     noteHeard: (area, shown) => {
       heardTicks.set(area, clock.ticks());
       if (shown !== undefined) folders.set(area, shown);
     },
     hurry: (jobId) => void urgent.add(jobId),
-    hurryKeys: () => {
-      // A job that fails again and again is no reason to read them again and again.
-      if (!isDue(areaNames.keysIn(''), hurryEveryMs)) return;
-      for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
-    },
     refusalOf: (area) => refusals.get(area),
   };
 }

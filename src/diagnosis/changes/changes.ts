@@ -3,7 +3,6 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { projectExecutions } from '../../api/endpoints/executions.ts';
 import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { FailureClass } from '../../domain/failure-class.ts';
 import type { CommitHook } from '../../executions/trace-port.ts';
 import type { Surroundings } from '../../expected-runs/risks/surroundings.ts';
 import type { Row } from '../../metrics/family.ts';
@@ -62,8 +61,8 @@ export type Changes = {
   readonly list: () => readonly Change[];
   /** How many younger ones were dropped because there were too many. */
   readonly dropped: () => number;
-  /** Call when the class of a failure becomes known: a refused login is worth a look at the keys. */
-  readonly noteClass: (failureClass: FailureClass) => void;
+  /** Explains a failure as soon as its class is known: first reads what may have changed and is read less often otherwise. */
+  readonly explainAtOnce: (run: FailedRun, jobId: string | undefined) => Promise<Explanation>;
   readonly explain: (run: FailedRun) => Explanation;
   /** What most of the jobs that fail now have in common; undefined if there is nothing. */
   readonly commonCause: () => CommonCause | undefined;
@@ -90,8 +89,16 @@ export function createChanges(options: ChangesOptions): Changes {
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
 
-  /** Compares what was heard since the last call. */
-  async function takeWaiting(): Promise<void> {
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** Compares what was heard since the last call; one comparison at a time. */
+  function takeWaiting(): Promise<void> {
+    const mine = turn.then(compareWaiting);
+    turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async function compareWaiting(): Promise<void> {
     const before = new Set(kept.journal().totals.keys());
     const readings = waiting.splice(0);
     const ofRuns = runNotes.takeChanges();
@@ -115,6 +122,17 @@ export function createChanges(options: ChangesOptions): Changes {
     return publish(rows, Math.max(3 * everyMs, minValidMs));
   }
 
+  function explain(run: FailedRun): Explanation {
+    const explanation = explainFailure(run, {
+      ...kept,
+      changes: listChanges(kept.journal(), serverNowMs()),
+      refusalOf: asking.refusalOf,
+      toTime: (atMs) => toTime(atMs, serverNowMs()),
+    });
+    const isShared = causes.covers({ job: `${run.project}/${run.job}`, startedAtMs: run.startedAtMs });
+    return { ...explanation, commonCause: isShared ? commonCause() : undefined };
+  }
+
   const commonCause = (): CommonCause | undefined => {
     const cause = causes.current();
     return cause && { ...cause, ...toShown(cause, settings) };
@@ -133,16 +151,14 @@ export function createChanges(options: ChangesOptions): Changes {
       causes.update(listChanges(kept.journal(), serverNowMs()));
       return { result: 'success', series: await show() };
     },
-    noteClass: (failureClass) => {
-      if (failureClass === 'access') asking.hurryKeys();
+    explainAtOnce: async (run, jobId) => {
+      await kept.open();
+      const api = client.within({ lane: 'enrichment', forMs: timeoutMs });
+      await asking.readFor(api, jobId, run.failureClass === 'access');
+      await takeWaiting();
+      return explain(run);
     },
-    explain: (run) =>
-      explainFailure(run, {
-        ...kept,
-        changes: listChanges(kept.journal(), serverNowMs()),
-        refusalOf: asking.refusalOf,
-        toTime: (atMs) => toTime(atMs, serverNowMs()),
-      }),
+    explain,
     commonCause,
     surroundings: createSurroundings({ kept, cause: commonCause, memberName: named.memberName }),
     withdraw,

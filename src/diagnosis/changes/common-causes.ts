@@ -4,6 +4,7 @@ import {
   type Factor,
   findCommonCause,
   isLasting,
+  isSame,
   type JobResult,
   longWindowMs,
 } from './deciding/common-cause.ts';
@@ -32,11 +33,13 @@ export type CommonCauses = {
   /** Looks for a cause, or whether the present one lasts. */
   readonly update: (changes: readonly Change[]) => void;
   readonly current: () => CommonCause | undefined;
+  /** Reports whether the present cause has to do with a run, which is the last of its job. */
+  readonly covers: (run: { readonly job: string; readonly startedAtMs: number }) => boolean;
 };
 
 /** Finds what many failed jobs have in common, from the last result of each. Starts anew with each process. */
 export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options): CommonCauses {
-  const results = new Map<string, JobResult & { readonly keys: readonly string[] }>();
+  const results = new Map<string, JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] }>();
   let current: CommonCause | undefined;
 
   function toFactors({ project, jobId, isFailed, failedNodes, facts }: CountedRun) {
@@ -56,9 +59,9 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
 
   return {
     note: (run) => {
-      const { job, endedAtMs, isFailed } = run;
+      const { job, endedAtMs, isFailed, facts } = run;
       if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
-      results.set(job, { endedAtMs, isFailed, ...toFactors(run) });
+      results.set(job, { endedAtMs, isFailed, startedAtMs: facts.startedAtMs, ...toFactors(run) });
     },
     update: (changes) => {
       const nowMs = serverNowMs();
@@ -75,5 +78,12 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       if (current === undefined || !isLasting(current, all, nowMs)) current = findCommonCause(all, nowMs);
     },
     current: () => current,
+    covers: ({ job, startedAtMs }) => {
+      const result = results.get(job);
+      if (current === undefined || result?.isFailed !== true || result.startedAtMs !== startedAtMs) return false;
+      const { kind, subject } = current;
+      const cause = { kind, subject };
+      return kind === 'key' ? result.keys.includes(subject) : result.factors.some((each) => isSame(each, cause));
+    },
   };
 }

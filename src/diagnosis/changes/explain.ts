@@ -1,6 +1,7 @@
 import type { FailureClass } from '../../domain/failure-class.ts';
 import type { Asking } from './asking.ts';
 import type { Change, ChangeKind } from './deciding/change.ts';
+import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 import { findSuspects, isBetween, type Suspect } from './deciding/suspects.ts';
 import type { KeptJournal } from './kept-journal.ts';
@@ -25,6 +26,8 @@ export type Explanation = {
   /** What was watched all the time and did not change. */
   readonly unchanged: readonly string[];
   readonly notWatched: readonly NotWatched[];
+  /** What it has in common with most jobs that fail now. */
+  readonly commonCause?: CommonCause | undefined;
 };
 
 export type NotWatched = { readonly what: string; readonly reason: string };
@@ -64,6 +67,24 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     unchanged: watches.flatMap(({ what, kinds, reason }) => (reason === undefined && !hasChanged(kinds) ? [what] : [])),
     notWatched: watches.flatMap(({ what, reason }) => (reason === undefined ? [] : [{ what, reason }])),
   };
+}
+
+/** Describes a suspect in one line: `key keys/db/prod: changed by bob, at 2026-11-26T01:55:00Z (job, fits)`. */
+export function toSuspectText({ kind, subject, what, by, scope, fits, ...times }: Suspect): string {
+  const { atMs, afterMs, beforeMs } = times;
+  const when =
+    atMs === undefined ? `between ${toInstant(afterMs)} and ${toInstant(beforeMs)}` : `at ${toInstant(atMs)}`;
+  const name = subject === '' ? 'server' : subject;
+  return `${kind} ${name}: ${what}${by === undefined ? '' : ` by ${by}`}, ${when} (${scope}${fits ? ', fits' : ''})`.slice(
+    0,
+    maxTextLength,
+  );
+}
+
+const maxTextLength = 500;
+
+function toInstant(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
 
 function toList(text: string | undefined): readonly string[] {

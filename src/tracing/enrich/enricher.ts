@@ -2,14 +2,14 @@ import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Diagnoses, Diagnosis } from '../../diagnosis/lines/diagnoses.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Seen } from '../../domain/failure-class.ts';
+import type { FailureClass, Seen } from '../../domain/failure-class.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { TracingSide } from '../../executions/trace-port.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../plan/detail.ts';
-import { addSeen, type Plan } from '../plan/plan-trace.ts';
+import { describeRoot, type Plan } from '../plan/plan-trace.ts';
 import type { Attempts } from './attempts.ts';
 import { type Cause, type Causes, createCauses, createLookup } from './causes.ts';
 import { createWorkflows, gather, toBareExecution } from './gather.ts';
@@ -51,6 +51,8 @@ export type EnricherOptions = {
   readonly diagnoses: Pick<Diagnoses, 'load' | 'note' | 'refresh'> | undefined;
   /** What to keep of the logs of a project's failures. */
   readonly logsOf: (project: string) => 'none' | 'fingerprint' | 'lines';
+  /** Lists what changed before a failure, likeliest first. */
+  readonly suspectsOf: (run: PendingTrace, failureClass: FailureClass) => Promise<readonly string[]>;
   /** Keeps the classes of failures, to be counted. */
   readonly failures: TracingSide['failures'];
   /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
@@ -207,12 +209,18 @@ function createSeal(options: EnricherOptions, causes: Causes) {
     return options.diagnoses?.note({ job: path, endedAtMs, keepsLines }, plan.failure, log);
   }
 
+  async function listSuspects(pending: PendingTrace, plan: Plan | undefined, { degraded }: SpanSource) {
+    if (plan?.failure === undefined || degraded !== undefined) return [];
+    return options.suspectsOf(pending, plan.failure.failureClass);
+  }
+
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
     const planned = await options.plan(source, pending.epoch);
     const diagnosis = diagnose(pending, planned, found);
     const { seen, kept } = diagnosis ?? {};
-    const described = planned && seen ? addSeen(planned, seen) : planned;
+    const suspects = await listSuspects(pending, planned, found);
+    const described = planned && describeRoot(planned, { seen, suspects });
     const plan = described && kept ? { ...described, lines: kept.lines } : described;
     const lines = plan && kept && (await sendLines?.(plan, kept));
     const forgotten = attempts.forget(pending);

@@ -9,7 +9,7 @@ import { conventional, own } from '../plan/attribute-names.ts';
 import { toNamespace } from '../plan/ids.ts';
 import { type Plan, planTrace } from '../plan/plan-trace.ts';
 import { type TraceSettings, traceDefaults } from '../plan/settings.ts';
-import type { Span, Trace } from '../plan/span.ts';
+import type { AttributeValue, Span, Trace } from '../plan/span.ts';
 
 /** A tree for people, or an OTLP request. */
 export type ReplayFormat = 'tree' | 'json';
@@ -129,7 +129,7 @@ const marks = [
   [own.degraded, 'degraded'],
 ] as const;
 
-function toMark(value: string | number | boolean | undefined, word: string): readonly string[] {
+function toMark(value: AttributeValue | undefined, word: string): readonly string[] {
   if (value === undefined) return [];
   return [value === true ? `[${word}]` : `[${word} ${value}]`];
 }

@@ -46,6 +46,7 @@ export const own = {
   failureClass: 'automation.failure.class',
   fingerprint: 'automation.failure.fingerprint',
   firstSeen: 'automation.failure.first_seen',
+  suspects: 'automation.failure.suspects',
   failedNodes: 'automation.execution.node.failed_count',
   succeededNodes: 'automation.execution.node.succeeded_count',
   scheduleDelay: 'automation.schedule.delay',

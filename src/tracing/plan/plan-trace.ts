@@ -79,12 +79,17 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
   };
 }
 
-/** Adds to the root how often its job failed with the same lines. */
-export function addSeen(plan: Plan, { fingerprint, firstMs }: Seen): Plan {
+type Described = { readonly seen: Seen | undefined; readonly suspects: readonly string[] };
+
+/** Adds to the root how often its job failed with the same lines, and what changed before. */
+export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   const [root, ...below] = plan.trace.spans;
   if (root === undefined) return plan;
-  const firstSeen = new Date(firstMs).toISOString();
-  const attributes = { ...root.attributes, [own.fingerprint]: fingerprint, [own.firstSeen]: firstSeen };
+  const attributes = {
+    ...root.attributes,
+    ...(seen && { [own.fingerprint]: seen.fingerprint, [own.firstSeen]: new Date(seen.firstMs).toISOString() }),
+    ...(suspects.length > 0 && { [own.suspects]: suspects }),
+  };
   return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 

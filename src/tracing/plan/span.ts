@@ -1,4 +1,4 @@
-export type AttributeValue = string | number | boolean;
+export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export type SpanLink = { readonly traceId: string; readonly spanId: string; readonly attributes: Attributes };

@@ -60,7 +60,7 @@ export function createWatch(options: WatchOptions): Watch {
   });
   const list = createProjectList({ isWanted: () => true, clock });
   const tracePort = createTracePort(settings.buckets);
-  const commitHook = trace?.({ client, port: tracePort });
+  const commitHook = trace?.({ client, port: tracePort, suspectsOf: async () => [] });
   const executions = createExecutions({
     server: 'upstream',
     everyMs: 15_000,

@@ -77,6 +77,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
     isDiagnosed: false,
     diagnoses: undefined,
     logsOf: () => 'none',
+    suspectsOf: async () => [],
     failures: createFailures(),
     ledger: {
       ...state.ledger,

@@ -75,6 +75,7 @@ export async function setUp(given: Setting = {}) {
     isDiagnosed: false,
     diagnoses: undefined,
     logsOf: () => 'none',
+    suspectsOf: async () => [],
     failures: createFailures(),
     server: 'prod',
     ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,

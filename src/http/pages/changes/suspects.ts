@@ -1,15 +1,30 @@
 import type { Explanation } from '../../../diagnosis/changes/explain.ts';
 import { toTime } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
+import { toCauseTexts } from '../../../status/shared-cause.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderWhen } from './changes-page.ts';
 
 type About = { readonly server: string; readonly failedMs: number; readonly root: string; readonly nowMs: number };
 
-/** Renders what changed between the last success of a job and its failure; nothing for other executions. */
+/** Renders what a failure has in common with others, and what changed between the last success of a job and its failure; nothing for other executions. */
 export function renderSuspects(explanation: Explanation | undefined, about: About): Html | undefined {
   if (explanation === undefined) return undefined;
+  return html`${renderChanges(explanation, about)}${renderShared(explanation)}`;
+}
+
+function renderShared({ commonCause }: Explanation): Html | undefined {
+  if (commonCause === undefined) return undefined;
+  const { text, detail } = toCauseTexts(commonCause);
+  return html`<section class="suspects">
+<h2>Shared cause</h2>
+<p><bdi>${text}.</bdi> ${detail}.</p>
+</section>
+`;
+}
+
+function renderChanges(explanation: Explanation, about: About): Html {
   const { successMs, suspects, unchanged, notWatched } = explanation;
   const { server, failedMs, root, nowMs } = about;
   if (successMs === undefined)
