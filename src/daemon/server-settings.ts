@@ -8,9 +8,10 @@ import { type TraceSettings, traceDefaults } from '../tracing/plan/settings.ts';
 
 export function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
   const { jobs, executions, diagnosis, metrics, collectors: settingsOf } = config;
-  const { overdueFactor, ...settings } = executions;
+  const { overdueFactor, countFrom, ...settings } = executions;
   return {
     ...settings,
+    countFromMs: countFrom,
     overdueFactorOf: (path) => jobs.overdueFactorOf(path) ?? overdueFactor,
     holdNewSeriesMs: metrics.holdNewSeriesMs,
     buckets: metrics.families.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,

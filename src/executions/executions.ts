@@ -63,6 +63,8 @@ export type ExecutionsStatus = {
   readonly running: readonly Execution[];
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
+  /** When counting began; undefined if that is not known. */
+  readonly countedSinceMs?: number | undefined;
   /** The server time: that of its last response plus the time since. */
   readonly nowMs: number;
   /** The server time at which the last round read the running executions; undefined before that. */
@@ -145,6 +147,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],
       epoch: found?.cache.facts().epoch,
+      countedSinceMs: found?.cache.facts().countedSinceMs,
       nowMs: serverNowMs(),
       seenMs: latest?.nowMs,
       visibility: visibility.all(),

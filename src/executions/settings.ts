@@ -7,6 +7,8 @@ export type ExecutionSettings = SeriesRules & {
   readonly maxDelayMs: number;
   /** How long before the first start counting begins. */
   readonly backfillMs: number;
+  /** When counting begins instead; undefined if not configured. */
+  readonly countFromMs?: number | undefined;
   /** Executions that ended longer ago are skipped and reported. */
   readonly catchUpLimitMs: number;
   /** Runs longer than this multiple of their average are overdue. */

@@ -34,7 +34,7 @@ export function findRunning(
 
 /** Builds the page data of one server's executions; undefined until they were read, now or before a restart. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
-  const { nowMs, seenMs, epoch, visibility } = status;
+  const { nowMs, seenMs, epoch, countedSinceMs, visibility } = status;
   if (seenMs === undefined && status.recent.length === 0) return undefined;
   const running: RunningStatus[] = [];
   let waitingCount = 0;
@@ -49,6 +49,7 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     serverNowMs: nowMs,
     seenMs,
     epoch,
+    countedSinceMs,
     runningSight: visibility.running,
     runningDenied: visibility.runningDenied.filter(settings.isWantedProject),
     hidden: visibility.history.filter(({ project }) => settings.isWantedProject(project)),

@@ -113,6 +113,8 @@ export type ExecutionsOfServer = {
   readonly seenMs: number | undefined;
   /** The number of times that its ids have started, from 1. */
   readonly epoch: number | undefined;
+  /** When counting began; undefined if that is not known. */
+  readonly countedSinceMs: number | undefined;
   /** `denied` if running executions may not be read in any project, `unknown` until they were read once. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
   /** Projects whose running executions may not be read although those of others may. */

@@ -22,7 +22,11 @@ describe('config/executions', () => {
     const { config } = await load({
       yaml: 'executions: { overlap: 0s, max_delay: 1h, overdue_floor: 1d }\nmetrics: { hold_new_series: 0s }',
       env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h', AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '30s' },
-      argv: ['--executions.catch-up-limit=2d', '--executions.overdue-factor=1.5'],
+      argv: [
+        '--executions.catch-up-limit=2d',
+        '--executions.overdue-factor=1.5',
+        '--executions.count-from=2026-11-22T18:00:00+01:00',
+      ],
     });
     expect(config.executions).toEqual({
       overlapMs: 0,
@@ -30,6 +34,7 @@ describe('config/executions', () => {
       overdueFactor: 1.5,
       overdueFloorMs: 86_400_000,
       backfillMs: 21_600_000,
+      countFrom: Date.UTC(2026, 10, 22, 17),
       catchUpLimitMs: 172_800_000,
     });
     expect(config.metrics.holdNewSeriesMs).toBe(30_000);

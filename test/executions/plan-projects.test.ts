@@ -5,9 +5,17 @@ import { planProjects } from '../../src/executions/reading/plan-projects.ts';
 describe('executions/plan-projects', () => {
   it('starts counting at the first list, or the backfill before it', () => {
     expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
-      facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs: 9000 },
+      facts: { epoch: 1, epochStartedAtMs: 0, countedSinceMs: 7000, listedAtMs: 9000 },
       states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],
     });
+  });
+
+  it('starts counting at a configured time, but not later than now', () => {
+    expect(list({ names: ['pay'], nowMs: 9000, countFromMs: 5000 }).facts?.countedSinceMs).toBe(5000);
+    expect(list({ names: ['pay'], nowMs: 9000, countFromMs: 9999 }).facts?.countedSinceMs).toBe(9000);
+    expect(list({ names: ['pay'], nowMs: 9000, countFromMs: 5000, listedAtMs: 8000 }).facts).not.toHaveProperty(
+      'countedSinceMs',
+    );
   });
 
   it('starts a new project at the last list without it', () => {
@@ -101,6 +109,7 @@ type Given = {
   readonly readAtMs?: number;
   readonly begunMs?: number;
   readonly backfillMs?: number;
+  readonly countFromMs?: number;
   readonly isWanted?: (project: string) => boolean;
   readonly overlapMs?: number;
   readonly skewMs?: number;
@@ -114,6 +123,7 @@ function list({
   readAtMs = nowMs,
   begunMs = nowMs,
   backfillMs = 0,
+  countFromMs,
   isWanted = () => true,
   overlapMs = 0,
   skewMs = 0,
@@ -126,6 +136,7 @@ function list({
     listedAtMs: readAtMs,
     begunMs,
     backfillMs,
+    countFromMs,
     isWanted,
     overlapMs,
     skewMs,

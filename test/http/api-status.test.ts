@@ -17,6 +17,7 @@ describe('http/api-status', () => {
     const changed = { executionModeSinceMs: atMs - 1_000_000, members: [member], missingPolicy: 'for: {}\n' };
     const told = executions({
       epoch: 2,
+      countedSinceMs: Date.UTC(2024, 4, 19, 3, 20),
       waitingCount: 3,
       running: [running({ isOverdue: true }), running({ id: 4712, job: undefined, averageMs: undefined })],
       runningCount: 12,
@@ -129,6 +130,7 @@ describe('http/api-status', () => {
           visible_projects: 3,
           executions: {
             server_epoch: 2,
+            counted_since: '2024-05-19T03:20:00.000Z',
             server_time: '2024-05-20T03:19:40.000Z',
             running_read: '2024-05-20T03:19:40.000Z',
             hidden: [

@@ -79,6 +79,7 @@ export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsO
     serverNowMs: atMs,
     seenMs: atMs,
     epoch: 1,
+    countedSinceMs: undefined,
     waitingCount: 0,
     leftOut: undefined,
     ...counts,

@@ -1,6 +1,7 @@
 import { type Patterns, pattern, patternList } from '../patterns/pattern.ts';
 import { listenAddress, traceLink, webAddress } from '../values/address.ts';
 import { duration } from '../values/duration.ts';
+import { instant } from '../values/instant.ts';
 import { bucketBounds, labelNames, mapList, textList } from '../values/lists.ts';
 import { statusMap } from '../values/maps.ts';
 import { number, shard, size, wholeNumber } from '../values/number.ts';
@@ -159,6 +160,9 @@ export const generalOptions = {
     overdue_floor: option(duration('0s', '4w'), '5m').help('Duration below which an execution is never overdue.'),
     backfill: option(duration('0s', '4w'), '0s').help(
       'How far before the first start to count executions; does not affect projects that are already watched.',
+    ),
+    count_from: optional(instant).help(
+      'Time from which to count executions, instead of executions.backfill: where a file of the command history ends.',
     ),
     catch_up_limit: option(duration('1m', '4w'), '7d').help(
       'How far back to count after an outage; executions that ended earlier are skipped and reported as skipped.',

@@ -46,6 +46,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         buckets: isOptional(isListOf(isNumber)),
         leap: isOptional(isWindow),
         skewMs: isOptional(isNumber),
+        countedSinceMs: isOptional(isNumber),
         reachedMs: isOptional(isNumber),
         slowClocks: isOptional(isListOf(isRecordOf({ byMs: isNumber, seenAtMs: isNumber }))),
       }),

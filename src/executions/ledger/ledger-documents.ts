@@ -19,6 +19,8 @@ export type LedgerFacts = {
   readonly oneTimeIds?: readonly number[] | undefined;
   /** The server time at which projects were last listed: a project that is new in the next list was created since. */
   readonly listedAtMs?: number | undefined;
+  /** When counting began: executions that ended earlier are not counted; absent in states of earlier releases. */
+  readonly countedSinceMs?: number | undefined;
   /** After a restore: the time up to which all executions must be read before anything is shown. */
   readonly gapUntilMs?: number | undefined;
   /** The span that the server clock skipped when it was last set ahead; late executions may be dated before it. */

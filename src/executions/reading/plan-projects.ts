@@ -12,6 +12,8 @@ type ListingInput = {
   /** When the present configuration took effect: a project that it adds counts from then on. */
   readonly begunMs?: number;
   readonly backfillMs: number;
+  /** When counting begins instead; undefined if not configured. */
+  readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
   /** The longest delay until an execution becomes visible. */
   readonly overlapMs?: number;
@@ -32,12 +34,13 @@ export function planProjects({
   listedAtMs,
   begunMs = nowMs,
   backfillMs,
+  countFromMs = begunMs - backfillMs,
   isWanted,
   overlapMs = 0,
   skewMs = 0,
 }: ListingInput): LedgerChange {
   const { listedAtMs: beforeMs } = facts;
-  const listedBeginMs = beforeMs === undefined ? begunMs - backfillMs : Math.min(beforeMs, nowMs) - skewMs;
+  const listedBeginMs = beforeMs === undefined ? Math.min(countFromMs, begunMs) : Math.min(beforeMs, nowMs) - skewMs;
   const gone = [...states.values()].filter((state) => isWanted(state.project) && isGone(state, names, beforeMs));
   const readThrough = gone.map((state) => Math.max(state.countedFromMs, toUnreadMs(state) - overlapMs));
   const beginMs = Math.min(listedBeginMs, ...readThrough);
@@ -47,7 +50,8 @@ export function planProjects({
     const next = toListed(state, { names, nowMs, begunMs, isWanted });
     if (next !== state) changed.push(next);
   }
-  return { facts: { ...facts, listedAtMs }, states: changed };
+  const begun = beforeMs === undefined ? { countedSinceMs: beginMs } : {};
+  return { facts: { ...facts, ...begun, listedAtMs }, states: changed };
 }
 
 /** Returns the time from which executions may be unread: those that became visible late ended before the last read. */

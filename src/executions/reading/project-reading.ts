@@ -232,7 +232,7 @@ const maxPagesAtOnce = 20;
 const maxUnshownPages = 5;
 
 /** Returns the hold for an error; undefined if the error is not about the project. */
-function toHold(error: unknown): Hold | undefined {
+export function toHold(error: unknown): Hold | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { kind, details } = error;
   if (kind === 'forbidden' || isUnaskable(error)) return 'hidden';

@@ -32,7 +32,7 @@ export function createWatchedProjects({
   settings,
   list,
 }: ListReadingOptions): WatchedProjects {
-  const { backfillMs, overlapMs, isWantedProject: isWanted } = settings;
+  const { backfillMs, countFromMs, overlapMs, isWantedProject: isWanted } = settings;
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
@@ -65,6 +65,7 @@ export function createWatchedProjects({
           listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),
           begunMs: Math.floor(nowMs - (ticks - begunTicks)),
           backfillMs,
+          countFromMs,
           isWanted,
           overlapMs: overlap.ms(nowMs),
           skewMs: Math.max(usualSkewMs, overlap.ms(nowMs) - overlapMs),

@@ -83,6 +83,7 @@ function toTarget(target: TargetStatus) {
 function toExecutions(executions: ExecutionsOfServer) {
   return {
     server_epoch: executions.epoch ?? null,
+    counted_since: toIso(executions.countedSinceMs),
     server_time: toIso(executions.serverNowMs),
     running_read: toIso(executions.seenMs),
     hidden: executions.hidden.map(toHidden),
