@@ -126,6 +126,19 @@ export const rooms: readonly Room[] = [
     ],
     types: ['executions'],
   },
+  {
+    room: 'executions/history',
+    knows: [
+      'domain',
+      'api/errors',
+      'executions/counting',
+      'executions/ledger',
+      'executions/reading',
+      'executions/series',
+      'metrics',
+    ],
+    types: ['executions'],
+  },
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   {
     room: 'executions/series',

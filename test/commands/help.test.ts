@@ -10,7 +10,7 @@ describe('commands/help', () => {
     const { code, stdout, stderr } = await runHere([...(command === undefined ? [] : [command]), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
-    expect(lines.length).toBeLessThanOrEqual(45);
+    expect(lines.length).toBeLessThanOrEqual(46);
     expect(lines.filter((line) => line.length > 132)).toEqual([]);
     expect(stdout).toContain(`Usage: automation-exporter ${command ?? '[command]'}`);
   });

@@ -29,13 +29,25 @@ export type PrometheusOptions = {
   readonly alertmanager?: string;
   /** Names of features, in addition to the storage of exemplars. */
   readonly features?: readonly string[];
+  /** A directory with blocks to begin with. */
+  readonly data?: string;
 };
 
 /** A real Prometheus that scrapes and evaluates every second, or as often as it is told to. */
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
-  const { rules, alertmanager, job, target, paths = ['/metrics'], every = '1s', scrape, features = [] } = options;
+  const {
+    rules,
+    alertmanager,
+    job,
+    target,
+    paths = ['/metrics'],
+    every = '1s',
+    scrape,
+    features = [],
+    data = join(dir, 'data'),
+  } = options;
   const targets = paths.map(
     (path) => `{ targets: ['${target}'], labels: { __metrics_path__: ${path}, path: ${path} } }`,
   );
@@ -50,7 +62,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   );
   const child = startChild(options.prometheus, [
     `--config.file=${join(dir, 'prometheus.yaml')}`,
-    `--storage.tsdb.path=${join(dir, 'data')}`,
+    `--storage.tsdb.path=${data}`,
     `--web.listen-address=127.0.0.1:${port}`,
     '--rules.alert.resend-delay=1s',
     `--enable-feature=${['exemplar-storage', ...features].join(',')}`,

@@ -16,6 +16,8 @@ export type CommandFlag = {
   readonly letter?: string;
   /** The placeholder of the value in the help; a flag without one is a switch. */
   readonly placeholder?: string;
+  /** True if it may be given several times; the values are joined with commas. */
+  readonly repeats?: true;
   readonly help: string;
   /** The commands that have it; all by default. */
   readonly commands?: readonly string[];
@@ -66,13 +68,13 @@ export function parseArguments(
         waiting.shift();
       return;
     }
-    const { name, placeholder, isNegatable, state } = flag;
+    const { name, placeholder, isNegatable, state, repeats } = flag;
     const value = placeholder === undefined ? state : (attached ?? takeValue());
     if (placeholder === undefined && attached !== undefined)
       problems.add(place, 'takes no value', isNegatable ? `write --${name} or --no-${name}` : `write --${name}`);
-    else if (flags.has(name)) problems.add(place, 'is given twice');
+    else if (flags.has(name) && repeats !== true) problems.add(place, 'is given twice');
     else if (value === undefined || value === '') problems.add(place, 'needs a value', `--${name}=${placeholder}`);
-    else flags.set(name, value);
+    else flags.set(name, flags.has(name) ? `${flags.get(name)},${value}` : value);
   }
 
   function takeValue(): string | undefined {
@@ -100,7 +102,7 @@ export function parseArguments(
 }
 
 /** A flag without a placeholder is a switch, and `state` what it sets. */
-type KnownFlag = Pick<CommandFlag, 'name' | 'placeholder'> & { isNegatable: boolean; state: boolean };
+type KnownFlag = Pick<CommandFlag, 'name' | 'placeholder' | 'repeats'> & { isNegatable: boolean; state: boolean };
 
 // Every spelling leads to its flag: `--x`, `--no-x` and `-x`.
 function listKnownFlags(collectors: readonly CollectorDefaults[], commandFlags: readonly CommandFlag[]) {

@@ -51,7 +51,7 @@ type HeldInput = ShownInput & {
 };
 
 type CellRules = Pick<RowsInput, 'exemplars' | 'nativeSeconds'> & { readonly bounds: readonly number[] };
-const withoutBuckets: CellRules = { bounds: [], exemplars: { of: () => [] }, nativeSeconds: undefined };
+export const withoutBuckets: CellRules = { bounds: [], exemplars: { of: () => [] }, nativeSeconds: undefined };
 
 /** Reports whether a total is shown: it has a slot, and its project is neither deleted nor excluded. */
 function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolean {
@@ -82,7 +82,7 @@ function isOfShown(state: ProjectState | undefined): boolean {
   return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
 }
 
-function toCellRows(cell: Cell, { bounds, exemplars, nativeSeconds }: CellRules): Row[] {
+export function toCellRows(cell: Cell, { bounds, exemplars, nativeSeconds }: CellRules): Row[] {
   const { kind, labels, count, sumSeconds = 0, buckets = [], isReleased, startSeconds } = cell;
   const [project = '', second = '', third = '', fourth = ''] = labels;
   const value = isReleased ? count : 0;

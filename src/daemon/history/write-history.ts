@@ -1,0 +1,124 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { createLargeAnswers } from '../../api/answers/large-answers.ts';
+import { createProjectList } from '../../api/project-list.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { toHistorySeries } from '../../executions/history/history-series.ts';
+import { pageKind } from '../../executions/history/pages.ts';
+import { readHistory } from '../../executions/history/read-history.ts';
+import { renderHistory, sizeOf } from '../../executions/history/write-series.ts';
+import type { LabelPair } from '../../metrics/family.ts';
+import type { Ledger } from '../../state/ledger.ts';
+import { openSqliteState } from '../../state/sqlite.ts';
+import type { State } from '../../state/state.ts';
+import { connectServer } from '../connect.ts';
+import { toExecutionSettings } from '../server-settings.ts';
+
+/** Executions that ended after `sinceMs` and before `untilMs`. */
+export type Span = { readonly sinceMs: number; readonly untilMs: number };
+
+export type HistoryWish = {
+  readonly server: ServerConfig;
+  readonly config: Config;
+  /** Where to begin and end; an interrupted run of the same file continues with its own. */
+  readonly span: Span;
+  /** As scrapes will add them. */
+  readonly labels: readonly LabelPair[];
+  readonly output: string;
+  readonly clock: Clock;
+  readonly report: HistoryReport;
+};
+
+export type HistoryReport = {
+  /** Called before work begins. */
+  readonly reading: (span: Span, executions: number) => void;
+  readonly read: (executions: number) => void;
+  /** Called before the file is written. */
+  readonly writing: (size: { readonly lines: number; readonly bytes: number }) => void;
+  readonly written: (bytes: number) => void;
+};
+
+export type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
+
+/**
+ * Reads the past executions of a server once and writes their series as OpenMetrics. What was read is kept next to the
+ * file until that is whole, so that an interrupted run continues.
+ */
+export async function writeHistory(wish: HistoryWish): Promise<Written> {
+  const { server, config, labels, output, clock, report } = wish;
+  const settings = toExecutionSettings(server, config);
+  const readDir = `${output}.read`;
+  const { span, executions, pages, complaints } = await readPages(openSqliteState({ dir: readDir }, clock), wish);
+  const baseLabels: readonly LabelPair[] = [['server', server.name], ...server.labels, ...labels];
+  const series = toHistorySeries(pages, { rules: settings, baseLabels });
+  report.writing(sizeOf(series, span));
+  await writeWhole(output, renderHistory(series, { ...span, bounds: settings.buckets }), report.written);
+  await rm(readDir, { recursive: true });
+  return { span, executions, complaints };
+}
+
+async function readPages({ ledger, close }: State, wish: HistoryWish) {
+  const { name } = wish.server;
+  try {
+    const span = await keepSpan(ledger, name, wish.span);
+    const complaints = await readExecutions(ledger, span, wish);
+    const executions = await ledger.size(name);
+    const pages = (await ledger.load(name, [pageKind])).filter(({ kind }) => kind === pageKind);
+    return { span, executions, pages, complaints };
+  } finally {
+    await close();
+  }
+}
+
+/** The first run decides. */
+async function keepSpan(ledger: Ledger, server: string, wanted: Span): Promise<Span> {
+  const kept = (await ledger.load(server, [spanKind])).find(({ kind }) => kind === spanKind);
+  // The cast is true: it is written below.
+  if (kept?.body !== undefined) return JSON.parse(kept.body) as Span;
+  await ledger.commit(server, { documents: [{ kind: spanKind, key: '', body: JSON.stringify(wanted) }] });
+  return wanted;
+}
+
+const spanKind = 'history-span';
+
+async function readExecutions(ledger: Ledger, span: Span, { server, config, clock, report }: HistoryWish) {
+  const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
+  const largeAnswers = createLargeAnswers({ clock });
+  const { client, close } = connectServer(server, { clock, observe, onSecret: ignore, largeAnswers });
+  try {
+    const api = client.within({ lane: 'normal', forMs: server.timeoutMs });
+    const projects = await createProjectList({ isWanted: server.projects.isWanted, clock }).read(api);
+    return await readHistory({
+      server: server.name,
+      api,
+      projects: projects.map(({ name }) => name),
+      window: { beginMs: span.sinceMs + 1, endMs: span.untilMs - 1 },
+      ledger,
+      settings: toExecutionSettings(server, config),
+      clock,
+      onTotal: (executions) => report.reading(span, executions),
+      onRead: report.read,
+    });
+  } finally {
+    await close();
+  }
+}
+
+/** Nobody sees a part of the file under its name. */
+async function writeWhole(path: string, pieces: Iterable<string>, onWritten: (bytes: number) => void): Promise<void> {
+  const part = `${path}.part`;
+  const file = await open(part, 'w', 0o600);
+  try {
+    let bytes = 0;
+    for (const piece of pieces) {
+      bytes += (await file.write(piece)).bytesWritten;
+      onWritten(bytes);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(part, path);
+}
+
+function ignore(): void {}

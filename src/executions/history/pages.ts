@@ -1,0 +1,67 @@
+import type { LedgerDocument } from '../../state/ledger.ts';
+import { endings, toEnding, toJobName } from '../counting/naming.ts';
+import type { Finished } from '../counting/reconcile.ts';
+
+/** The kind of the documents that keep counted executions. */
+export const pageKind = 'history-page';
+
+/** The executions of one page, without what their series do not need: there are hundreds of thousands. */
+type Page = {
+  readonly project: string;
+  readonly jobs: readonly (readonly [group: string, name: string])[];
+  readonly runs: readonly (readonly [
+    endedAtMs: number,
+    durationMs: number | null,
+    job: number,
+    ending: number,
+    type: string,
+    succeededNodes: number,
+    ...failedNodes: readonly string[],
+  ])[];
+};
+
+export function toPage(project: string, runs: readonly Finished[]): LedgerDocument {
+  const jobs = new Map<string, number>();
+  const named: (readonly [string, string])[] = [];
+  const kept = runs.map((run): Page['runs'][number] => {
+    const { group, name } = toJobName(run);
+    const key = JSON.stringify([group, name]);
+    const job = jobs.get(key) ?? jobs.size;
+    if (job === jobs.size) named.push([group, name]);
+    jobs.set(key, job);
+    const durationMs = run.lacksStart === true ? null : run.endedAtMs - run.startedAtMs;
+    const ending = endings.indexOf(toEnding(run));
+    return [run.endedAtMs, durationMs, job, ending, run.type ?? '', run.succeededNodes, ...run.failedNodes];
+  });
+  const [first] = runs;
+  const page: Page = { project, jobs: named, runs: kept };
+  return {
+    kind: pageKind,
+    key: JSON.stringify([project, first?.id, first?.startedAtMs]),
+    body: JSON.stringify(page),
+  };
+}
+
+/** Returns the executions of a page, complete enough to be counted. */
+export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
+  // The cast is true: only this file writes these documents.
+  const { project, jobs, runs } = JSON.parse(body) as Page;
+  for (const [endedAtMs, durationMs, job, ending, type, succeededNodes, ...failedNodes] of runs) {
+    const [group = '', name = ''] = jobs[job] ?? [];
+    const run: Finished = {
+      id: 0,
+      project,
+      status: endings[ending] ?? 'other',
+      customStatus: undefined,
+      startedAtMs: endedAtMs - (durationMs ?? 0),
+      ...(durationMs === null ? { lacksStart: true } : {}),
+      endedAtMs,
+      job: name === '' ? undefined : { id: undefined, group, name, averageDurationMs: undefined },
+      isJobDeleted: false,
+      type,
+      succeededNodes,
+      failedNodes,
+    };
+    yield [project, run];
+  }
+}

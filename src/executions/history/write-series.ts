@@ -1,0 +1,98 @@
+import { renderEnd, renderHeader } from '../../metrics/render.ts';
+import type { HistorySeries } from './history-series.ts';
+
+type Span = { readonly sinceMs: number; readonly untilMs: number };
+
+/**
+ * Prometheus computes increases from samples that are close together: changes alone would give too much, or nothing.
+ * Returns the times of samples: every five minutes from an hour before each change to an hour after it, and both ends.
+ */
+export function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
+  yield sinceMs;
+  let nextMs = sinceMs + 1;
+  for (let at = 0; at < changes.length; at += 2) {
+    const changeMs = changes[at] ?? 0;
+    nextMs = Math.max(nextMs, changeMs - marginMs);
+    for (
+      nextMs = Math.ceil(nextMs / stepMs) * stepMs;
+      nextMs < Math.min(changeMs + marginMs + stepMs, untilMs);
+      nextMs += stepMs
+    )
+      yield nextMs;
+  }
+  yield untilMs;
+}
+
+const stepMs = 300_000;
+const marginMs = 3_600_000;
+
+/** Counts the lines of all series, and their size. */
+export function sizeOf(
+  series: readonly HistorySeries[],
+  span: Span,
+): { readonly lines: number; readonly bytes: number } {
+  let lines = 0;
+  let bytes = 0;
+  for (const { lines: starts, changes } of series) {
+    let samples = 0;
+    for (const _time of sampleTimes(changes, span)) samples += 1;
+    lines += samples * starts.length;
+    for (const start of starts) bytes += samples * (Buffer.byteLength(start) + usualEndLength);
+  }
+  return { lines, bytes };
+}
+
+/** A value of a few digits, a time in seconds, and a space before each. */
+const usualEndLength = 16;
+
+/** Writes OpenMetrics in pieces: family by family, series by series, with rising times. */
+export function* renderHistory(
+  series: readonly HistorySeries[],
+  { bounds, ...span }: Span & { readonly bounds: readonly number[] },
+): Generator<string> {
+  let before: string | undefined;
+  let text = '';
+  for (const one of series) {
+    if (one.family.name !== before) text += renderHeader(one.family, 'openmetrics');
+    before = one.family.name;
+    const values = one.family.type === 'histogram' ? createHistogramValues(bounds) : createCounterValue();
+    let at = 0;
+    for (const timeMs of sampleTimes(one.changes, span)) {
+      for (; (one.changes[at] ?? Number.POSITIVE_INFINITY) <= timeMs; at += 2) values.add(one.changes[at + 1] ?? 0);
+      const end = ` ${timeMs / 1000}\n`;
+      for (const [index, start] of one.lines.entries()) text += `${start}${values.of(index)}${end}`;
+      if (text.length < pieceLength) continue;
+      yield text;
+      text = '';
+    }
+  }
+  yield text + renderEnd('openmetrics');
+}
+
+const pieceLength = 65_536;
+
+function createCounterValue() {
+  let count = 0;
+  return {
+    add: (added: number) => {
+      count += added;
+    },
+    of: () => count,
+  };
+}
+
+/** The values of the lines of a histogram: its buckets, its sum and its count. */
+function createHistogramValues(bounds: readonly number[]) {
+  const below = [...bounds, Number.POSITIVE_INFINITY].map(() => 0);
+  let sum = 0;
+  let count = 0;
+  return {
+    add: (seconds: number) => {
+      for (let index = bounds.findLastIndex((bound) => bound < seconds) + 1; index < below.length; index += 1)
+        below[index] = (below[index] ?? 0) + 1;
+      sum += seconds;
+      count += 1;
+    },
+    of: (index: number) => below[index] ?? (index === below.length ? sum : count),
+  };
+}

@@ -1,0 +1,273 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { collectors } from '../../src/collectors/index.ts';
+import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
+import { history } from '../../src/commands/history.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import type { CliRun } from './run-cli.ts';
+
+const hourMs = 3_600_000;
+const untilMs = Math.floor(Date.now() / hourMs) * hourMs - hourMs;
+const sinceMs = untilMs - 72 * hourMs;
+const toIso = (timeMs: number) => new Date(timeMs).toISOString();
+const span = [`--since=${toIso(sinceMs)}`, `--until=${toIso(untilMs)}`];
+
+const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-history-'));
+let simulator: Simulator;
+let requests = 0;
+let refuseFrom = Number.POSITIVE_INFINITY;
+
+beforeAll(async () => {
+  writeFileSync(
+    join(dir, 'config.yaml'),
+    `jobs: { top: 1 }
+metrics: { automation_executions_total: { drop_labels: [status] }, automation_node_failures_total: { off: true } }
+`,
+  );
+  simulator = await startSimulator({
+    scenario: 'empty',
+    retained: Number.POSITIVE_INFINITY,
+    onRequest: () => {
+      requests += 1;
+      if (requests >= refuseFrom) simulator.control.addFault({ kind: 'status', status: 503 });
+    },
+  });
+  const { control } = simulator;
+  for (const project of ['pay', 'shop', 'idle', 'secret']) control.createProject(project, ['web01', 'web02']);
+  const settle = control.createJob('pay', { name: 'settle', group: 'nightly' });
+  const sync = control.createJob('shop', { name: 'sync' });
+  const hidden = control.createJob('secret', { name: 'hidden' });
+  const add = (project: string, jobId: string | undefined, endedAtMs: number, status = 'succeeded') =>
+    control.addFinished(project, {
+      ...(jobId === undefined ? {} : { jobId }),
+      startedAtMs: endedAtMs - 1000 - (endedAtMs % 60_000),
+      endedAtMs,
+      status,
+      type: 'scheduled',
+    });
+  // Ids grow with time, as they do unless executions are imported.
+  const runs: Parameters<typeof add>[] = [
+    ...Array.from(
+      { length: 12 },
+      (_, at): Parameters<typeof add> => ['pay', settle, sinceMs + (1 + 6 * at) * hourMs + 90_000],
+    ),
+    ['pay', settle, sinceMs + 30 * hourMs, 'failed'],
+    // Several pages, and several runs within a second.
+    ...Array.from({ length: 1200 }, (_, at): Parameters<typeof add> => {
+      return ['shop', sync, sinceMs + 1 + Math.floor(at / 3) * 200_000, at % 7 === 0 ? 'failed' : 'succeeded'];
+    }),
+    ['secret', hidden, sinceMs + hourMs],
+    ['shop', undefined, untilMs - 1],
+    ['shop', undefined, untilMs],
+  ];
+  for (const run of runs.sort((one, other) => one[2] - other[2])) add(...run);
+});
+
+afterAll(async () => {
+  await simulator.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function run(words: readonly string[], name = 'history.om'): Promise<Omit<CliRun, 'left'> & { file: string }> {
+  const output = join(dir, name);
+  rmSync(output, { force: true });
+  const said = { stdout: '', stderr: '' };
+  const code = await history({
+    env: {
+      AUTOMATION_EXPORTER_NAME: 'prod',
+      AUTOMATION_EXPORTER_URL: simulator.url,
+      AUTOMATION_EXPORTER_TOKEN: simulator.token,
+      AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
+      AUTOMATION_EXPORTER_LABELS: 'site=eu',
+      AUTOMATION_EXPORTER_PROJECTS_EXCLUDE: 'secret',
+    },
+    arguments: parseArguments(['history', ...words, `--output=${output}`], {
+      collectors,
+      commandLine: { commands: commandWords, flags: commandFlags },
+    }),
+    version: '0.1.0',
+    write: (text) => (said.stdout += text),
+    complain: (text) => (said.stderr += text),
+  });
+  return { code, ...said, file: existsSync(output) ? readFileSync(output, 'utf8') : '' };
+}
+
+type Samples = ReadonlyMap<string, readonly (readonly [timeMs: number, value: number])[]>;
+
+function read(file: string): Samples {
+  const series = new Map<string, (readonly [number, number])[]>();
+  for (const line of file.split('\n')) {
+    const [, name = '', value, time] = /^([^#].*\}) (\S+) (\S+)$/.exec(line) ?? [];
+    if (name === '') continue;
+    series.set(name, [...(series.get(name) ?? []), [Number(time) * 1000, Number(value)]]);
+  }
+  return series;
+}
+
+function valueAt(samples: Samples, matches: RegExp, timeMs: number): number {
+  const values = [...samples].flatMap(([name, all]) => {
+    return matches.test(name) ? [all.findLast(([atMs]) => atMs <= timeMs)?.[1] ?? 0] : [];
+  });
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** The order of summands decides on the last digits. */
+function rounded(line: string): string {
+  return line.replace(/ \S+$/, (value) => ` ${Number(Number(value).toFixed(6))}`);
+}
+
+function countTrue(project: string, status: string, fromMs: number, toMs: number): number {
+  return simulator.truth().executions.filter((one) => {
+    const { endedAtMs = 0 } = one;
+    return one.project === project && one.status === status && endedAtMs > fromMs && endedAtMs <= toMs;
+  }).length;
+}
+
+describe('commands/history', () => {
+  it('writes every execution once, with the labels of scrapes', async () => {
+    const { code, stdout, stderr, file } = await run(['prod', ...span, '--label=job=auto', '--label', 'instance=b:1']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [reading, writing, done] = stdout.split('\n');
+    expect(reading).toBe(
+      `reading 1,214 executions from ${toIso(sinceMs)} to ${toIso(untilMs)}: about 3 requests, at least 1 min`,
+    );
+    const lines = file.split('\n').filter((line) => /^[^#]/.test(line)).length;
+    expect(writing).toMatch(new RegExp(`^writing ${lines.toLocaleString('en')} lines, about \\d+(\\.\\d)? MiB, to `));
+    expect(done).toMatch(/history\.om: 1,214 executions from /);
+    const samples = read(file);
+    for (const day of [1, 2, 3]) {
+      const [fromMs, toMs] = [sinceMs + 24 * (day - 1) * hourMs, sinceMs + 24 * day * hourMs];
+      for (const [project, status] of [
+        ['pay', 'succeeded'],
+        ['pay', 'failed'],
+        ['shop', 'succeeded'],
+        ['shop', 'failed'],
+      ] as const) {
+        for (const family of ['executions_total', 'project_executions_total', 'execution_duration_seconds_count']) {
+          const matches = new RegExp(`^automation_${family}\\{.*project="${project}".*status="${status}"`);
+          const counted = valueAt(samples, matches, toMs) - valueAt(samples, matches, fromMs);
+          // What ended at the very end is for the daemon.
+          expect([family, project, status, day, counted]).toEqual([
+            family,
+            project,
+            status,
+            day,
+            countTrue(project, status, fromMs, day === 3 ? toMs - 1 : toMs),
+          ]);
+        }
+      }
+    }
+    expect(
+      [...samples.keys()].filter((name) => !name.includes('{server="prod",site="eu",job="auto",instance="b:1",')),
+    ).toEqual([]);
+    expect(file).not.toContain('secret');
+    expect(readFileSync(join(dir, 'history.om')).subarray(-6).toString()).toBe('# EOF\n');
+    expect([existsSync(join(dir, 'history.om.read')), existsSync(join(dir, 'history.om.part'))]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it('has samples every five minutes around each change, at both ends, and nowhere else', async () => {
+    const samples = read((await run(['prod', ...span])).file);
+    const [name = '', all = []] =
+      [...samples].find(([one]) => /^automation_executions_total.*settle.*failed"/.test(one)) ?? [];
+    const changeMs = sinceMs + 30 * hourMs;
+    expect(name).not.toBe('');
+    expect(all).toEqual([
+      [sinceMs, 0],
+      ...Array.from({ length: 25 }, (_, at) => [changeMs + (at - 12) * 300_000, at < 12 ? 0 : 1]),
+      [untilMs, 1],
+    ]);
+    for (const [one, times] of samples) {
+      expect([one, times.at(0)]).toEqual([one, [sinceMs, 0]]);
+      expect(times.at(-1)?.[0]).toBe(untilMs);
+      expect(times.every(([atMs], at) => at === 0 || atMs > (times[at - 1]?.[0] ?? 0))).toBe(true);
+    }
+  });
+
+  it('has the series and values of a daemon that counted the same executions', async () => {
+    const nowMs = Date.now();
+    const daemon = await startDaemon({
+      token: simulator.token,
+      yaml: `
+servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, labels: { site: eu }, projects: { exclude: [secret] } }]
+executions: { count_from: '${toIso(sinceMs + 1)}' }
+metrics: { hold_new_series: 0s }
+collectors: { executions: { every: 2s } }
+`,
+    });
+    try {
+      const families =
+        /^automation_(executions_total|project_executions_total|execution_nodes_total|node_failures_total|execution_duration_seconds_\w+)\{/;
+      const scraped = await eventually(async () => {
+        const lines = (await daemon.metrics()).split('\n').filter((line) => families.test(line));
+        const total = lines.flatMap((line) => /^automation_executions_total.* (\d+)$/.exec(line)?.[1] ?? []);
+        expect(total.reduce((sum, count) => sum + Number(count), 0)).toBe(1215);
+        return lines.map((line) => rounded(line));
+      });
+      const { file } = await run(['prod', span[0] ?? '', `--until=${toIso(nowMs)}`, '--url=http://127.0.0.1:9']);
+      const written = [...read(file)].map(([name, all]) => rounded(`${name} ${all.at(-1)?.[1]}`));
+      expect(written.sort()).toEqual(scraped.sort());
+      expect((await run(['prod', '--since=90h', `--url=${daemon.url}`])).stdout).toContain(` to ${toIso(sinceMs + 1)}`);
+    } finally {
+      await daemon.stop();
+    }
+  });
+
+  it('continues after an interruption with the same interval and writes the same bytes', async () => {
+    const whole = await run(['prod', ...span], 'whole.om');
+    refuseFrom = requests + 6;
+    const stopped = await run(['prod', ...span], 'again.om');
+    refuseFrom = Number.POSITIVE_INFINITY;
+    simulator.control.clearFaults();
+    expect(stopped).toMatchObject({ code: 1, file: '' });
+    expect(stopped.stderr).toMatch(/HTTP 503[^]*\nThe same command continues where this one stopped\n$/);
+    const again = await run(['prod', '--since=1h', `--until=${toIso(Date.now())}`], 'again.om');
+    expect(again.code).toBe(0);
+    expect(again.file === whole.file).toBe(true);
+  });
+
+  it('counts jobs without their own durations together, the latest ones first, and follows the families', async () => {
+    const { file, stderr } = await run(['prod', ...span, `--config.file=${join(dir, 'config.yaml')}`]);
+    expect(stderr).toBe('');
+    const samples = read(file);
+    const durations = /^automation_execution_duration_seconds_count/;
+    const owners = [...samples.keys()].flatMap((name) =>
+      durations.test(name) ? [/project="(\w+)".*job_name="(\w+)"/.exec(name)?.slice(1).join('/')] : [],
+    );
+    expect(new Set(owners)).toEqual(new Set(['pay/settle', 'shop/__deleted__', 'shop/__other__']));
+    expect(valueAt(samples, durations, untilMs)).toBe(1214);
+    expect([...samples.keys()].filter((name) => name.startsWith('automation_executions_total'))).toEqual([
+      'automation_executions_total{server="prod",site="eu",project="pay",job_group="nightly",job_name="settle"}',
+      'automation_executions_total{server="prod",site="eu",project="shop",job_group="",job_name="__deleted__"}',
+      'automation_executions_total{server="prod",site="eu",project="shop",job_group="",job_name="sync"}',
+    ]);
+    expect(valueAt(samples, /^automation_executions_total/, untilMs)).toBe(1214);
+    expect(file).not.toContain('automation_node_failures');
+  });
+
+  it('explains what is wrong', async () => {
+    expect(await run(['stage', ...span])).toMatchObject({
+      code: 2,
+      stderr: 'history: takes one of the configured servers: prod\n',
+    });
+    expect((await run(['prod', '--since=soon', '--until=1h'])).stderr).toBe(
+      'history: --since: is neither a time nor a duration\n',
+    );
+    expect((await run(['prod', '--since=1h', '--until=2h'])).stderr).toMatch(
+      /^history: --since: is not before the end/,
+    );
+    expect((await run(['prod', ...span, '--label=site=us'])).stderr).toBe(
+      'history: --label: site is a label of these series already\n',
+    );
+    expect((await run(['prod', ...span, '--label=1x'])).stderr).toMatch(/^history: --label: /);
+    const { stderr } = await run(['prod', '--since=1h', '--url=http://127.0.0.1:9'], 'now.om');
+    expect(stderr).toMatch(/before the first start, set executions\.count_from to \d{4}-/);
+  });
+});
