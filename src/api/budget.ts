@@ -73,7 +73,6 @@ export function createBudget(options: BudgetOptions): Budget {
     wakeUp(nowTicks);
   }
 
-  /** Returns the first lane in order with a waiting request and room. */
   function findLane(): Lane | undefined {
     return admissionOrder.find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),

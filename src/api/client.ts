@@ -71,7 +71,6 @@ type InputOf<Path extends string, Query extends string> =
 
 export type ClientScope = {
   readonly lane: Lane;
-  /** The timeout of each request. */
   readonly forMs: number;
   /** The timeout of all of them together; absent if there is none. */
   readonly wholeMs?: number;

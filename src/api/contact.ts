@@ -19,7 +19,6 @@ export type ServerFacts = {
 
 export type Contact = {
   readonly facts: () => ServerFacts;
-  /** The version to use; undefined until it is known. */
   readonly version: () => number | undefined;
   /** Reports whether the server supports this version, even if it is newer than the one in use. */
   readonly hasVersion: (version: number) => boolean;

@@ -11,7 +11,6 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly path: Path;
   /** The query parameters that may be sent. */
   readonly query: readonly Query[];
-  /** The smallest API version that has it. */
   readonly since: number | Readonly<Record<Dialect, number>>;
   /** A newer API version in which its answer has more: used for this endpoint if the server supports it. */
   readonly tellsMoreIn?: number;
@@ -80,7 +79,6 @@ export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialec
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
 }
 
-/** The names in braces of a path. */
 export type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
   : never;

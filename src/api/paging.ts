@@ -17,7 +17,6 @@ export type PagingOptions<Item> = {
   readonly apiEndpoint: string;
   /** The time by which the list is ordered, newest first; undefined for rows without one. */
   readonly endOf: (item: Item) => number | undefined;
-  /** The maximum of rows on a page. */
   readonly pageSize?: number;
   /** How many rows two pages of one second share, because rows move while they are read. */
   readonly overlap?: number;
@@ -28,7 +27,6 @@ export type PagingOptions<Item> = {
 /** The part of a window from one answer. */
 export type Part<Item> = {
   readonly items: readonly Item[];
-  /** The number of rows that the server counts in the requested window. */
   readonly total: number;
   /** The number of rows finished by this part, shown or not; later parts count the others. */
   readonly counted: number;
@@ -193,7 +191,6 @@ type ListOptions<Item> = {
   readonly idOf: (item: Item) => number;
   /** How many rows two pages share at first. */
   readonly overlap: number;
-  /** The maximum of all pages together. */
   readonly maxPages: number;
 };
 

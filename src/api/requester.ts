@@ -31,7 +31,6 @@ export type RequestObserver = {
   /** Called with the time that a request waited for its turn. */
   readonly waited: (seconds: number) => void;
   readonly inFlight: (requests: number) => void;
-  /** Called with the number of texts that were cut in an answer. */
   readonly cut?: (apiEndpoint: string, texts: number) => void;
 };
 

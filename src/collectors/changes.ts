@@ -4,7 +4,6 @@ import { storedKeys, storedKeysBelow } from '../api/endpoints/storage.ts';
 import { changeFamilies } from '../diagnosis/changes/families.ts';
 import type { ChangesCollector } from '../schedule/collector.ts';
 
-/** Finds changes in the answers of all collectors. */
 export const changesCollector: ChangesCollector = {
   kind: 'changes',
   name: 'changes',

@@ -3,7 +3,6 @@ import type { Memory } from '../domain/memory.ts';
 import { counter, gauge, info } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Polls the log storage: do execution logs reach it? */
 export const logStorageCollector = defineCollector({
   name: 'log-storage',
   help: 'Log storage: requests stored, failed, waiting, and logs that are incomplete or missing',

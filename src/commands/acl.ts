@@ -71,7 +71,6 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
   return `${comments.map((line) => `# ${line}\n`).join('')}${text}`;
 }
 
-/** Lists everything that is enabled, by its name in the configuration. */
 export function listPurposes({ collectors: settings, traces }: Config): readonly Purpose[] {
   const enabled = collectors.filter(({ name }) => settings[name]?.enabled);
   return [

@@ -1,6 +1,5 @@
 import type { Daemon, Login } from './find-daemon.ts';
 
-/** One request to the running daemon. */
 export type Question = Daemon & {
   readonly path: string;
   /** If present, the request is a POST. */
@@ -11,7 +10,6 @@ export type Question = Daemon & {
 
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
-  /** The daemon refused, with a message. */
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
   /** The daemon does not answer, or something else does. */
   | { readonly kind: 'unreachable'; readonly says: string };

@@ -11,7 +11,6 @@ type Process = Omit<CommandContext, 'arguments' | 'version'> & {
   argv: readonly string[];
 };
 
-/** From arguments to an exit code. */
 export async function runCommandLine({ argv, ...process }: Process): Promise<number> {
   const { write, complain } = process;
   const commandLine = { commands: commandWords, flags: commandFlags };

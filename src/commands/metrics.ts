@@ -1,7 +1,6 @@
 import { renderMetricReference } from '../daemon/reference.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
-/** Prints the reference of all metrics. */
 export async function metrics(context: CommandContext): Promise<number> {
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
   context.write(renderMetricReference());

@@ -104,13 +104,11 @@ function chooseServer({ server, id }: ExecutionWord, servers: Config['servers'])
 type Replayed = {
   /** The tree or the request; undefined if there is none. */
   readonly text: string | undefined;
-  /** A complaint to print as well. */
   readonly complaint: string | undefined;
 };
 
 type About = {
   traces: Config['traces'];
-  /** Replaces the configured one. */
   namespace: string | undefined;
   format: ReplayFormat;
   version: string;

@@ -5,7 +5,6 @@ import type { defineCollectorOptions, familyOptions, fixedPaths, generalOptions 
 import type { serverOptions } from './declare/server-options.ts';
 import type { LabelPair } from './values/maps.ts';
 
-/** The configuration as read and checked. */
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {
   readonly servers: readonly ServerConfig[];
   readonly collectors: Readonly<Record<string, CollectorConfig>>;

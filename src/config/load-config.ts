@@ -19,7 +19,6 @@ export type LoadOptions = {
   readonly collectors: readonly CollectorDefaults[];
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
-  /** Explains why this interval is not possible; undefined if it is. */
   readonly validateInterval?: (intervalMs: number) => string | undefined;
   /** Explains what is wrong with the certificates and keys of a server. */
   readonly validateTls?: TlsRules['validateTls'];
@@ -31,7 +30,6 @@ export type LoadedConfig =
       readonly config: Config;
       /** The file that was read; a reload reads it again. */
       readonly configFile: string | undefined;
-      /** True for `--config.check`. */
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */
       readonly otherServers: number;

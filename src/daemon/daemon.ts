@@ -36,7 +36,6 @@ export type AppOptions = {
   /** Called with every secret that is read, now and later. */
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
-  /** The settings for sending traces; absent if not configured. */
   readonly otlp?: Otlp | undefined;
   /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;

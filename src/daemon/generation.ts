@@ -14,7 +14,6 @@ import type { WatchOptions } from './server-targets.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
 import { type WatchedServer, watchServer } from './watch-server.ts';
 
-/** The servers and traces of one configuration. */
 export type Watching = {
   readonly config: Config;
   readonly watched: ReadonlyMap<string, WatchedServer>;
@@ -22,7 +21,6 @@ export type Watching = {
   readonly traces: Traces | undefined;
 };
 
-/** Creates the traces of a configuration. */
 export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
 /** Loads OpenTelemetry, which takes time, only if traces are sent. */
@@ -196,7 +194,6 @@ export type ReloadNotes = {
   readonly startedAtMs: number;
   readonly loadedAtMs: () => number;
   readonly count: () => number;
-  /** The last reload, if it failed. */
   readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   /** Lists the changed options that need a restart. */
   readonly waiting: () => readonly string[];

@@ -15,10 +15,8 @@ import type { Traces } from './trace-pipeline.ts';
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
   readonly shared: SharedState;
-  /** This replica's name in leases. */
   readonly owner?: string;
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
-  /** Creates the times of polls, if not by cron. */
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
@@ -139,7 +137,6 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
   };
 };
 
-/** Creates a generation for each owned server. */
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
@@ -188,7 +185,6 @@ type Unit = {
   readonly shut: () => void;
 };
 
-/** Passes snapshots on until it is shut. */
 function createGate(snapshots: Snapshots): { readonly snapshots: Snapshots; readonly shut: () => void } {
   let isOpen = true;
   return {

@@ -70,9 +70,7 @@ export type Served = {
 
 /** The HTTP server, with its configured access rules. */
 export type DaemonServer = Pick<HttpServer, 'close'> & {
-  /** Resolves to its address on this machine. */
   readonly listen: () => Promise<string>;
-  /** Applies a reloaded configuration. */
   readonly goOver: (config: Config) => void;
 };
 

@@ -38,9 +38,7 @@ import {
 
 export type ServerPolls = {
   readonly polls: readonly ServerPoll[];
-  /** Reads executions; undefined if that collector is off. */
   readonly executions: Executions | undefined;
-  /** Watches schedules; undefined if that collector is off. */
   readonly expected: ExpectedRuns | undefined;
   /** Keeps the journal of changes; undefined if that collector is off. */
   readonly changes: Changes | undefined;

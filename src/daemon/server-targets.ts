@@ -27,7 +27,6 @@ export type WatchOptions = {
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
-  /** Absent if no traces are made. */
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
   /** Replaces the exporter's own connections, for tests. */
@@ -71,7 +70,6 @@ type Ears = {
   readonly hear: Changes['hear'];
 };
 
-/** Passes each answer to all that listen. */
 export function joinEars({ sourceNotes, signs, hear }: Ears) {
   return (member: string | undefined): Ear => {
     const ear = sourceNotes.ear(member);

@@ -65,9 +65,7 @@ export type Traces = {
   readonly hasPlan: KeptPlans['has'];
   /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
   readonly causeOf: (server: string, run: CauseKey) => Cause | undefined;
-  /** The last failure of a job, if its cause is kept. */
   readonly lastFailureOf: (server: string, job: string) => FailedRun | undefined;
-  /** Undefined if no traces are sent. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly quarantined: Quarantine | undefined;
   /** Call when another process may have spooled traces. */

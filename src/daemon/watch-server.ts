@@ -43,7 +43,6 @@ export type WatchedServer = {
   readonly members: readonly string[];
   /** Publishes disabled collectors and open circuits. Call on start: a generation may never start. */
   readonly announce: () => void;
-  /** Returns the facts about the server or one of its members; undefined before the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Returns the state of the server or one of its members, from its vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
@@ -59,7 +58,6 @@ export type WatchedServer = {
   readonly why: ExpectedRuns['why'];
   /** Explains why a job of a project may not be watched: its server or its credentials do not show it. */
   readonly unseen: (project: string) => string | undefined;
-  /** The watched scheduled jobs, for pages. */
   readonly scheduled: ExpectedRuns['scheduled'];
   /** A job by its path `{project}/{group}/{name}`: its schedule, and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
@@ -79,7 +77,6 @@ export type WatchedServer = {
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
   readonly visibleProjects: () => number | undefined;
-  /** Removes the series of a poll. */
   readonly withdraw: (key: PollKey) => void;
   /** What a reload takes over. */
   readonly handover: Handover;

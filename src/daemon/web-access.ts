@@ -20,14 +20,12 @@ export type WebAccessOptions = {
 /** Decides who may send requests; follows changes of the file and its certificates. */
 export type WebAccess = {
   readonly access: Access;
-  /** Applies the rules of a reload. */
   readonly take: (config: WebConfig | undefined) => void;
   /** Watches the files from now on; calls `renewTls` when they have new certificates. */
   readonly watch: (renewTls: () => void) => void;
   readonly stop: () => void;
 };
 
-/** Undefined if nothing is configured. */
 export function createWebAccess({ config, log, clock, readFile }: WebAccessOptions): WebAccess | undefined {
   const { configFile: path, routePrefix } = config.web;
   let current = config.webConfig;

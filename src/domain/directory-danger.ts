@@ -1,4 +1,3 @@
-/** A directory as `stat` returns it. */
 type Found = { readonly uid: number; readonly mode: number };
 
 /** `writers` are the mode bits of those who must not write the directory: 0o002 for everybody, 0o022 for its group too. */

@@ -34,7 +34,6 @@ export type FailureFacts = {
   readonly customStatus: string | undefined;
   /** The server's word for the first cause. */
   readonly reason: string | undefined;
-  /** True if the steps were read. */
   readonly isRead: boolean;
   /** True if steps ended only because they were stopped. */
   readonly isStopped: boolean;
@@ -107,7 +106,6 @@ export type Seen = {
   readonly alsoIn?: string | undefined;
 };
 
-/** A line from the end of a log. */
 export type LogLine = {
   readonly level: 'ERROR' | 'WARN' | 'NORMAL';
   readonly text: string;

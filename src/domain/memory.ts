@@ -5,7 +5,6 @@ export type Memory = Readonly<Record<string, string | number>>;
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
 export type Memories = {
-  /** Returns the last memory of the key; undefined if there is none. */
   readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;
 };

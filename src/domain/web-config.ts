@@ -2,7 +2,6 @@ import type { Secret } from './secret.ts';
 
 /** The content of the file of `web.config_file`: who may send requests, and how. */
 export type WebConfig = {
-  /** Undefined for plain HTTP. */
   readonly tls: WebTls | undefined;
   readonly headers: ReadonlyMap<string, string>;
   /** If empty, everyone may send requests. */

@@ -45,7 +45,6 @@ export type Executions = {
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
   /** Returns the server time at which a project's running executions were read; undefined if they were not. */
   readonly runningReadMs: (project: string) => number | undefined;
-  /** Returns the progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
   /** Returns the duration that three of four runs of a job do not exceed; its average if durations are not counted. */

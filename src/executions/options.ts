@@ -38,7 +38,6 @@ export type ExecutionsOptions = {
   readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
-  /** Logs a message once. */
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
   /** Tests replace these functions by faulty ones, to check that the fault is noticed. */

@@ -251,7 +251,6 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-/** Concurrent requests for projects. */
 const width = 3;
 /** The share of the interval after which no backlog work starts, and the share it always gets. */
 const timeForPast = 0.7;

@@ -180,7 +180,6 @@ function listOneTime({ port, settings }: RisksOptions): readonly ExpectedJob[] {
 
 type Expected = { readonly job: WatchedJob; readonly timetable: Timetable; readonly durationMs: number | undefined };
 
-/** Lists the jobs that their schedules are expected to start. */
 function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] {
   return [...jobs.all.values()].flatMap((job) => {
     const { timetable, project, group, name } = job;

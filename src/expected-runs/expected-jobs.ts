@@ -29,7 +29,6 @@ export type ExpectedJobs = {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** The nodes with failures since their last success, of all jobs. */
   readonly nodes: FailingNodes;
-  /** The decisions of the last hours. */
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state; can be called again if that failed. */
   readonly open: () => Promise<void>;
@@ -37,7 +36,6 @@ export type ExpectedJobs = {
   readonly commitHook: CommitHook;
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
   readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
-  /** Marks all jobs of a project as gone since then. */
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
   /** Merges answers into their jobs; `doubtMs` is how far the clocks of the members differ. */
   readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;

@@ -60,7 +60,6 @@ export type ExpectedRuns = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
-  /** The existing jobs, for pages. */
   readonly scheduled: () => Iterable<ScheduledJob>;
   /** Returns the first job with this path or id, why it last ran or did not, and its undecided times. */
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
@@ -68,7 +67,6 @@ export type ExpectedRuns = {
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
   /** What the timetables and the trouble that is known let expect. */
   readonly outlook: Omit<Outlook, 'plan' | 'judge'>;
-  /** The decisions of the last hours. */
   readonly hours: () => readonly HourOfTimes[];
   /** Whether its clock was set back, so that its scheduler may start nothing now. */
   readonly setBack: () => readonly Blocker[];

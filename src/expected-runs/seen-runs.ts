@@ -2,7 +2,6 @@ import type { Execution } from '../domain/execution.ts';
 import type { SeenRun } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 
-/** The runs of each job, by its id. */
 export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string, readonly SeenRun[]> {
   const byJob = new Map<string, SeenRun[]>();
   for (const execution of executions) {

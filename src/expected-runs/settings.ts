@@ -1,4 +1,3 @@
-/** The configuration of the schedule watch. */
 export type ExpectedRunsSettings = {
   /** How late a run may start and still satisfy its time. */
   readonly marginMs: number;
@@ -7,7 +6,6 @@ export type ExpectedRunsSettings = {
   readonly holdNewSeriesMs: number;
   /** The bounds of the delay buckets, in seconds. */
   readonly buckets: readonly number[];
-  /** The maximum of watched jobs. */
   readonly maxJobs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;

@@ -113,7 +113,6 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   };
 }
 
-/** Records the switches of projects. */
 function createProjectNotes(note: (key: string, value: string) => void) {
   const half = new Map<string, boolean>();
 

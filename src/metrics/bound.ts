@@ -5,7 +5,6 @@ export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly 
 
 export type BoundRules = {
   readonly families: ReadonlyMap<string, FamilyRule>;
-  /** The limit for one collector of one server. */
   readonly maxSeries: number;
 };
 

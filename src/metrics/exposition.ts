@@ -14,7 +14,6 @@ export type ExpositionOptions = {
   readonly snapshots: Pick<Snapshots, 'show' | 'translate'>;
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
-  /** A monotonic clock. */
   readonly ticks: () => number;
   /** When the process started, and so its own counters. */
   readonly startedAtMs?: number;
@@ -78,7 +77,6 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   };
 }
 
-/** Renders everything as text. */
 export async function renderExposition(snapshots: Snapshots, registry: Registry, format: Format): Promise<string> {
   const { scrape } = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => 0 });
   return Buffer.concat(await scrape({ format, gzip: false })).toString('utf8');

@@ -7,7 +7,6 @@ import { createWire, toTime, type Wire } from './wire.ts';
 export type BesideText = {
   /** Pairs of a line and the time, in seconds, at which its series and the following ones began. */
   readonly starts: readonly number[];
-  /** One for each histogram. */
   readonly natives: readonly (NativePart | undefined)[];
 };
 

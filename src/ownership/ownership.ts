@@ -27,7 +27,6 @@ export type OwnershipOptions = {
   readonly units: readonly string[];
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
-  /** Starts watching a unit. */
   readonly begin: (gained: Gained) => void;
   /** Hides a unit at once; resolves when nothing of it is running. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;

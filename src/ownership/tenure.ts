@@ -42,14 +42,12 @@ export function toPatienceMs(owned: number, chance: number): number {
 const patienceStepMs = 250;
 const maxSteps = 8;
 
-/** Counts known commits that are no longer in the database. */
 export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0): number {
   return Math.max(0, knownCommits - commits);
 }
 
 /** What a replica knew of its units when it listed the leases. */
 export type Known = {
-  /** The name of this replica in leases. */
   readonly owner: string | undefined;
   readonly epochs: ReadonlyMap<string, number>;
   /** The commits that the database acknowledged. */

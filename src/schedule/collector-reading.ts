@@ -6,7 +6,6 @@ import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 
 type ServerReadingOptions = ReadingOptions & { collector: ServerCollector };
 
-/** Creates the reading of a collector that asks the server as a whole. */
 export function createServerReading(options: ServerReadingOptions): Reading {
   const { key, collector, everyMs, timeoutMs, client, watch, publisher, clock } = options;
   const memories = createMemories(options);

@@ -22,11 +22,9 @@ type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h`
 type CollectorData<Metrics extends Families> = {
   /** The value of `collector` in metrics, and the name in configuration. */
   name: string;
-  /** One line for `--help` and the reference. */
   help: string;
   /** The default interval, as configuration writes durations. */
   every: EvenInterval;
-  /** True if it is on by default. */
   on: boolean;
   /** Describes what it collects only for configured projects. */
   projects?: string;

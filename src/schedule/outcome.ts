@@ -16,7 +16,6 @@ export type Outcome =
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string }
   | { readonly result: 'off'; readonly reason: OffReason; readonly message: string };
 
-/** Converts an error to the outcome of its poll. */
 export function judge(fault: unknown, reads: readonly Endpoint<unknown>[]): Outcome {
   if (!(fault instanceof ApiError)) return { result: 'failed', kind: 'internal', message: String(fault) };
   const verdict = toVerdict(fault, reads);

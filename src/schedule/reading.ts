@@ -17,7 +17,6 @@ export type Reading = {
   /** True if it spreads its requests over its interval. */
   readonly isSpread?: true;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
-  /** Removes its series. */
   readonly withdraw: () => void;
   /** Publishes rows from before a reload, under the present configuration. */
   readonly resume?: () => Promise<void>;
@@ -26,7 +25,6 @@ export type Reading = {
 export type ReadingOptions = {
   readonly key: PollKey;
   readonly everyMs: number;
-  /** The maximum duration of a request. */
   readonly timeoutMs: number;
   readonly client: Client;
   readonly watch: Watch;

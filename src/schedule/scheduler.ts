@@ -26,7 +26,6 @@ export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
 type SchedulerOptions = {
   log: Log;
   clock: Pick<Clock, 'now' | 'ticks' | 'after' | 'random'>;
-  /** Creates the times of polls, if not by cron. */
   toPollTimes?: typeof createPollTimes | undefined;
 };
 

@@ -3,7 +3,6 @@ import { ApiError, type ErrorKind, isUnaskable } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The error of one project in a pass. */
 export type Fault = { readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export function toFault(error: Error): Fault {

@@ -7,7 +7,6 @@ export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
   /** Since when this state has been seen. */
   readonly sinceMs: number;
-  /** The last error message. */
   readonly message: string | undefined;
 };
 

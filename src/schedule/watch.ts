@@ -22,6 +22,5 @@ export type Watch = {
       readonly learn: (job: { project: string; group: string; name: string }, averageMs: number) => Promise<void>;
     };
   };
-  /** Reports whether execution metrics are also read for a project. */
   readonly hasExecutionMetrics: (project: string) => boolean;
 };

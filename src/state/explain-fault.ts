@@ -28,7 +28,6 @@ export function isReadOnly(error: unknown): boolean {
 
 const busy = 5;
 const readOnly = 8;
-/** The code of a damaged file. */
 export const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;

@@ -8,7 +8,6 @@ export type Ledger = {
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
   /** Counts the executions of some projects that ended within a window; both its ends are included. */
   readonly countEnds: (server: string, window: EndWindow) => Promise<number>;
-  /** Returns the first end of a project at or after a time. */
   readonly firstEnd: (server: string, project: string, fromMs: number) => Promise<number | undefined>;
   readonly size: (server: string) => Promise<number>;
   readonly commit: (server: string, change: LedgerChange) => Promise<void>;

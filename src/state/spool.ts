@@ -52,7 +52,6 @@ export type SpoolBounds = { readonly maxBytes: number; readonly maxTraces: numbe
 
 export type QuarantineReason = { readonly reason: string; readonly atMs: number };
 
-/** A quarantined trace with its size instead of its bytes. */
 export type QuarantinedTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: number } & QuarantineReason;
 
 export type SpoolSize = {

@@ -20,7 +20,6 @@ export type MemoryRow = MemoryKey & { readonly memory: string };
 export type TraceRow = {
   readonly place: number;
   readonly trace: SpooledTrace;
-  /** Set if it is quarantined. */
   readonly why: QuarantineReason | undefined;
 };
 

@@ -118,7 +118,6 @@ function toTitle({ name, path }: SpanRow): string {
   return name === `step ${path}` ? '' : ` (${name})`;
 }
 
-/** Returns the reason of the first failed step, if there is one. */
 function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }

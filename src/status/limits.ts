@@ -54,7 +54,6 @@ export const serverLimits = {
   recentlyMs: 10 * minute,
 } as const;
 
-/** The limits in force for one configuration. */
 export type Limits = {
   readonly execution: Numbers<typeof executionLimits>;
   readonly schedule: Numbers<typeof scheduleLimits>;

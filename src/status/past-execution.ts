@@ -13,7 +13,6 @@ export type PastExecution = {
   readonly job: string;
   /** Undefined if its trace is made only for this page. */
   readonly traceId: string | undefined;
-  /** The link to its page on the server. */
   readonly permalink: string | undefined;
   /** The attempts before and after it, if known. */
   readonly attempts: readonly Attempt[];
@@ -38,9 +37,7 @@ export type Fact = { readonly name: string; readonly value: string | number };
 /** One span: a step, a node, a nested job, or the whole execution. */
 export type SpanRow = {
   readonly name: string;
-  /** Its place in the workflow. */
   readonly path: string | undefined;
-  /** The number of its ancestors. */
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
@@ -48,7 +45,6 @@ export type SpanRow = {
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
-  /** Explains its result. */
   readonly why: string;
   readonly remarks: readonly string[];
 };

@@ -78,7 +78,6 @@ export function ofKind(kind: ProblemKind): Kind {
 /** A problem of a watched server that its collectors do not report. */
 export type Trouble = {
   readonly kind: ProblemKind;
-  /** The cluster member that it is about. */
   readonly member?: string | undefined;
   /** What is wrong; in texts, the name of the server precedes it. */
   readonly text: string;

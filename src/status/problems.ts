@@ -43,7 +43,6 @@ export function findProblems(status: Status): readonly Problem[] {
   return markOff(sorted, alertsOff);
 }
 
-/** Returns the problem as one or two sentences. */
 export function toSentences({ title, detail }: Pick<Problem, 'title' | 'detail'>): string {
   const sentence = /[.…]$/.test(title) ? title : `${title}.`;
   return detail === undefined ? sentence : `${sentence} ${detail.replace(/[.]?$/, '.')}`;

@@ -36,7 +36,6 @@ export type StatusParts = {
   readonly lease?: (server: string) => LeaseStatus | undefined;
   /** Returns who watches a server; this exporter, if servers are not shared. */
   readonly watcherOf?: (server: string) => Watcher;
-  /** Returns the state of the shared database while it does not answer. */
   readonly database?: () => Status['database'];
   /** Returns the state of trace delivery; undefined if no traces are made. */
   readonly delivery: () => DeliveryStatus | undefined;

@@ -22,7 +22,6 @@ export type ShownJob = {
   /** Its average duration from the server, and the duration from which a run is overdue. */
   readonly averageMs: number | undefined;
   readonly overdueMs: number | undefined;
-  /** Its last failure, if its cause is kept. */
   readonly lastFailure?: FailedRun | undefined;
   /** What changed before its last run, if that failed. */
   readonly explanation?: Explanation | undefined;

@@ -119,7 +119,6 @@ export type ExecutionsOfServer = {
   readonly runningSight: 'known' | 'unknown' | 'denied';
   /** Projects whose running executions may not be read although those of others may. */
   readonly runningDenied: readonly string[];
-  /** Projects with hidden finished executions. */
   readonly hidden: readonly HiddenHistory[];
   /** Overdue executions first, then the longest running. */
   readonly running: readonly RunningStatus[];
@@ -162,7 +161,6 @@ export type DeniedToAll = { readonly collector: string; readonly right: string }
 export type TracesStatus = {
   /** Undefined if no traces are made; earlier ones may still be in the state. */
   readonly delivery: DeliveryStatus | undefined;
-  /** The number of traces in the queue. */
   readonly waiting: number;
   readonly waitingBytes: number;
   /** When the first in the queue was made. */
@@ -172,7 +170,6 @@ export type TracesStatus = {
 };
 
 export type DeliveryStatus = {
-  /** The host that they are sent to. */
   readonly collector: string;
   /** Since when deliveries have failed, and why; undefined while they work. */
   readonly failing: { readonly sinceMs: number; readonly reason: string } | undefined;
@@ -193,7 +190,6 @@ export type QuarantineStatus = {
   /** In bytes. */
   readonly size: number;
   readonly atMs: number;
-  /** The answer of the OTLP endpoint. */
   readonly reason: string;
 };
 
@@ -207,7 +203,6 @@ export type Status = {
   readonly differing?: readonly string[];
   /** The alerts that the configuration leaves out of the rules. */
   readonly alertsOff?: readonly string[];
-  /** The last reload, if it failed. */
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   /** The shared database, while it does not answer. */
   readonly database?: DatabaseStatus | undefined;

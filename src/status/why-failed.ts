@@ -41,7 +41,6 @@ export type WhySuspect = {
   readonly fits: boolean;
 };
 
-/** The answer about one execution. */
 export type WhyEnded = {
   readonly server: string;
   readonly id: number;

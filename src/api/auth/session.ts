@@ -16,7 +16,6 @@ export type SessionOptions = {
 
 /** A session as data, which outlives its client: a reload must neither log in again, nor retry a wrong password sooner. */
 export type SessionMemory = {
-  /** The digest of its user and password. */
   account: string;
   readonly cookies: Map<string, string>;
   loggedInAtTicks: number;

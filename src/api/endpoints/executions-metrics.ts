@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { number, section, text } from '../lenient.ts';
 
-/** The number of executions, and their durations. */
 export type ExecutionsMetrics = {
   readonly total: number | undefined;
   readonly averageMs: number | undefined;

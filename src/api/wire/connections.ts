@@ -5,12 +5,10 @@ import { type TlsOptions, toTlsConnect } from './tls-material.ts';
 export type Connections = Pick<Dispatcher, 'dispatch'> & {
   /** Ends once the requests in progress have ended. */
   readonly close: () => Promise<void>;
-  /** Ends at once. */
   readonly destroy: () => Promise<void>;
 };
 
 export type ConnectionOptions = {
-  /** The maximum of simultaneous connections. */
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;

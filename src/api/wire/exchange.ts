@@ -110,7 +110,6 @@ function createBody() {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
-    /** Returns the size including this chunk. */
     add: (chunk: Buffer): number => {
       size += chunk.length;
       chunks.push(chunk);
@@ -152,7 +151,6 @@ export class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
 }
 
-/** The caller stopped the request. */
 export class ExchangeStopped extends Error {
   override readonly name = 'ExchangeStopped';
 }

@@ -52,7 +52,6 @@ export type TransportAnswer = {
 export type LargeBody = {
   readonly bytes: Buffer;
   readonly isGzip: boolean;
-  /** Returns its place. */
   readonly release: () => void;
 };
 

@@ -9,7 +9,6 @@ import type { CollectorRight } from './rights.ts';
 /** One line of the report: one request, or one for each of a few projects. */
 export type Probe = {
   readonly name: string;
-  /** The endpoints that it may request. */
   readonly reads: readonly Endpoint<unknown>[];
   readonly ask: (api: Api) => Promise<Finding>;
 };

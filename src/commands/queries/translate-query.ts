@@ -83,7 +83,6 @@ function translateMatcher(matcher: SyntaxNode, { text, reasons }: Pick<Found, 't
   return `${name}${text({ from: label.to, to: matcher.to })}`;
 }
 
-/** Returns the name of a label here; complains if no series has it. */
 export function toLabel(name: string, reasons: string[]): string {
   if (goneLabels.has(name)) reasons.push(`no series has the label ${name} here`);
   return labelNames.get(name) ?? name;

@@ -56,7 +56,6 @@ export function listFamilyLeaves(family: string): readonly Leaf[] {
   return listFileLeaves(familyOptions).map((leaf) => ({ ...leaf, path: `metrics.${family}.${leaf.key}` }));
 }
 
-/** The options of the file of `--web.config.file`. */
 export function listWebFileLeaves(): readonly Leaf[] {
   return listFileLeaves(webFileOptions);
 }

@@ -284,7 +284,6 @@ export type FamilyFacts = {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** The label that separates the states of a state set; it cannot be dropped. */
   readonly stateLabel?: string;
   /** For a histogram without its own buckets: the family whose buckets it has. */
   readonly bucketsFrom?: string;

@@ -22,7 +22,6 @@ export type ReadDocument = {
 };
 
 export type FileOptions = {
-  /** Where the file is named. */
   readonly place: string;
   readonly readFile: ReadFile;
   readonly complaints: Complaints;

@@ -45,7 +45,6 @@ export async function checkServer(server: ResolvedServer, rules: TlsRules, compl
   return { ...certificates, ...(key === undefined ? {} : { key: new Secret(key, { file: 'tls.key_file' }) }) };
 }
 
-/** Reads a file that is named at a place; undefined after a complaint. */
 export async function readFileAt(
   place: Place,
   path: string,

@@ -10,7 +10,6 @@ import {
 import type { Option } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
-/** One option in `--help` and in the reference. */
 export type HelpRow = {
   /** `--web.listen-address=ADDRESS` or `--[no-]state.memory`. */
   readonly flag: string | undefined;

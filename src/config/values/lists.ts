@@ -100,7 +100,6 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** A map from YAML or JSON. */
 export function isMap(found: unknown): found is Readonly<Record<string, unknown>> {
   return typeof found === 'object' && found !== null && !Array.isArray(found);
 }

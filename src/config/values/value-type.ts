@@ -75,7 +75,6 @@ export function parsedText<T>(
   return plain(schema, { examples, placeholder: about.placeholder });
 }
 
-/** A text of a certain form. */
 export function text(
   pattern: RegExp,
   about: Pick<ValueType<unknown>, 'examples' | 'placeholder'> & { takes: string; problem: string },
@@ -113,7 +112,6 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
 
 /** A fault of a value, with the right form if there is one. */
 export type Problem = {
-  /** Its place within the value. */
   readonly path: readonly PropertyKey[];
   /** True if the key at that place is wrong, not its value. */
   readonly atKey: boolean;

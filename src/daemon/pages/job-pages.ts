@@ -10,7 +10,6 @@ import { windowsRoutes } from '../../http/pages/tonight/windows-page.ts';
 import type { PageTurns } from '../../http/server/page-turns.ts';
 import type { Watching } from '../generation.ts';
 
-/** The last twelve hours. */
 const lastNight = { since: { agoMs: 12 * 3_600_000 }, until: { agoMs: 0 } };
 
 type Options = {

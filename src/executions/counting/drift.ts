@@ -19,7 +19,6 @@ export type Rhythm = 'none' | 'weekend' | number;
 export type Shift = {
   /** When it began: the end of the first run that it changed. */
   readonly sinceMs: number;
-  /** The medians before and since. */
   readonly beforeMs: number;
   readonly afterMs: number;
 };

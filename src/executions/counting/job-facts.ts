@@ -77,7 +77,6 @@ const maxAheadMs = 300_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 const maxKnown = 20;
 
-/** Compares ends, then ids. */
 function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boolean {
   if (before === undefined || endedAtMs !== before.lastEndMs) return endedAtMs > (before?.lastEndMs ?? -Infinity);
   return id > before.lastId;

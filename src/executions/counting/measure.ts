@@ -20,7 +20,6 @@ export type MeasureRules = {
 export type Measured = {
   readonly cells: ReadonlyMap<string, Cell>;
   readonly jobs: ReadonlyMap<string, JobFacts>;
-  /** The number of runs without a duration, by reason. */
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
   /** The number of runs whose job has the labels of another job. */
   readonly merged: number;

@@ -1,7 +1,6 @@
 import type { Execution, ExecutionStatus } from '../../domain/execution.ts';
 import { toJobPath as toPath } from '../../domain/job-path.ts';
 
-/** The values of the `status` label. */
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 
@@ -14,7 +13,6 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
   return isEnding(status) ? status : 'other';
 }
 
-/** The values of the `trigger` label. */
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 export type Trigger = (typeof triggers)[number];
 

@@ -21,7 +21,6 @@ export type ReconcileInput = {
   readonly oneTimeIds?: ReadonlySet<number>;
   /** The lags of clocks that were recently seen to be more than a day behind. */
   readonly slowByMs?: readonly number[];
-  /** The server time at which the rows were read. */
   readonly seenAtMs: number;
   /** The later of the server time and the exporter's: a row dated after it is from a clock that was ahead. */
   readonly latestMs: number;

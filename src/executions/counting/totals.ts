@@ -47,7 +47,6 @@ export type JobFacts = {
   readonly lastEndMs: number;
   readonly lastSuccessMs?: number | undefined;
   readonly lastDurationMs?: number | undefined;
-  /** The end of the run with this duration. */
   readonly lastDurationOfMs?: number | undefined;
   readonly lastId: number;
   readonly lastFailedId?: number | undefined;

@@ -27,11 +27,9 @@ export type LedgerFacts = {
   readonly leap?: Window | undefined;
   /** The server clock minus the exporter's, when it last changed. */
   readonly skewMs?: number | undefined;
-  /** Clocks that are more than a day behind. */
   readonly slowClocks?: readonly SlowClock[] | undefined;
   /** The time that a clock more than a day ahead has reached. */
   readonly reachedMs?: number | undefined;
-  /** The bucket bounds with which durations were counted. */
   readonly buckets?: readonly number[] | undefined;
   /** Since when durations are also counted natively. */
   readonly nativeSeconds?: number | undefined;

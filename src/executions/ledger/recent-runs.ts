@@ -1,7 +1,6 @@
 import { type Ending, toEnding, toJobName } from '../counting/naming.ts';
 import type { Finished } from '../counting/reconcile.ts';
 
-/** A finished execution, for pages. */
 export type RecentRun = {
   readonly id: number;
   readonly project: string;

@@ -7,7 +7,6 @@ import type { ProjectState } from './project-state.ts';
 export type RestoreGap = {
   /** Call at the start, before any request, so that the gap is stored even if the process ends at once. */
   readonly open: (isRestored: boolean) => Promise<void>;
-  /** Call at the beginning of each round. */
   readonly begin: (nowMs: number) => Promise<void>;
   /** Returns the server time up to which everything must be read before it is shown; undefined once it has been. */
   readonly untilMs: () => number | undefined;

@@ -9,7 +9,6 @@ export type Activities = {
   readonly rewind: (nowMs: number) => void;
 };
 
-/** Keeps the activity of projects in memory. */
 export function createActivities(): Activities {
   const all = new Map<string, ProjectActivity>();
   return {

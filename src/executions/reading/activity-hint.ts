@@ -25,7 +25,6 @@ export type HintInput = {
   /** Ends at the time of this round: the next round reads what ends after it. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
-  /** The projects that are read at all. */
   readonly projects: readonly string[];
   readonly countKnown: (window: Window) => Promise<number>;
 };

@@ -10,7 +10,6 @@ export type Candidate = { readonly project: string; readonly jobIds: readonly st
 export type NarrowingInput = {
   /** The projects in which an execution may have ended, the likeliest first. */
   readonly candidates: readonly Candidate[];
-  /** The number of executions to find. */
   readonly missing: number;
   readonly window: Window;
   readonly nowMs: number;

@@ -12,7 +12,6 @@ export type Overlap = {
   readonly noteMissed: (nowMs: number) => void;
   /** Records the clocks of members that answered at about the same time. */
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
-  /** Call when the server time was unknown for a while. */
   readonly noteUnseen: () => void;
   /** Call when the clock was set back from this time. */
   readonly noteReached: (reachedMs: number) => void;

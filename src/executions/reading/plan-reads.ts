@@ -25,7 +25,6 @@ export type PlanInput = {
   readonly maxDelayMs: number;
   /** Idle projects not read since this time are read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
-  /** The number of idle projects that a round may read for this. */
   readonly sweepQuota: number;
   /** The number of reads that a round may use for a search. */
   readonly searchQuota: number;
@@ -90,7 +89,6 @@ const unshownForMs = 600_000;
 /** The maximum of missing projects that a round reads before they are due. */
 const maxGone = 5;
 
-/** The longest window of one request. */
 const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {

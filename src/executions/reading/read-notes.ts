@@ -34,7 +34,6 @@ export function createReadNotes({ activities, visibility, activityHint, settings
       if (purpose === 'search') activityHint.noteRead(counted);
       return unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs;
     },
-    /** Records a read of the backlog. */
     notePast: (project: string, { isUnshown }: ReadResult, nowMs: number): void => {
       const unshownSinceMs = isUnshown ? (activities.all.get(project)?.unshownSinceMs ?? nowMs) : undefined;
       activities.note(project, { unshownSinceMs }, nowMs);

@@ -82,7 +82,6 @@ function count(project: string, window: Window, { ledger, server }: ComparisonOp
   return ledger.countEnds(server, { projects: [project], ...window });
 }
 
-/** Halves a window at a full hour; undefined if it lies within one hour. */
 function halve({ beginMs, endMs }: Window): [Window, Window] | undefined {
   const firstHour = Math.floor(beginMs / hourMs);
   const lastHour = Math.floor(endMs / hourMs);

@@ -30,7 +30,6 @@ export function createRecount(options: RecountOptions): Recount {
   const { cache, activities, reading, overlap } = options;
   const residues = createResidues();
   const lateness = createLateness(activities);
-  /** Comparisons that a round had no time to finish. */
   const unfinished = new Map<string, Comparison>();
   /** If a round lacks time for all projects, the next round continues after this one. */
   let lastLookedAt: string | undefined;
@@ -134,7 +133,6 @@ function createLateness(activities: Activities) {
   };
 }
 
-/** Returns all projects, beginning after the last one. */
 function startAfter(last: string | undefined, states: ReadonlyMap<string, ProjectState>): ProjectState[] {
   const all = [...states.values()];
   const next = all.findIndex(({ project }) => project === last) + 1;
@@ -156,7 +154,6 @@ export function isDayDue(activity: ProjectActivity | undefined, nowMs: number): 
   return activity.activeUntilMs > nowMs || activity.isDayLong;
 }
 
-/** Reports whether the project is read every round. */
 export function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }

@@ -86,7 +86,6 @@ export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nat
   ];
 }
 
-/** A running or waiting execution. */
 export type ActiveRun = JobName & { readonly project: string; readonly isWaiting: boolean };
 
 export function toActiveRows(runs: readonly ActiveRun[]): Row[] {

@@ -22,7 +22,6 @@ export type Showing = {
   readonly show: (found: OpenRound, round: Round) => Promise<void>;
   /** Publishes during a round, at most once an interval: a long round may outlast the series. */
   readonly showInPassing: (found: OpenRound, round: Round) => Promise<void>;
-  /** Counts the published series. */
   readonly series: () => number;
 };
 
@@ -32,7 +31,6 @@ type Shown = {
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
-/** Publishes what is known of one server. */
 export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown): Showing {
   const { server, everyMs, ledger, settings, observe, clock, publish, omits } = options;
   let series = 0;

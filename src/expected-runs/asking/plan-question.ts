@@ -7,7 +7,6 @@ export type Situation = {
   readonly nowMs: number;
   /** False for older servers, which report only the next time. */
   readonly hasForecast: boolean;
-  /** The longest span to request. */
   readonly maxSpanMs: number;
   /** True once this turn has read the next time. */
   readonly isNextSure: boolean;
@@ -72,7 +71,6 @@ function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: 
   return possible.find((ms) => quietMs + ms >= halfDayMs && ms * least >= fewTimes) ?? possible.at(-1);
 }
 
-/** The maximum of times in one request. */
 export const maxTimes = 500;
 
 const minuteMs = 60_000;

@@ -9,7 +9,6 @@ export type RunUnderWay = { readonly endMs: number; readonly job: JobNames };
 export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
-  /** The maximum of simultaneous runs. */
   readonly most: number;
   /** Set if the maximum exceeds the threads: when it first does, and the jobs that run then. */
   readonly exceeded:

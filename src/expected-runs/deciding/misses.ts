@@ -21,7 +21,6 @@ export function addMisses(
   return toKept(misses, decidedMs - keptMs);
 }
 
-/** Keeps the newest times. */
 function toKept(misses: readonly Misses[], fromMs: number): readonly Misses[] {
   let room = maxTimes;
   const kept = misses.toReversed().flatMap((each): Misses[] => {

@@ -26,7 +26,6 @@ export function toFirstTallies(tallies: Tallies, { project, group, name }: Watch
   return first.filter((tally) => !tallies.has(toTallyKey(tally)));
 }
 
-/** Adds verdicts to the tallies; returns those that change. */
 export function addVerdicts(tallies: Tallies, judged: readonly Judged[], bounds: readonly number[]): readonly Tally[] {
   const changed = new Map<string, Tally>();
   const change = (kind: Tally['kind'], labels: readonly string[], to: (tally: Tally) => Tally): void => {

@@ -80,7 +80,6 @@ export type OffPeriod = {
   readonly lastOnMs?: number;
   /** When it was switched off, as far as known. */
   readonly sinceMs: number;
-  /** The first reading that showed it. */
   readonly seenAtMs: number;
   /** When it was seen on again. */
   readonly untilMs?: number;
@@ -92,7 +91,6 @@ export const maxListGapMs = 600_000;
 export type SeenRun = {
   readonly id: number;
   readonly startedAtMs: number;
-  /** Absent while it runs. */
   readonly endedAtMs?: number;
   /** `scheduled` may satisfy an expected time; `missed` is the server's own record of a miss. */
   readonly kind: 'scheduled' | 'missed' | 'other';

@@ -17,7 +17,6 @@ export type WindowWish = {
   readonly forMs: number;
   /** How far the starts of windows may be away. */
   readonly withinMs: number;
-  /** The maximum of windows. */
   readonly count: number;
 };
 

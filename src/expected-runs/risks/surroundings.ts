@@ -6,7 +6,6 @@ export type Surroundings = {
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
   readonly areNodesRead: boolean;
-  /** The jobs to which a job refers. */
   readonly childrenOf: (jobId: string) => readonly JobNames[];
   /** When the inventory of a project no longer had a node; undefined if it has it, or never had it. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;

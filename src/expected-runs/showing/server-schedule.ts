@@ -29,12 +29,10 @@ export type ServerSchedule = {
     /** Past undecided times of this hour. */
     readonly openCount: number;
   }[];
-  /** Past undecided times. */
   readonly openCount: number;
   /** The newest decisions that are not runs in time, newest first, and their total number. */
   readonly notable: readonly TimeOfJob[];
   readonly notableCount: number;
-  /** The next starts, one for each job. */
   readonly next: readonly NextStart[];
   readonly ahead: Ahead | undefined;
 };

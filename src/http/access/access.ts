@@ -147,7 +147,6 @@ export function refuseCertificate(
   return 'the client certificate has none of the allowed names';
 }
 
-/** Reads the certificate of a connection; undefined if there is none. */
 function readCertificate(socket: Socket): Shown {
   if (!isTls(socket)) return undefined;
   const certificate = socket.getPeerCertificate();

@@ -9,9 +9,7 @@ export type Bar = {
 };
 
 type Chart = {
-  /** One sentence about the chart. */
   readonly caption: Html | string;
-  /** The caption for a screen reader. */
   readonly label: string;
   readonly bars: readonly Bar[];
   /** The labels at the left and the right end of the axis. */
@@ -19,9 +17,7 @@ type Chart = {
   readonly top: string;
   /** A horizontal line, in the unit of the heights. */
   readonly line?: number | undefined;
-  /** A horizontal line for a limit. */
   readonly limit?: number | undefined;
-  /** The minimum height of the axis. */
   readonly least?: number;
 };
 

@@ -7,7 +7,6 @@ import { style } from './style.ts';
 type Page = {
   readonly title: string;
   readonly body: Html;
-  /** Shown above the body. */
   readonly notice?: Html | undefined;
   /** The requested path of this page below the route prefix. */
   readonly path: string;

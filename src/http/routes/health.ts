@@ -19,7 +19,6 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
 }
 
 type ReloadOptions = Lifecycle & {
-  /** Undefined if nothing can be reloaded. */
   readonly reload: (() => Promise<ReloadOutcome>) | undefined;
 };
 

@@ -7,7 +7,6 @@ import { createRoutes } from '../server/routes.ts';
 
 export type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
-  /** Undefined if no traces are made. */
   readonly quarantined: () => QuarantineChanges | undefined;
   /** Returns the servers whose traces another exporter sends, or none does: those traces are not listed here. */
   readonly elsewhere: () => readonly Elsewhere[];

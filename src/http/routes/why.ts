@@ -9,9 +9,7 @@ export type FindWhy = (server: string, job: string) => readonly Why[] | undefine
 /** Suggests a similar name for an unknown server or job. */
 export type HintAt = (server: string, job: string) => string | undefined;
 
-/** Why executions failed. */
 export type FindFailures = {
-  /** Undefined for an execution that is not known. */
   readonly execution: (server: string, id: number) => WhyEnded | undefined;
   readonly lastOf: (job: Why) => WhyFailed | undefined;
   /** A job without a watched schedule; undefined if nothing is known of it. */

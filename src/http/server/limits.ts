@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { RequestHandler, Response } from 'express';
 
 export type HttpLimits = {
-  /** How long a client may take to send its headers. */
   readonly headersMs: number;
   /** How long it may take including the body; few requests have one. */
   readonly requestMs: number;

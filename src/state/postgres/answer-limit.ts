@@ -12,7 +12,6 @@ const bytesOfMessage = 400;
 
 const counts = new WeakMap<ClientBase, { bytes: number }>();
 
-/** Ends the connection of a client if one answer exceeds the limit. */
 export function limitAnswers<Client extends ClientBase>(client: Client): Client {
   const { connection } = client as unknown as { connection: Wire };
   const count = { bytes: 0 };

@@ -13,7 +13,6 @@ export type PostgresSettings = {
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
   /** The schema of the tables; it is created if missing. */
   readonly schema: string;
-  /** The maximum of connections of this process. */
   readonly connections: number;
   readonly statementTimeoutMs: number;
 };
@@ -117,7 +116,6 @@ export function createConnections(
   };
 }
 
-/** Takes a connection from the pool, or opens one. */
 async function openConnection(
   pool: Pool,
   { isPresent }: Generations,

@@ -4,7 +4,6 @@ import { type Connections, createConnections, type PostgresSettings } from './co
 /** The properties of a database that matter for the state. */
 export type PostgresFacts = {
   readonly version: string;
-  /** The median response time. */
   readonly latencyMs: number;
   /** Settings that are off, although a commit may then not survive a crash. */
   readonly unsafe: readonly string[];

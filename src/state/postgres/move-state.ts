@@ -129,7 +129,6 @@ function refuseRows(found: readonly string[], wanted: readonly string[], place: 
 
 type Held = OwnedUnit & { lease: Lease };
 
-/** Runs work as the owner of all units. */
 async function withUnits(
   { settings, owner, clock }: Move,
   connections: Connections,

@@ -70,7 +70,6 @@ function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
 
 type Times = Pick<ScheduleFacts, 'nowMs' | 'marginMs'>;
 
-/** Returns recent verdicts of a job. */
 function* verdictsOf({ verdicts }: WatchedJob, { nowMs, marginMs }: Times): Generator<Verdict> {
   const sinceMs = nowMs - scheduleLimits.windowMs - marginMs;
   for (const verdict of verdicts.toReversed()) {

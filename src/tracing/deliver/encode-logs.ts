@@ -4,7 +4,6 @@ import type { TraceFormat } from '../plan/estimate.ts';
 import type { LogRecord, LogRecords } from '../plan/log-records.ts';
 import { sampled, toHighResolution, toOtlpResource } from './encode.ts';
 
-/** Encodes one OTLP request with log records of one resource. */
 export function encodeLogs({ resource, scope, records }: LogRecords, format: TraceFormat): Uint8Array {
   const serializer = format === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer;
   const shared = { resource: toOtlpResource(resource), instrumentationScope: { ...scope, schemaUrl } };

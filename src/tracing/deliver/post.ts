@@ -18,7 +18,6 @@ export type PostAnswer = {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfter: string | undefined;
-  /** The body, cut at the limit. */
   readonly bytes: Uint8Array;
   readonly isCut: boolean;
 };

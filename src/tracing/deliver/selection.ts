@@ -20,7 +20,6 @@ export type Selection = {
 
 type SelectionOptions = {
   spool: Pick<Spool, 'next'>;
-  /** The maximum size of one request. */
   gathering: SpoolBounds;
   signal: SpooledSignal;
   clock: Pick<Clock, 'ticks' | 'random'>;

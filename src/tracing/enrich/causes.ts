@@ -8,7 +8,6 @@ export type Cause = {
   readonly why: string;
   readonly facts: readonly { readonly name: string; readonly value: string | number }[];
   readonly traceId?: string | undefined;
-  /** The link to its page on the server. */
   readonly permalink?: string | undefined;
   /** Absent if it did not fail, and in states of earlier releases. */
   readonly failure?: FailedRun | undefined;

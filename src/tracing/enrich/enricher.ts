@@ -76,9 +76,7 @@ export type Enricher = {
   /** Adds executions that were counted and are in the ledger. */
   readonly add: (pending: readonly PendingTrace[]) => void;
   readonly size: () => number;
-  /** Returns the stored cause of an execution that did not succeed. */
   readonly causeOf: Causes['of'];
-  /** Returns the stored cause of the last failure of a job. */
   readonly lastFailureOf: Causes['lastFailureOf'];
   /** Makes the traces that can be made now; resolves to when to call again. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;

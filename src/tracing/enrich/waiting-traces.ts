@@ -184,7 +184,6 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
 /** Measures the time in which a server could have answered: it stops while the server is down or rejects the credentials. */
 type SealClock = {
   readonly ticks: () => number;
-  /** Call after any answer. */
   readonly answered: () => void;
   /** Call after no answer, or refused credentials: the clock stops until the next answer. */
   readonly silent: () => void;

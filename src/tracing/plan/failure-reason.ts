@@ -19,7 +19,6 @@ export const nodeFailure = 'node_failure';
 export const incomplete = 'incomplete';
 export const timeout = 'timeout';
 
-/** Undefined if there is no reason. */
 export function toErrorType(reason: string | undefined): string | undefined {
   if (reason === undefined) return undefined;
   return knownReasons.includes(reason) ? reason : otherError;

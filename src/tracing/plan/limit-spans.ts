@@ -17,7 +17,6 @@ export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> 
   };
 }
 
-/** Chooses the spans that stay. */
 function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet<Timed>> {
   const [root] = places;
   const kept = new Set<Timed>();

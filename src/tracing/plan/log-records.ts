@@ -3,7 +3,6 @@ import { conventional, own } from './attribute-names.ts';
 import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
 
-/** Log records with one resource. */
 export type LogRecords = {
   /** Only what names the service: log stores index it. */
   readonly resource: Attributes;

@@ -26,7 +26,6 @@ export type Plan = {
   readonly failure: FirstCause | undefined;
   /** The lines of its log that describe the failure, without secrets; only where they are kept. */
   readonly lines?: readonly LogLine[] | undefined;
-  /** The number of omitted spans. */
   readonly leftOut: number;
   readonly attempts: Attempts;
 };

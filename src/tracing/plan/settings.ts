@@ -6,11 +6,9 @@ import type { Joining } from './ids.ts';
 export type TraceSettings = {
   /** For ids: the same for all members of a server. */
   readonly namespace: string;
-  /** The configured name of the server. */
   readonly server: string;
   /** The `service.name` of the traced service. */
   readonly service: string;
-  /** The release of the service, if known. */
   readonly release: string | undefined;
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;

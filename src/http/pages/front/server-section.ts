@@ -20,7 +20,6 @@ type About = {
   readonly nowMs: number;
   /** True if no other server is watched. */
   readonly isOnly: boolean;
-  /** True if it is not folded. */
   readonly isOpen: boolean;
 };
 
@@ -165,7 +164,6 @@ function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): stri
 
 type HiddenHistory = NonNullable<ServerStatus['executions']>['hidden'][number];
 
-/** Lists, by project, which executions are not shown. */
 function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {
   if (visibleProjects === 0) {
     return html`<p>The list of projects is empty: either the server has no projects, or the credentials may not read any.</p>\n`;

@@ -171,7 +171,6 @@ function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }
 ${mayChange ? undefined : off}`;
 }
 
-/** Quotes a word for a shell. */
 function quote(text: string): string {
   return /^[\w./:@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
