@@ -22,10 +22,8 @@ const leftOut = isAll ? [] : onlyWithAll;
 
 /** How much a push plays of what could go on for hours; `--all` plays the numbers in the tests. */
 const sizes = {
-  CONSERVATION_KILLS: '24',
-  CONSERVATION_WORLDS: '2',
-  DELIVERY_KILLS: '24',
-  DELIVERY_WORLDS: '2',
+  CONSERVATION_KILLS: '16',
+  DELIVERY_KILLS: '16',
   EXPECTED_RUNS_DAYS: '12',
   FUZZ_SECONDS: '1',
   REPLICA_SEEDS: '10',

@@ -10,6 +10,16 @@ export function pickPart<Row>(rows: readonly Row[], parts: number): readonly Row
   return rows.filter((_, index) => index % parts === part);
 }
 
+/** As many whole numbers from 0 on, all or a part of them as above; a variable such as `WORLDS=0,3` chooses them for a replay. */
+export function pickNumbers(variable: string, count: number, parts: number): readonly number[] {
+  const given = process.env[variable];
+  if (given !== undefined) return given.split(',').map(Number);
+  return pickPart(
+    Array.from({ length: count }, (_, index) => index),
+    parts,
+  );
+}
+
 /** A checkout without git always plays the first part. */
 function readCommitNumber(): number {
   try {

@@ -80,7 +80,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
 
   function toDeath(): Death {
     const at = random.pick(starting.isTraced ? placesWithTraces : places);
-    const point = { at, commits: random.between(0, 4), writes: random.between(1, 3) };
+    const point = { at, commits: random.between(0, 1), writes: random.between(1, 3) };
     return random.pick<Death>([
       { by: 'point', point },
       { by: 'point', point },
