@@ -26,9 +26,7 @@ const sizes = {
   DELIVERY_KILLS: '16',
   EXPECTED_RUNS_DAYS: '12',
   FUZZ_SECONDS: '1',
-  REPLICA_SEEDS: '10',
-  RESTORED_WORLDS: '4',
-  WORLD_SEEDS: '24',
+  RESTORED_WORLDS: '2',
 };
 
 /** They begin first: the run is not to end with one of them. */

@@ -48,8 +48,8 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
     rmSync(directory, { recursive: true });
   });
 
-  // Half of them in a push, the others with the next ones: the alerts themselves are proven by the weathers and by `alerts/tests`.
-  it.each(pickPart(scenarios, 2))(
+  // A quarter of them in a push, the others with the next ones: the alerts themselves are proven by the weathers and by `alerts/tests`.
+  it.each(pickPart(scenarios, 4))(
     'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
       const minutes = minutesOf[name] ?? usualMinutes;

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Simulator } from '../../../simulator/simulator.ts';
+import { pickPart } from '../../support/all.ts';
 import { runTraced, type TracedRun } from './traced-world.ts';
 
 type Trouble = (control: Simulator['control']) => void;
@@ -10,6 +11,15 @@ const inLine = ['seal_timeout', 'backlog'];
 const many = Number.POSITIVE_INFINITY;
 const ofExecution = '/execution/\\d+';
 const ofState = '/execution/\\d+/state$';
+
+const troubles: readonly [string, Trouble, readonly string[], number][] = [
+  ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), [], many],
+  ['pending for ever', (control) => control.configure({ statePending: 'all' }), inLine, many],
+  ['broken', fault({ kind: 'status', status: 500, path: ofState }), inLine, many],
+  // A question that nobody answers holds up no round: all of them are over before a few such questions are.
+  ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
+  ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
+];
 
 let untraced: TracedRun;
 
@@ -30,14 +40,7 @@ describe('end-to-end/delivery/enrichment', () => {
     expect(degraded(run)).toEqual({});
   }, 60_000);
 
-  it.each<[string, Trouble, readonly string[], number]>([
-    ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), [], many],
-    ['pending for ever', (control) => control.configure({ statePending: 'all' }), inLine, many],
-    ['broken', fault({ kind: 'status', status: 500, path: ofState }), inLine, many],
-    // A question that nobody answers holds up no round: all of them are over before a few such questions are.
-    ['never answered', fault({ kind: 'hang', path: ofExecution }), ['backlog'], 20],
-    ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), ['backlog'], 20],
-  ])(
+  it.each(pickPart(troubles, 3))(
     'counts the same in the same rounds while the steps are %s, and makes only roots',
     async (...given) => {
       const [, trouble, reasons, mostAsked] = given;
