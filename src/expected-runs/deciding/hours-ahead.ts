@@ -123,11 +123,15 @@ function findContention(
   { running, fromMs, toMs, threads }: Window,
 ): Contention & Pick<PlannedAhead, 'crowds'> {
   const own = starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
-  const begins = Float64Array.from(own, ({ atMs }) => atMs).sort();
+  const begins = new Float64Array(own.length);
   const ends = new Float64Array(running.length + own.length);
-  for (const [place, endMs] of running.entries()) ends[place] = Math.max(endMs, fromMs + 1);
-  for (const [place, { atMs, durationMs }] of own.entries())
-    ends[running.length + place] = atMs + Math.max(durationMs, 1);
+  let place = 0;
+  for (const endMs of running) ends[place++] = Math.max(endMs, fromMs + 1);
+  for (const { atMs, durationMs } of own) {
+    begins[place - running.length] = atMs;
+    ends[place++] = atMs + Math.max(durationMs, 1);
+  }
+  begins.sort();
   ends.sort();
   let ended = 0;
   let now = running.length;
@@ -135,7 +139,9 @@ function findContention(
   let exceededMs = threads !== undefined && now > threads ? fromMs : undefined;
   const crowds: Crowd[] = [];
   let isCrowded = false;
-  for (const [index, atMs] of begins.entries()) {
+  let next = 0;
+  for (const atMs of begins) {
+    next += 1;
     // A run that ends makes room for one that starts at the same moment.
     while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
     now += 1;
@@ -143,7 +149,7 @@ function findContention(
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
     // Of runs that start at the same moment, any may be the one without a thread.
-    if (begins[index + 1] === atMs) continue;
+    if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;
     if (last !== undefined || isCrowded)

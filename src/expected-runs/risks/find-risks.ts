@@ -141,9 +141,18 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
     if (skippedMs.length > 0)
       met.push({ risk: { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence }, timesMs: skippedMs });
   }
-  const crowdedMs = timesMs.filter((time) => input.crowds.some(({ fromMs, toMs }) => time >= fromMs && time <= toMs));
+  const crowdedMs = findCrowded(timesMs, input.crowds);
   if (crowdedMs.length > 0) met.push({ risk: tooMany, timesMs: crowdedMs });
   return met;
+}
+
+/** Returns the times within crowds; both are in order. */
+function findCrowded(timesMs: readonly number[], crowds: readonly Crowd[]): readonly number[] {
+  let place = 0;
+  return timesMs.filter((time) => {
+    while ((crowds[place]?.toMs ?? Number.POSITIVE_INFINITY) < time) place += 1;
+    return (crowds[place]?.fromMs ?? Number.POSITIVE_INFINITY) <= time;
+  });
 }
 
 const tooMany: Risk = {
