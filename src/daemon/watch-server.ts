@@ -153,7 +153,8 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
     windows: (wish, pause) => expected?.outlook.windows(wish, pause),
     risks: (hours, pause) => expected?.outlook.risks(hours, pause),
-    job: (path) => toJob(name, path, { ...options, executions, expected, executionSettings, ended: ended(), explain }),
+    job: (path) =>
+      toJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), explain }),
     troubles: () => [
       ...signs.troubles(),
       ...findCauseTroubles(changes?.commonCause()),
@@ -246,7 +247,7 @@ function findTroubles(
     expected,
     executionSettings,
     config,
-  }: Omit<Known, 'clock' | 'ended' | 'explain' | 'traces'> & Pick<WatchOptions, 'config'>,
+  }: Omit<Known, 'clock' | 'ended' | 'explain' | 'traces' | 'changes'> & Pick<WatchOptions, 'config'>,
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
@@ -277,7 +278,7 @@ function findTroubles(
   ];
 }
 
-type Known = Pick<ServerPolls, 'executions' | 'expected'> &
+type Known = Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
   Pick<WatchOptions, 'clock' | 'traces'> & {
     readonly executionSettings: ReturnType<typeof toExecutionSettings>;
     readonly ended: readonly EndedStatus[];
@@ -287,7 +288,7 @@ type Known = Pick<ServerPolls, 'executions' | 'expected'> &
 function toJob(
   server: string,
   path: string,
-  { executions, expected, executionSettings, clock, ended, explain, traces }: Known,
+  { executions, expected, changes, executionSettings, clock, ended, explain, traces }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
   return toShownJob({
@@ -299,6 +300,15 @@ function toJob(
     ended,
     lastFailure: traces?.lastFailureOf(server, path),
     explain,
+    explainShift: ({ project, group, name }, successMs, startedAtMs) =>
+      changes?.explain({
+        project,
+        job: group === '' ? name : `${group}/${name}`,
+        startedAtMs,
+        failedNodes: [],
+        failureClass: undefined,
+        successMs,
+      }),
     running: status === undefined ? [] : listRunning(status, executionSettings),
     factsOf: (...names) => executions?.factsOf(...names),
     overdueFactor: executionSettings.overdueFactorOf(path),

@@ -1,5 +1,6 @@
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import { type JobNames, toJobPath } from '../domain/job-path.ts';
+import type { Shift } from '../executions/counting/drift.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
@@ -25,15 +26,25 @@ export type ShownJob = {
   readonly lastFailure?: FailedRun | undefined;
   /** What changed before its last run, if that failed. */
   readonly explanation?: Explanation | undefined;
+  /** True if its results change often. */
+  readonly isFlaky?: boolean;
+  /** The last lasting change of its durations, and what changed where it began. */
+  readonly shift?: (Shift & { readonly explanation: Explanation | undefined }) | undefined;
 };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
 type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'> & {
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
+  /** Explains what changed between two times at which the job ran. */
+  readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
   readonly ended: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
-  readonly factsOf: (project: string, group: string, name: string) => Pick<JobFacts, 'averageDurationMs'> | undefined;
+  readonly factsOf: (
+    project: string,
+    group: string,
+    name: string,
+  ) => Pick<JobFacts, 'averageDurationMs' | 'drift' | 'flakiness'> | undefined;
   readonly overdueFactor: number;
   readonly overdueFloorMs: number;
 };
@@ -49,7 +60,16 @@ export function toShownJob(input: Input): ShownJob | undefined {
   const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
   const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
   const explanation = runs[0] && input.explain?.(runs[0]);
-  return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs, lastFailure, explanation };
+  const isFlaky = facts?.flakiness?.isFlaky === true;
+  const shift = toExplained(facts?.drift?.shift, { project, group, name }, input.explainShift);
+  const own = { runs, running, averageMs, overdueMs, lastFailure, explanation, isFlaky, shift };
+  return { server, path, nowMs, seenMs, schedule, ...own };
+}
+
+function toExplained(shift: Shift | undefined, job: JobNames, explain: Input['explainShift']): ShownJob['shift'] {
+  if (shift === undefined) return undefined;
+  const { usualUntilMs, sinceMs } = shift;
+  return { ...shift, explanation: usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs) };
 }
 
 /** Reports whether an execution is a run of the job; a command without a job is not. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
-import { renderSuspects } from '../../src/http/pages/changes/suspects.ts';
+import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { findCauseTroubles } from '../../src/status/troubles/common-cause.ts';
 import { toText as readPage } from '../http/page-text.ts';
 import { countCommonCauses } from './planted-causes.ts';
@@ -33,7 +33,9 @@ async function begin() {
 }
 
 const toText = (explanation: Explanation): string =>
-  readPage(`<main>${renderSuspects(explanation, { server: 'prod', failedMs: 0, root: '', nowMs: 0 })?.text}</main>`);
+  readPage(
+    `<main>${renderSuspects(explanation, { server: 'prod', untilMs: 0, words: ofFailure, root: '', nowMs: 0 })?.text}</main>`,
+  );
 
 describe('diagnosis/common-cause', () => {
   it('computes the exact probability', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
-import { renderSuspects } from '../../src/http/pages/changes/suspects.ts';
+import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { birthMs } from '../executions/scene.ts';
 import { toText } from '../http/page-text.ts';
 import { countSuspects } from './planted.ts';
@@ -45,7 +45,8 @@ function failed(given: Partial<FailedRun> = {}): FailedRun {
 }
 
 function toLines(explanation: ReturnType<ReturnType<typeof createScene>['explain']>): readonly string[] {
-  const about = { server: 'prod', failedMs: birthMs + 80 * minuteMs, root: '', nowMs: birthMs + 90 * minuteMs };
+  const times = { untilMs: birthMs + 80 * minuteMs, nowMs: birthMs + 90 * minuteMs };
+  const about = { server: 'prod', ...times, words: ofFailure, root: '' };
   return toText(`<main>${renderSuspects(explanation, about)?.text}</main>`).split('\n');
 }
 

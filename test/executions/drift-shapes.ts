@@ -2,6 +2,7 @@ import { addDuration, type Drift } from '../../src/executions/counting/drift.ts'
 
 /** Durations in ms, as jobs have them; the weekday is 0 on Monday. */
 export const shapes: Readonly<Record<string, (draw: () => number, weekday: number) => number>> = {
+  'narrow lognormal': (draw) => 60_000 * Math.exp(0.25 * toNormal(draw)),
   lognormal: (draw) => 60_000 * Math.exp(0.3 * toNormal(draw)),
   'wide lognormal': (draw) => 60_000 * Math.exp(0.6 * toNormal(draw)),
   'two humps': (draw) => (draw() < 0.7 ? 40_000 : 120_000) * Math.exp(0.15 * toNormal(draw)),

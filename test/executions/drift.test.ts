@@ -46,6 +46,14 @@ describe('executions/counting/drift', () => {
     expect(play([...usual.map((each) => each / 60), ...usual.map((each) => each / 10)])?.shift).toBeUndefined();
   });
 
+  it('judges each run again until a change is large enough: the first alarm may date it too early', () => {
+    const { delays } = simulate('narrow lognormal', { runs: 0, tries: 40, factor: 1.5, seed: 7 });
+    expect(delays[20]).toBeLessThanOrEqual(8);
+    expect(delays[36]).toBeLessThanOrEqual(15);
+    const doubled = simulate('narrow lognormal', { runs: 0, tries: 40, factor: 2, seed: 7 });
+    expect(doubled.delays[20]).toBeLessThanOrEqual(5);
+  });
+
   it('ignores a run that becomes known after a later one', () => {
     const drift = play(usual);
     expect(addDuration(drift, 1, startMs)).toBe(drift);

@@ -170,6 +170,41 @@ describe('http/jobs', () => {
     expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">60 runs kept</a>');
   });
 
+  it('shows the habits of a job without a schedule, and what changed when its durations did', async () => {
+    const change = { kind: 'definition', project: 'pay', subject: 'pay/index', what: 'steps changed' } as const;
+    const times = { afterMs: nowMs - 30 * hourMs, beforeMs: nowMs - 29 * hourMs };
+    const suspects = [{ ...change, ...times, scope: 'job', fits: false } as const];
+    const [successMs, sinceMs] = [nowMs - 31 * hourMs, nowMs - 28 * hourMs];
+    const find = (server: string, path: string) => ({
+      ...{
+        server,
+        path,
+        nowMs,
+        schedule: undefined,
+        runs: [],
+        running: [],
+        averageMs: undefined,
+        overdueMs: undefined,
+      },
+      isFlaky: true,
+      shift: {
+        ...{ sinceMs, usualUntilMs: successMs, beforeMs: 60_000, afterMs: 120_000 },
+        explanation: { successMs, suspects, unchanged: [], notWatched: [] },
+      },
+    });
+    const { ask } = await serve([jobPageRoute({ find, silence })]);
+    const text = toText((await ask('/jobs/prod/pay/index')).body).split('\n');
+    expect(text).toEqual(
+      expect.arrayContaining([
+        'What changed when its durations did',
+        '1 change between the end of the last usual run (2026-11-21 01:00 UTC) and that of the first other one (2026-11-21 04:00 UTC), likeliest first:',
+        'Durations: slower since 2026-11-21 04:00 UTC: usually 2 min, before 1 min',
+        'Results: ! flaky: they change often',
+      ]),
+    );
+    expect(text.join()).toContain('definition pay/index: steps changed');
+  });
+
   it('draws the durations of a job in its row, and lists failed jobs before others', async () => {
     const failed = { id: 4710, ending: 'failed', endedAtMs: nowMs - hourMs };
     const late: Verdict = { ...ran, delayMs: 600_000 };

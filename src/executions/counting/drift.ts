@@ -19,6 +19,8 @@ export type Rhythm = 'none' | 'weekend' | number;
 export type Shift = {
   /** When it began: the end of the first run that it changed. */
   readonly sinceMs: number;
+  /** The end of the last run before that; absent in states of earlier releases. */
+  readonly usualUntilMs?: number;
   readonly beforeMs: number;
   readonly afterMs: number;
 };
@@ -69,7 +71,7 @@ function addToSums(before: Drift, isNewWeek: boolean): Drift {
   const up = Math.max(0, known.up + z - slack);
   const down = Math.max(0, known.down - z - slack);
   if (up < limit && down < limit) return { ...known, up, down };
-  return noteAlarm({ ...known, up: 0, down: 0 }, places);
+  return noteAlarm({ ...known, up: Math.min(up, limit), down: Math.min(down, limit) }, places);
 }
 
 /** Returns the places of the runs that are compared with the last one. */
@@ -81,9 +83,9 @@ function findPlaces(drift: Drift): readonly number[] {
 }
 
 const slack = 0.5;
-const limit = 8;
+const limit = 7.7;
 
-/** Learns anew from the runs since the change, if it is large enough to matter. */
+/** Learns anew from the runs since the change, once it is large enough to matter; until then each run is judged again. */
 function noteAlarm(drift: Drift, places: readonly number[]): Drift {
   const { tenths, apart, shift: known } = drift;
   const own = places.map((place) => tenths[place] ?? 0);
@@ -92,12 +94,13 @@ function noteAlarm(drift: Drift, places: readonly number[]): Drift {
   const afterMs = toMedian(own.slice(begin)) * 100;
   if (!isLarge(beforeMs, afterMs)) return drift;
   const first = places[begin] ?? 0;
-  const left = { ...withoutShift(drift), tenths: tenths.slice(first), apart: apart.slice(first) };
+  const left = { ...withoutShift(drift), up: 0, down: 0, tenths: tenths.slice(first), apart: apart.slice(first) };
   // Compared with what was usual before the first of several changes.
   const usualMs = known?.beforeMs ?? beforeMs;
   if (!isLarge(usualMs, afterMs)) return left;
-  const sinceMs = known?.sinceMs ?? (toEnds(drift)[first] ?? 0) * minuteMs;
-  return { ...left, shift: { sinceMs, beforeMs: usualMs, afterMs } };
+  const ends = toEnds(drift);
+  const times = known ?? { sinceMs: (ends[first] ?? 0) * minuteMs, usualUntilMs: (ends[first - 1] ?? 0) * minuteMs };
+  return { ...left, shift: { ...times, beforeMs: usualMs, afterMs } };
 }
 
 function isLarge(beforeMs: number, afterMs: number): boolean {

@@ -1,4 +1,3 @@
-import type { Shift } from '../../executions/counting/drift.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
 import { type Blocker, findBlockers } from '../deciding/blockers.ts';
 import type { Sources } from '../deciding/sources.ts';
@@ -16,8 +15,6 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
   readonly lastRun: RunOfJob | undefined;
   /** True if its results change often. */
   readonly isFlaky?: boolean;
-  /** The last lasting change of its durations. */
-  readonly shift?: Shift;
 };
 
 export type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
@@ -37,9 +34,7 @@ export function toScheduledJob(job: WatchedJob, { server, nowMs, facts, sources 
   const lastRun = facts && { id: facts.lastId, ending: facts.lastEnding, endedAtMs: facts.lastEndMs };
   const blockers = findBlockers(job, sources, nowMs);
   const next = { nextMs: nextTime(job, nowMs), quietUntilMs: quietUntil(job, nowMs) };
-  const { shift } = facts?.drift ?? {};
-  const isFlaky = facts?.flakiness?.isFlaky === true;
-  const habits = { ...(isFlaky ? { isFlaky } : {}), ...(shift && { shift }) };
+  const habits = facts?.flakiness?.isFlaky === true ? { isFlaky: true } : {};
   return { server, project, group, name, verdicts, nowMs, ...next, blockers, lastRun, ...habits };
 }
 

@@ -6,9 +6,24 @@ import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderWhen } from './changes-page.ts';
 
-type About = { readonly server: string; readonly failedMs: number; readonly root: string; readonly nowMs: number };
+type About = {
+  readonly server: string;
+  readonly untilMs: number;
+  readonly words: Words;
+  readonly root: string;
+  readonly nowMs: number;
+};
 
-/** Renders what a failure has in common with others, and what changed between the last success of a job and its failure; nothing for other executions. */
+type Words = { readonly title: string; readonly from: string; readonly to: string };
+
+export const ofFailure: Words = { title: 'What changed', from: 'the start of the last success', to: 'this failure' };
+export const ofDurations: Words = {
+  title: 'What changed when its durations did',
+  from: 'the end of the last usual run',
+  to: 'that of the first other one',
+};
+
+/** Renders what changed between two runs of a job, such as its last success and its failure, and what a failure has in common with others. */
 export function renderSuspects(explanation: Explanation | undefined, about: About): Html | undefined {
   if (explanation === undefined) return undefined;
   return html`${renderChanges(explanation, about)}${renderShared(explanation)}`;
@@ -26,20 +41,20 @@ function renderShared({ commonCause }: Explanation): Html | undefined {
 
 function renderChanges(explanation: Explanation, about: About): Html {
   const { successMs, suspects, unchanged, notWatched } = explanation;
-  const { server, failedMs, root, nowMs } = about;
+  const { server, untilMs, words, root, nowMs } = about;
   if (successMs === undefined)
     return html`<section class="suspects">
-<h2>What changed</h2>
+<h2>${words.title}</h2>
 <p>No earlier success of this job is known, so there is nothing to compare with.</p>
 </section>
 `;
   const since = new Date(successMs).toISOString();
-  const until = new Date(failedMs).toISOString();
+  const until = new Date(untilMs).toISOString();
   const title = suspects.length === 0 ? 'Nothing that can be seen' : toCount(suspects.length, 'change');
   const rest = notWatched.map(({ what, reason }) => html`<li><bdi>${what}</bdi>: ${reason}</li>\n`);
   return html`<section class="suspects">
-<h2>What changed</h2>
-<p>${title} between the start of the last success (${toTime(successMs, nowMs)}) and this failure (${toTime(failedMs, nowMs)})${
+<h2>${words.title}</h2>
+<p>${title} between ${words.from} (${toTime(successMs, nowMs)}) and ${words.to} (${toTime(untilMs, nowMs)})${
     suspects.length === 0 ? '.' : ', likeliest first:'
   }</p>
 ${suspects.length === 0 ? undefined : renderList(explanation, nowMs)}${

@@ -9,7 +9,7 @@ import type { EndedExecution, EndedStatus, RunningExecution } from '../../../sta
 import type { Cause, CauseKey, FailedRun } from '../../../tracing/enrich/causes.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderJobLink } from '../addresses.ts';
-import { renderSuspects } from '../changes/suspects.ts';
+import { ofFailure, renderSuspects } from '../changes/suspects.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
@@ -62,7 +62,9 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
   const execution = await find(server, Number(id));
   const others = ended(server);
   const over = others.find((one) => one.id === Number(id));
-  const suspects = over && renderSuspects(explain?.(server, over), { server, failedMs: over.startedAtMs, root, nowMs });
+  const suspects =
+    over &&
+    renderSuspects(explain?.(server, over), { server, untilMs: over.startedAtMs, words: ofFailure, root, nowMs });
   if (execution !== undefined) {
     const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
     const failure = cause(server, { id: execution.id, startedAtMs: execution.spans[0].startMs })?.failure;

@@ -8,7 +8,7 @@ import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { toExecutionAddress, toScheduleAddress } from '../addresses.ts';
-import { renderSuspects } from '../changes/suspects.ts';
+import { ofDurations, ofFailure, renderSuspects } from '../changes/suspects.ts';
 import { renderEnding } from '../ending.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
@@ -52,8 +52,11 @@ type About = {
   readonly isSilent: boolean;
 };
 
-function renderWhatChanged({ server, runs: [last], explanation, nowMs }: ShownJob, root: string): Html | undefined {
-  return last && renderSuspects(explanation, { server, failedMs: last.startedAtMs, root, nowMs });
+function renderWhatChanged({ server, runs: [last], explanation, shift, nowMs }: ShownJob, root: string): Html {
+  const about = { server, root, nowMs };
+  return html`${last && renderSuspects(explanation, { ...about, untilMs: last.startedAtMs, words: ofFailure })}${
+    shift && renderSuspects(shift.explanation, { ...about, untilMs: shift.sinceMs, words: ofDurations })
+  }`;
 }
 
 function renderJob(job: ShownJob, { title, root, isSilent }: About): Html {
@@ -83,7 +86,7 @@ ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
 /** Describes a lasting change of the durations, as the series show it. */
-function toShiftText(shift: ScheduleOfJob['job']['shift'], nowMs: number): string | undefined {
+function toShiftText(shift: ShownJob['shift'], nowMs: number): string | undefined {
   if (shift === undefined) return undefined;
   const { sinceMs, beforeMs, afterMs } = shift;
   const than = afterMs > beforeMs ? 'slower' : 'faster';
@@ -105,8 +108,8 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       links.length === 0 ? undefined : html`${links}`,
     ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
-    ['Durations', toShiftText(schedule?.job.shift, nowMs)],
-    ['Results', schedule?.job.isFlaky === true ? html`<span class="off">! flaky: they change often</span>` : undefined],
+    ['Durations', toShiftText(job.shift, nowMs)],
+    ['Results', job.isFlaky === true ? html`<span class="off">! flaky: they change often</span>` : undefined],
     ['Obstacles', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
     ['Average', averageMs === undefined ? undefined : toLength(averageMs)],
