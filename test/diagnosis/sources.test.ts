@@ -53,6 +53,13 @@ describe('diagnosis/sources', () => {
     ).toEqual([]);
   });
 
+  it('reads keys at once when a login is refused soon after they were read', async () => {
+    const { control, told, noteClass } = await begin();
+    control.writeKey(key, { user: 'bob' });
+    await noteClass('access');
+    expect(told()).toEqual([expect.stringContaining(`key ${key}: changed by bob`)]);
+  });
+
   it('keeps users to itself unless they may be shown', async () => {
     const { control, minutes, told, stored } = await begin({ settings: { namesUsers: false } });
     control.writeKey(key, { user: 'bob' });

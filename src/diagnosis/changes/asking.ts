@@ -32,6 +32,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
   const urgent = new Set<string>();
+  let hurriedTicks = Number.NEGATIVE_INFINITY;
   const definitionsPerRun = Math.max(1, Math.min(maxDefinitions, Math.floor(requestsPerSecond)));
 
   const isDue = (area: string, everyMs: number): boolean =>
@@ -97,7 +98,8 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
       whileThere(async () => {
         if (jobId !== undefined && urgent.has(jobId)) await askDefinitions(api, [jobId]);
         // A job that fails again and again is no reason to read them again and again.
-        if (!isLoginRefused || !isDue(areaNames.keysIn(''), hurryEveryMs)) return;
+        if (!isLoginRefused || clock.ticks() - hurriedTicks < hurryEveryMs) return;
+        hurriedTicks = clock.ticks();
         for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
         await askKeys(api);
       }),
