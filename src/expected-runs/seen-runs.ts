@@ -44,25 +44,28 @@ type ClearTimes = {
  */
 export function createClearTimes(): ClearTimes {
   const clear = new Map<string, number>();
-  const waiting = new Map<string, { readonly readAtMs: number; readonly executions: readonly Execution[] }>();
+  const waiting = new Map<string, readonly Candidate[]>();
   const lists = new Map<string, readonly Execution[]>();
   return {
     note: (port) => {
       const executions = port.running();
       for (const [project, { scannedThroughMs }] of port.progress() ?? []) {
-        const candidate = waiting.get(project);
-        if (candidate !== undefined && scannedThroughMs >= candidate.readAtMs + lateMs) {
+        const known = waiting.get(project) ?? [];
+        const candidate = known.findLast(({ readAtMs }) => scannedThroughMs >= readAtMs + lateMs);
+        if (candidate !== undefined) {
           clear.set(project, candidate.readAtMs);
-          const executions = candidate.executions.filter((execution) => execution.project === project);
-          lists.set(project, executions);
-          waiting.delete(project);
+          lists.set(
+            project,
+            candidate.executions.filter((execution) => execution.project === project),
+          );
         }
         // After the clock was set back, that time is unknown again.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
-        const readAtMs = port.runningReadMs(project);
-        const isSooner =
-          readAtMs !== undefined && readAtMs < (waiting.get(project)?.readAtMs ?? Number.POSITIVE_INFINITY);
-        if (isSooner) waiting.set(project, { readAtMs, executions });
+        const readAtMs = port.runningReadMs(project) ?? Number.POSITIVE_INFINITY;
+        const left = known.slice(candidate === undefined ? 0 : known.indexOf(candidate) + 1);
+        const earlier = left.filter((one) => one.readAtMs < readAtMs);
+        const isNew = Number.isFinite(readAtMs) && earlier.length < maxCandidates;
+        waiting.set(project, isNew ? [...earlier, { readAtMs, executions }] : earlier);
       }
     },
     listed: () => [...lists.values()].flat(),
@@ -70,5 +73,10 @@ export function createClearTimes(): ClearTimes {
   };
 }
 
+/** A list of running executions that is complete once later ends are read. */
+type Candidate = { readonly readAtMs: number; readonly executions: readonly Execution[] };
+
 /** Executions become visible up to 50 s late. */
 const lateMs = 60_000;
+/** While ends are not read, the earliest lists are kept. */
+const maxCandidates = 8;

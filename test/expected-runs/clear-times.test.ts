@@ -31,4 +31,20 @@ describe('expected-runs/clear-times', () => {
     clear.note(toPort(2_000_000));
     expect(clear.of('denied')).toBe(Number.NEGATIVE_INFINITY);
   });
+
+  it('follows lists that are read while the ends after earlier ones are still unread', () => {
+    const clear = createClearTimes();
+    const note = (readAtMs: number, scannedThroughMs: number): void =>
+      clear.note({
+        progress: () => new Map([['busy', { countedFromMs: 0, scannedThroughMs }]]),
+        running: () => [],
+        runningReadMs: () => readAtMs,
+      });
+    for (const second of [0, 20, 40]) note(1_000_000 + second * 1000, 999_000 + second * 1000);
+    expect(clear.of('busy')).toBe(Number.NEGATIVE_INFINITY);
+    note(1_081_000, 1_080_000);
+    expect(clear.of('busy')).toBe(1_020_000);
+    note(1_101_000, 1_100_000);
+    expect(clear.of('busy')).toBe(1_040_000);
+  });
 });
