@@ -177,7 +177,12 @@ export const commandFlags: readonly CommandFlag[] = [
     commands: ['demo', 'simulate'],
   },
   { name: 'speed', placeholder: 'N', help: 'Speed factor of the simulated server.', commands: ['demo', 'simulate'] },
-  { name: 'port', placeholder: 'PORT', help: 'Port of the simulated server.', commands: ['demo', 'simulate'] },
+  {
+    name: 'port',
+    placeholder: 'PORT',
+    help: 'Port of the simulated server; that of the pages is in --web.listen-address.',
+    commands: ['demo', 'simulate'],
+  },
   {
     name: 'dialect',
     placeholder: 'NAME',

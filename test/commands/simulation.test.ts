@@ -10,7 +10,10 @@ const wrong: readonly (readonly [args: string, stderr: string])[] = [
   ['demo --speed=fast', '--speed: takes a number above 0, found "fast"\n'],
   ['simulate --dialect=klingon', '--dialect: takes rundeck or service, found "klingon"\n'],
   ['simulate --api-version=3', '--api-version: No release to play for API version 3.\n'],
-  ['demo --api-version=30', '--api-version: belongs to simulate\n'],
+  [
+    'demo --api-version=30',
+    '--api-version: belongs to simulate (write simulate --api-version=N: Newest API version of the simulated server)\n',
+  ],
   [
     'demo --speed=0 --log.level=loud',
     '--speed: takes a number above 0, found "0"\n--log.level: takes one of debug, info, warn, error, found the text "loud"\n',

@@ -55,8 +55,9 @@ describe('config/command-line', () => {
     { argv: ['dance'], problems: ['"dance": is not a command (commands: serve, demo, check, replay)'] },
     { argv: ['serve', 'now'], problems: ['"now": is not expected after serve'] },
     { argv: ['replay', '1', '2'], problems: ['"2": is not expected after replay'] },
-    { argv: ['serve', '--live'], problems: ['--live: belongs to check'] },
-    { argv: ['--json'], problems: ['--json: belongs to check, replay'] },
+    { argv: ['serve', '--live'], problems: ['--live: belongs to check (write check --live: Ask the servers too)'] },
+    { argv: ['--json'], problems: ['--json: belongs to check, replay (write check --json: As JSON)'] },
+    { argv: ['--speed=2'], problems: ['--speed: belongs to demo (write demo --speed=FACTOR: Times faster)'] },
     { argv: ['--log.level'], problems: ['--log.level: needs a value (--log.level=debug|info|warn|error)'] },
     { argv: ['--log.level='], problems: ['--log.level: needs a value (--log.level=debug|info|warn|error)'] },
     {

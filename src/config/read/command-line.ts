@@ -94,9 +94,11 @@ export function parseArguments(
   for (const extra of declared === undefined ? [] : positionals.slice(declared.positionals ?? 0)) {
     problems.add(quote(extra), `is not expected after ${declared?.name}`);
   }
-  for (const { name, commands: owners } of commandFlags) {
+  for (const { name, placeholder, commands: owners, help } of commandFlags) {
     if (owners === undefined || !flags.has(name) || (command !== undefined && declared === undefined)) continue;
-    if (!owners.includes(command ?? '')) problems.add(`--${name}`, `belongs to ${owners.join(', ')}`);
+    const typed = `${owners[0]} --${name}${placeholder === undefined ? '' : `=${placeholder}`}`;
+    if (!owners.includes(command ?? ''))
+      problems.add(`--${name}`, `belongs to ${owners.join(', ')}`, `write ${typed}: ${help.replace(/\.$/, '')}`);
   }
   return { command: declared?.name, isUnknownCommand, positionals, flags, problems: problems.list() };
 }
