@@ -2,9 +2,8 @@ import type { ServerFacts } from '../api/contact.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { ServerConfig } from '../config/config.ts';
 import type { Changes } from '../diagnosis/changes/changes.ts';
-import { type Explanation, toSuspectText } from '../diagnosis/changes/explain.ts';
+import type { Explanation } from '../diagnosis/changes/explain.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { FailureClass } from '../domain/failure-class.ts';
 import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
@@ -18,7 +17,7 @@ import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway, type Seen } from '../schedule/vitality.ts';
 import { toLimits } from '../status/limits.ts';
 import type { Trouble } from '../status/problem-kinds.ts';
-import { findRunning, isFailure, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
+import { findRunning, listEnded, listRunning, listUnreadable, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import { findCauseTroubles } from '../status/troubles/common-cause.ts';
@@ -27,8 +26,8 @@ import { findScheduleTroubles } from '../status/troubles/schedule-troubles.ts';
 import { createServerSigns } from '../status/troubles/server-signs.ts';
 import { type Silence, toCommonState, toServerState, toSilence, toSilenceText } from '../status/watcher.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
-import type { PendingTrace } from '../tracing/enrich/pending.ts';
 import type { Connection } from './connect.ts';
+import { createExplainer, listSuspects } from './explain-failures.ts';
 import { listExposures } from './exposure.ts';
 import { toSkippedWish } from './pages/skipped-wish.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
@@ -118,7 +117,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const seen = (member?: string): Seen | undefined =>
     sinceLastAnswer(targets.find(member)?.vitality.seen(), { notes: sourceNotes, member, clock });
   const ended = toListEnded(executions, executionSettings);
-  const explain = toExplain(name, { ended, changes, traces: options.traces });
+  const { explain, causeOf } = createExplainer(name, { ended, changes, traces: options.traces });
   const silence = (): Silence | undefined => {
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, clock.now());
@@ -158,7 +157,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     troubles: () => [
       ...signs.troubles(),
       ...findCauseTroubles(changes?.commonCause()),
-      ...findTroubles(server, { executions, expected, executionSettings, config }),
+      ...findTroubles(server, { executions, expected, executionSettings, config, causeOf }),
     ],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects,
@@ -167,39 +166,6 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     resume: async () => {
       for (const { reading } of polls) await reading.resume?.();
     },
-  };
-}
-
-/** Lists what changed before a failure, for its trace. */
-async function listSuspects(
-  changes: Changes,
-  { project, job, ...run }: PendingTrace,
-  failureClass: FailureClass,
-): Promise<readonly string[]> {
-  if (job?.name === undefined) return [];
-  const path = job.group === undefined || job.group === '' ? job.name : `${job.group}/${job.name}`;
-  const { suspects } = await changes.explainAtOnce(
-    { ...run, project, job: path, failureClass, successMs: undefined },
-    job.id,
-  );
-  return suspects.map(toSuspectText);
-}
-
-type ToExplain = Pick<ServerPolls, 'changes'> &
-  Pick<WatchOptions, 'traces'> & { readonly ended: () => readonly EndedStatus[] };
-
-function toExplain(server: string, { ended, changes, traces }: ToExplain): WatchedServer['explain'] {
-  return (run) => {
-    const { project, job, startedAtMs, failedNodes = [] } = run;
-    if (changes === undefined || job === undefined || !isFailure(run)) return undefined;
-    let successMs: number | undefined;
-    for (const one of ended()) {
-      const isEarlier = one.startedAtMs < startedAtMs && one.startedAtMs > (successMs ?? Number.NEGATIVE_INFINITY);
-      if (isEarlier && one.ending === 'succeeded' && one.project === project && one.job === job)
-        successMs = one.startedAtMs;
-    }
-    const failureClass = traces?.causeOf(server, run)?.failure?.failureClass;
-    return changes.explain({ project, job, startedAtMs, failedNodes, failureClass, successMs });
   };
 }
 
@@ -247,7 +213,9 @@ function findTroubles(
     expected,
     executionSettings,
     config,
-  }: Omit<Known, 'clock' | 'ended' | 'explain' | 'traces' | 'changes'> & Pick<WatchOptions, 'config'>,
+    causeOf,
+  }: Pick<Known, 'executions' | 'expected' | 'executionSettings'> &
+    Pick<WatchOptions, 'config'> & { readonly causeOf: (path: string) => string | undefined },
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
@@ -259,7 +227,7 @@ function findTroubles(
       ? []
       : findExecutionTroubles(
           { ...status, overdueCount, lagSeconds: executions?.lagSeconds() ?? 0 },
-          executionSettings,
+          { ...executionSettings, causeOf },
           limits.execution,
         )),
     ...(expected === undefined

@@ -13,6 +13,10 @@ const units = [
   { name: 'KiB', size: 2 ** 10 },
 ] as const;
 
+export function toCapital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 export function toCount(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }

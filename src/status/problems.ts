@@ -1,5 +1,5 @@
 import { toAge, toDuration, toTime } from '../domain/ages.ts';
-import { toCount, toList } from '../domain/format.ts';
+import { toCapital, toCount, toList } from '../domain/format.ts';
 import { serverLimits } from './limits.ts';
 import { isWell, kindsOfProblems, markOff, type ProblemKind } from './problem-kinds.ts';
 import { listUnreadable } from './running.ts';
@@ -264,10 +264,6 @@ function toPatienceMs(everyMs: number): number {
 
 function toSince(sinceMs: number | undefined, nowMs: number): string | undefined {
   return sinceMs === undefined ? undefined : `Since ${toTime(sinceMs, nowMs)} (${toAge(sinceMs, nowMs)})`;
-}
-
-function toCapital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function join(...parts: readonly (string | undefined)[]): string | undefined {

@@ -3,9 +3,8 @@ import { toCount } from '../domain/format.ts';
 
 /** Describes what most failed jobs have in common, and how many that did not fail have it. */
 export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared }: CommonCause) {
-  const jobs = `${covered} of the ${toCount(failed, 'job')} that failed in the last 15 min`;
   return {
-    text: `${jobs} have one cause: ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,
-    detail: `${spared === 0 ? 'None' : spared} of the ${toCount(succeeded, 'job')} that succeeded ${spared > 1 ? 'have' : 'has'} it`,
+    text: `${covered} of ${failed} failed jobs share ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,
+    detail: `In the last 15 min; ${spared === 0 ? 'none' : spared} of the ${toCount(succeeded, 'job')} that succeeded ${spared > 1 ? 'have' : 'has'} it`,
   };
 }

@@ -96,7 +96,8 @@ const maxRuns = 500;
 function toTrouble(trouble: TroubleAhead, { nowMs, untilMs }: RisksAhead): TroubleTonight {
   const { reason, subject, sinceMs, evidence, text, count, jobCount, firstMs, firstJob } = trouble;
   const since = sinceMs === undefined ? '' : ` since ${toTime(sinceMs, nowMs)}`;
-  const first = `${toTime(firstMs, nowMs)} ${toJobPath(firstJob)}`;
+  const job = toJobPath(firstJob);
+  const first = `${toTime(firstMs, nowMs)}${job === subject ? '' : ` ${job}`}`;
   const sentence = `${text}${since}: ${toCount(count, 'run')} before ${toTime(untilMs, nowMs)}, ${count === 1 ? '' : 'first '}${first}`;
   return {
     reason,

@@ -85,6 +85,14 @@ function toShared({
   return { kind, subject, since: toIso(sinceMs), failed, covered, succeeded, spared };
 }
 
+/** Describes a cause in a few words: `access: key keys/pay/node.pem changed by bob`. */
+export function toBriefCause({ failureClass, reason }: FailedRun, explanation?: Explanation): string {
+  const [suspect] = explanation?.suspects ?? [];
+  if (suspect?.fits !== true) return reason === undefined ? failureClass : `${failureClass}: ${reason}`;
+  const { kind, subject, what, by } = suspect;
+  return `${failureClass}: ${kind} ${subject} ${what}${by === undefined ? '' : ` by ${by}`}`;
+}
+
 function toWhatChanged({ suspects, unchanged, notWatched }: Explanation) {
   return {
     suspects: suspects.map(

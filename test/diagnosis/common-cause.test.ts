@@ -55,8 +55,8 @@ describe('diagnosis/common-cause', () => {
     expect(findCauseTroubles(commonCause())).toEqual([
       {
         kind: 'common_cause',
-        text: '10 of the 10 jobs that failed in the last 15 min have one cause: node db03',
-        detail: 'None of the 10 jobs that succeeded has it',
+        text: '10 of 10 failed jobs share node db03',
+        detail: 'In the last 15 min; none of the 10 jobs that succeeded has it',
       },
     ]);
     const ofJob = (job: string) => {
@@ -64,9 +64,7 @@ describe('diagnosis/common-cause', () => {
       const explained = { project: 'pay', job: `job${job}`, startedAtMs: run?.startedAtMs ?? 0, failedNodes: [] };
       return explain({ ...explained, failureClass: 'target', successMs: undefined });
     };
-    expect(toText(ofJob('0'))).toContain(
-      'Shared cause\n10 of the 10 jobs that failed in the last 15 min have one cause: node db03.',
-    );
+    expect(toText(ofJob('0'))).toContain('Shared cause\n10 of 10 failed jobs share node db03.');
     expect(ofJob('1').commonCause).toBeUndefined();
     control.setConditions({ downNodes: [] });
     await runAll();

@@ -43,6 +43,7 @@ function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0
     isWantedProject: (project: string) => project !== 'private',
     isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
     successAgeMsOf: (path: string) => (path === 'pay/nightly/settle' ? 26 * hour : undefined),
+    causeOf: (path: string) => (path === 'pay/nightly/b' ? 'access: key keys/b changed by bob' : undefined),
   };
   const known = {
     recent,
@@ -131,7 +132,7 @@ describe('status/execution-troubles', () => {
           facts({ name: 'unwanted', consecutiveFailures: 9 }),
         ],
       },
-      ['jobs_failing: 2 jobs keep failing: pay/nightly/a and pay/nightly/b'],
+      ['jobs_failing: 2 jobs keep failing: pay/nightly/a and pay/nightly/b (access: key keys/b changed by bob)'],
     ],
     [
       'a job without a success for longer than it may',
@@ -219,8 +220,8 @@ describe('status/schedule-troubles', () => {
       'coming runs that known trouble awaits, critical ones soon',
       { risks: { nowMs, atRisk: 3, runs: [atRisk('settle', 3 * hour, true), atRisk('critical', hour, true)] } },
       [
-        'critical_at_risk: known trouble awaits runs of critical jobs: passive and job failing: pay/nightly/critical',
-        'at_risk: known trouble awaits 3 coming runs: passive and job failing: pay/nightly/settle and pay/nightly/critical',
+        'critical_at_risk: known trouble awaits runs of critical jobs: Passive and job failing: pay/nightly/critical',
+        'at_risk: known trouble awaits 3 coming runs: Passive and job failing: pay/nightly/settle and pay/nightly/critical',
       ],
     ],
     ['no run at risk', { risks: { nowMs, atRisk: 0, runs: [] } }, []],

@@ -1,4 +1,5 @@
 import { toDuration, toTime } from '../../domain/ages.ts';
+import { toCapital } from '../../domain/format.ts';
 import { type Blocker, findBlockers, planAnew } from './blockers.ts';
 import type { Sources } from './sources.ts';
 import {
@@ -60,7 +61,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const fixes = [...blockers.map(({ fix }) => fix), ...toPastFix(verdict, blockers.length > 0)];
   const sentences = [
     verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
-    ...now.map(({ fact, atMs }) => `${toUpper(fact)} (seen ${toTime(atMs, nowMs)}).`),
+    ...now.map(({ fact, atMs }) => `${toCapital(fact)} (seen ${toTime(atMs, nowMs)}).`),
     toLastRun(lastRun, nowMs),
     `Next run: ${toNext(job, nowMs)}.`,
     ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
@@ -89,10 +90,6 @@ function toIso(atMs: number): string {
 function toReason(verdict: Verdict | undefined): MissReason | undefined {
   if (verdict?.is === 'off') return 'job_disabled';
   return verdict?.is === 'missed' ? verdict.reason : undefined;
-}
-
-function toUpper(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): string {

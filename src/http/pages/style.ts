@@ -18,6 +18,7 @@ nav a:hover { color: var(--ink); }
 nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom-color: var(--link); }
 main { max-width: 68rem; margin: 0 auto; padding: 1rem; }
 main:has(.waterfall) { max-width: 84rem; }
+body:has(.waterfall) header { padding-inline: max(1rem, calc((100vw - 82rem) / 2)); }
 h1 { font-size: clamp(1.15rem, 5vw, 1.5rem); line-height: 1.3; margin: .5rem 0 1rem; }
 h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }

@@ -10,7 +10,10 @@ import { type Limits, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
 
-type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'successAgeMsOf'>;
+type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'successAgeMsOf'> & {
+  /** Returns why a job last failed, in a few words. */
+  readonly causeOf?: (jobPath: string) => string | undefined;
+};
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs' | 'imports'> & {
   readonly overdueCount: number;
   readonly lagSeconds: number;
@@ -134,7 +137,7 @@ function findNodes(
 
 function findJobs(
   jobs: readonly JobFacts[],
-  { successAgeMsOf }: Settings,
+  { successAgeMsOf, causeOf }: Settings,
   { nowMs, consecutiveFailures }: Judging,
 ): readonly Trouble[] {
   const failing = jobs.filter((job) => job.consecutiveFailures >= consecutiveFailures);
@@ -143,8 +146,8 @@ function findJobs(
     return limitMs !== undefined && (job.lastSuccessMs === undefined || nowMs - job.lastSuccessMs > limitMs);
   });
   return [
-    ...toTrouble('jobs_failing', failing, ['keeps failing', 'keep failing']),
-    ...toTrouble('jobs_stale', stale, ['has not succeeded for too long', 'have not succeeded for too long']),
+    ...toTrouble('jobs_failing', failing, ['keeps failing', 'keep failing'], causeOf),
+    ...toTrouble('jobs_stale', stale, ['has not succeeded for too long', 'have not succeeded for too long'], causeOf),
   ];
 }
 
@@ -156,13 +159,21 @@ function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationSh
   return toTrouble('jobs_slow', slow, ['has become slower', 'have become slower']);
 }
 
-/** Returns one line for all jobs with the same problem. */
+/** Returns one line for all jobs with the same problem; causes of the first ones, which are named. */
 export function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],
   [one, several]: readonly [string, string],
+  causeOf?: Settings['causeOf'],
 ): readonly Trouble[] {
   if (jobs.length === 0) return [];
+  const names = jobs.map((job, index) => {
+    const path = toPath(job);
+    const cause = index < mostNamed ? causeOf?.(path) : undefined;
+    return cause === undefined ? path : `${path} (${cause})`;
+  });
   const text = `${toCount(jobs.length, 'job')} ${jobs.length === 1 ? one : several}`;
-  return [{ kind, text, detail: toList(jobs.map(toPath)) }];
+  return [{ kind, text, detail: toList(names) }];
 }
+
+const mostNamed = 4;

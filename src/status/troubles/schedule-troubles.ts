@@ -1,5 +1,5 @@
 import { toTime } from '../../domain/ages.ts';
-import { toCount, toList } from '../../domain/format.ts';
+import { toCapital, toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { Blocker } from '../../expected-runs/deciding/blockers.ts';
 import { type HourOfTimes, lateMs } from '../../expected-runs/deciding/hours.ts';
@@ -59,7 +59,9 @@ function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
     ({ isCritical, firstMs }) => isCritical && firstMs - risks.nowMs < scheduleLimits.soonMs,
   );
   const toReasons = (runs: RisksAhead['runs']): string =>
-    `${toList([...new Set(runs.flatMap(({ reasons }) => reasons))].map((reason) => reason.replaceAll('_', ' ')))}: ${toList([...new Set(runs.map(({ job }) => toJobPath(job)))])}`;
+    toCapital(
+      `${toList([...new Set(runs.flatMap(({ reasons }) => reasons))].map((reason) => reason.replaceAll('_', ' ')))}: ${toList([...new Set(runs.map(({ job }) => toJobPath(job)))])}`,
+    );
   const critical: readonly Trouble[] =
     soon.length === 0
       ? []

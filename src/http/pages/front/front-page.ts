@@ -117,9 +117,11 @@ function renderHours(servers: readonly ServerStatus[], root: string, nowMs: numb
   const since = known.length === hours.length ? 'in 24 h' : `since ${toTime(first.startMs, nowMs)}`;
   const most = Math.max(...known.map((hour) => hour.runs ?? 0));
   const failed =
-    failures === 0 ? html`none failed` : html`<a href="${root}executions?result=failures">${failures} failed</a>`;
+    failures === 0
+      ? html`none failed`
+      : html`<a href="${root}executions?result=failures">${failures.toLocaleString('en')} failed</a>`;
   return renderChart({
-    caption: html`<a href="${root}executions">${runs} executions</a> ended ${since}, ${failed}`,
+    caption: html`<a href="${root}executions">${toCount(runs, 'execution')}</a> ended ${since}, ${failed}`,
     label: `Executions by the hour ${since}: ${runs} ended, ${failures} of them failed`,
     bars: hours.map((hour) => toBar(hour, nowMs)),
     ends: [toTime(hours[0]?.startMs ?? nowMs, nowMs), 'now'],

@@ -259,7 +259,7 @@ function renderEnded(
 <thead><tr><th>Job</th><th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
 <tbody>${ended.map((execution) => renderEndedRow(execution, serverNowMs, toAddress))}</tbody>
 </table>
-<p class="note"><a href="${list}">All ${endedCount} that are kept</a>, <a href="${list}&amp;result=failures">failures only</a></p>
+<p class="note"><a href="${list}">All ${endedCount.toLocaleString('en')} that are kept</a>, <a href="${list}&amp;result=failures">failures only</a></p>
 `;
 }
 

@@ -124,7 +124,7 @@ function renderRuns(runs: RunsTonight, nowMs: number, { server, root }: Place): 
   const [, ...also] = runs.reasons;
   const firstMs = Date.parse(runs.first);
   const critical = runs.critical ? html` <strong class="bad">critical</strong>` : undefined;
-  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(runs), root)}${critical}</th><td data-is="First" class="brief">${toTime(firstMs, nowMs)}, ${toWait(firstMs, nowMs)}</td><td data-is="Runs" class="number">${runs.count}</td><td data-is="Also" class="${also.length === 0 ? 'none' : ''}">${also.map((reason) => reason.replaceAll('_', ' ')).join(', ')}</td></tr>
+  return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(runs), root)}${critical}</th><td data-is="First" class="brief">${toTime(firstMs, nowMs)}, ${toWait(firstMs, nowMs)}</td><td data-is="Runs" class="number">${runs.count.toLocaleString('en')}</td><td data-is="Also" class="${also.length === 0 ? 'none' : ''}">${also.map((reason) => reason.replaceAll('_', ' ')).join(', ')}</td></tr>
 `;
 }
 

@@ -1,0 +1,58 @@
+import type { Changes } from '../diagnosis/changes/changes.ts';
+import { type Explanation, toSuspectText } from '../diagnosis/changes/explain.ts';
+import type { FailureClass } from '../domain/failure-class.ts';
+import { isFailure } from '../status/running.ts';
+import type { EndedStatus } from '../status/status.ts';
+import { toBriefCause } from '../status/why-failed.ts';
+import type { PendingTrace } from '../tracing/enrich/pending.ts';
+import type { ServerPolls } from './server-polls.ts';
+import type { WatchOptions } from './server-targets.ts';
+
+type Known = Pick<ServerPolls, 'changes'> &
+  Pick<WatchOptions, 'traces'> & { readonly ended: () => readonly EndedStatus[] };
+
+export type Explainer = {
+  /** Explains what changed before a failed run of a job; undefined for other executions. */
+  readonly explain: (run: EndedStatus) => Explanation | undefined;
+  /** Returns why a job last failed, in a few words. */
+  readonly causeOf: (jobPath: string) => string | undefined;
+};
+
+/** Explains the failures of one server from their causes and from the journal of changes. */
+export function createExplainer(server: string, { ended, changes, traces }: Known): Explainer {
+  const explain: Explainer['explain'] = (run) => {
+    const { project, job, startedAtMs, failedNodes = [] } = run;
+    if (changes === undefined || job === undefined || !isFailure(run)) return undefined;
+    let successMs: number | undefined;
+    for (const one of ended()) {
+      const isEarlier = one.startedAtMs < startedAtMs && one.startedAtMs > (successMs ?? Number.NEGATIVE_INFINITY);
+      if (isEarlier && one.ending === 'succeeded' && one.project === project && one.job === job)
+        successMs = one.startedAtMs;
+    }
+    const failureClass = traces?.causeOf(server, run)?.failure?.failureClass;
+    return changes.explain({ project, job, startedAtMs, failedNodes, failureClass, successMs });
+  };
+  return {
+    explain,
+    causeOf: (jobPath) => {
+      const failure = traces?.lastFailureOf(server, jobPath);
+      const run = failure && ended().find(({ id }) => id === failure.id);
+      return failure && toBriefCause(failure, run && explain(run));
+    },
+  };
+}
+
+/** Lists what changed before a failure, for its trace. */
+export async function listSuspects(
+  changes: Changes,
+  { project, job, ...run }: PendingTrace,
+  failureClass: FailureClass,
+): Promise<readonly string[]> {
+  if (job?.name === undefined) return [];
+  const path = job.group === undefined || job.group === '' ? job.name : `${job.group}/${job.name}`;
+  const { suspects } = await changes.explainAtOnce(
+    { ...run, project, job: path, failureClass, successMs: undefined },
+    job.id,
+  );
+  return suspects.map(toSuspectText);
+}
