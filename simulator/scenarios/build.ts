@@ -16,6 +16,8 @@ export type Scenario = {
   readonly threadPoolSize?: number;
   /** Builds the world at the start of its past; `liveMs` is the start of the present. */
   readonly build: (world: World, liveMs: number) => void;
+  /** Pages of the exporter that show what happens, with what they show; `{server}` is its name there. */
+  readonly pages?: readonly (readonly [shows: string, page: string])[];
 };
 
 export function addProject(world: World, name: string, nodes: readonly string[] = []): Project {

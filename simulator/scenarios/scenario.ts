@@ -1,4 +1,5 @@
 import { loseMember } from '../engine/restart.ts';
+import { badNight } from './bad-night.ts';
 import { addIncident, addJob, addProject, command, every, type Scenario, work } from './build.ts';
 import { buildEstate, ofEstate } from './estate.ts';
 import { troubles } from './troubles.ts';
@@ -60,7 +61,14 @@ const empty: Scenario = {
   build: () => undefined,
 };
 
-export const scenarios: readonly Scenario[] = [quietDay, ...troubles, clusterTakeover, thousandProjects, empty];
+export const scenarios: readonly Scenario[] = [
+  quietDay,
+  badNight,
+  ...troubles,
+  clusterTakeover,
+  thousandProjects,
+  empty,
+];
 
 export const scenarioNames: readonly string[] = scenarios.map(({ name }) => name);
 

@@ -1,14 +1,15 @@
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
-import { planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
+import { describeScenario, planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
 
 /** Runs a simulated service and the daemon that watches it in one process; leaves nothing behind. */
 export async function demo(context: CommandContext): Promise<number> {
-  const plan = planSimulation(context, demoPort);
+  const asked = planSimulation(context, demoPort);
   // Nothing starts until the configuration is valid; only the port may still be unknown.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
-  if (plan === undefined || checked === undefined) return exitCodes.misconfigured;
+  if (asked === undefined || checked === undefined) return exitCodes.misconfigured;
+  const plan = { ...asked, scenario: asked.scenario ?? 'bad-night' };
   let daemonUrl: string | undefined;
   const executionPage: SimulationPlan['executionPage'] = (server, id) =>
     daemonUrl && `${daemonUrl}/executions/${encodeURIComponent(server)}/${encodeURIComponent(id)}`;
@@ -24,7 +25,7 @@ export async function demo(context: CommandContext): Promise<number> {
     return await runApp(loaded, withSink, {
       onStarted: (url) => {
         daemonUrl = web.externalUrl ?? url;
-        context.write(welcome(url, simulator.url, hasTraces));
+        context.write(welcome(url, simulator.url, { hasTraces, scenario: plan.scenario }));
       },
     });
   } finally {
@@ -40,6 +41,10 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
     AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '0s',
     AUTOMATION_EXPORTER_COLLECTOR_EXECUTIONS_EVERY: '5s',
+    AUTOMATION_EXPORTER_COLLECTOR_SCHEDULE_EVERY: '10s',
+    AUTOMATION_EXPORTER_COLLECTOR_CHANGES_EVERY: '10s',
+    AUTOMATION_EXPORTER_COLLECTOR_PROJECTS_EVERY: '10s',
+    AUTOMATION_EXPORTER_TRACES_USER_NAMES: 'true',
     // This service has no other users, and reading the steps of the past takes many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
@@ -72,7 +77,9 @@ function toEnvironment({ url, token }: { url: string; token: string }): Record<s
   };
 }
 
-function welcome(url: string, simulatorUrl: string, hasTraces: boolean): string {
+type Shown = { readonly hasTraces: boolean; readonly scenario: string };
+
+function welcome(url: string, simulatorUrl: string, { hasTraces, scenario }: Shown): string {
   const traces = hasTraces ? `\n  traces        ${simulatorUrl}/simulator/traces` : '';
   return `
 Watching a simulated service at ${simulatorUrl}. Live now:
@@ -82,7 +89,9 @@ Watching a simulated service at ${simulatorUrl}. Live now:
   dashboards    ${url}/dashboards/
   alert rules   ${url}/alerts/rules.yaml
   runbooks      ${url}/runbooks/${traces}
-  controls      ${simulatorUrl}/simulator   (break something: make it passive, fail a job, lose its logs)
+  controls      ${simulatorUrl}/simulator   (break or mend something: a node, a key, the execution mode)
+
+${describeScenario(scenario, url)}
 
 To watch your own server: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE. Ctrl-C ends this.
 

@@ -34,6 +34,15 @@ export function planSimulation(
   return undefined;
 }
 
+/** Says what happens in a scenario, and which pages of the exporter show it. */
+export function describeScenario(name: string, exporterUrl: string): string {
+  const { about, pages } = findScenario(name);
+  const shown = pages?.map(
+    ([shows, page]) => `  ${shows.padEnd(42)}${exporterUrl}/${page.replace('{server}', 'demo')}`,
+  );
+  return `The scenario ${name}: ${about}${shown === undefined ? '' : ` Within two minutes:\n\n${shown.join('\n')}`}`;
+}
+
 /** Starts the planned service; undefined after a complaint. */
 export async function startSimulation(context: CommandContext, plan: SimulationPlan): Promise<Simulator | undefined> {
   try {

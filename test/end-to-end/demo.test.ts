@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isAll } from '../support/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { type Demo, type DemoOptions, startDemo } from './start-demo.ts';
@@ -93,11 +94,39 @@ describe('end-to-end/demo', () => {
       ['runbooks', `${demo.url}/runbooks/`],
       ['traces', `${demo.simulatorUrl}/simulator/traces`],
       ['controls', `${demo.simulatorUrl}/simulator`],
+      ['eight jobs that one node takes with it', `${demo.url}/executions?result=failed`],
+      ['a job that fails since a key was changed', `${demo.url}/jobs/demo/payments/bank/statements`],
+      ['a job that became slow', `${demo.url}/jobs/demo/warehouse/orders/import`],
+      ['the runs that it missed', `${demo.url}/skipped/demo`],
+      ['coming runs at risk', `${demo.url}/tonight`],
     ]);
     for (const [title, link = ''] of links) {
-      const { status } = await fetch(link);
-      expect({ title, status }).toEqual({ title, status: 200 });
+      // A job has a page once it is listed.
+      await eventually(async () => {
+        const { status } = await fetch(link);
+        expect({ title, status }).toEqual({ title, status: 200 });
+      });
     }
+  });
+
+  it('shows a trouble of each kind within two minutes', { skip: !isAll, timeout: 150_000 }, async () => {
+    const { url } = await start();
+    const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
+    await eventually(
+      async () => {
+        const { problems } = (await (await fetch(`${url}/api/status`)).json()) as { problems: { text: string }[] };
+        const texts = problems.map(({ text }) => text).join('\n');
+        expect(texts).toMatch(/"demo": \d+ of \d+ failed jobs share node log02\./);
+        expect(texts).toMatch(/scheduled runs? w(as|ere) missed\. Cause: overlap; warehouse\/orders\/import\./);
+        expect(texts).toContain('payments/bank/statements (access: key keys/team/payments/node.pem changed by bob)');
+        expect(texts).toContain('1 job has become slower. warehouse/orders/import.');
+      },
+      { limitMs: 120_000 },
+    );
+    expect(await read('jobs/demo/payments/bank/statements')).toContain(
+      'keys/team/payments/node.pem</bdi>: <bdi>changed</bdi> by <bdi>bob</bdi>',
+    );
+    expect(await read('tonight')).toMatch(/log02 fails everywhere since .* runs before/);
   });
 
   it('links from an execution to its trace, and back', async () => {

@@ -16,6 +16,7 @@ describe('simulator/scenarios', () => {
   it('has the documented scenarios', () => {
     expect(scenarios.map(({ name }) => name)).toEqual([
       'quiet-day',
+      'bad-night',
       'failing-night',
       'stuck-queue',
       'passive-window',
@@ -34,7 +35,7 @@ describe('simulator/scenarios', () => {
 
   it('refuses an unknown scenario, and lists the known ones', async () => {
     await expect(startSimulator({ scenario: 'doomsday' })).rejects.toThrow(
-      'There is no scenario "doomsday". Known ones: quiet-day, failing-night, stuck-queue, passive-window, log-storage-outage, node-down, missed-night, overlap, tight-pool, orphaned-schedule, retry-storm, cluster-takeover, thousand-projects, empty.',
+      'There is no scenario "doomsday". Known ones: quiet-day, bad-night, failing-night, stuck-queue, passive-window, log-storage-outage, node-down, missed-night, overlap, tight-pool, orphaned-schedule, retry-storm, cluster-takeover, thousand-projects, empty.',
     );
   });
 
@@ -48,6 +49,31 @@ describe('simulator/scenarios', () => {
     expect(days[1]).toBe(days[0]);
     expect(days[2]).not.toBe(days[0]);
   });
+
+  it.each([0, 17_000, 400_500])(
+    'plays the same trouble in bad-night, whenever it starts (%i ms later)',
+    async (later) => {
+      const startMs = Date.UTC(2026, 0, 15, 12) + later;
+      let nowMs = startMs;
+      const simulator = await startSimulator({ scenario: 'bad-night', clock: 'free', now: () => nowMs });
+      nowMs += 2 * minute;
+      const { executions } = simulator.truth();
+      await simulator.stop();
+      const failed = executions.filter(({ status }) => status === 'failed');
+      expect(failed.filter(({ startedAtMs }) => startedAtMs < startMs)).toEqual([]);
+      const countOf = (project: string): number => failed.filter((one) => one.project === project).length;
+      expect({
+        logistics: countOf('logistics'),
+        statements: failed.filter(({ jobName }) => jobName === 'statements').length,
+      }).toEqual({ logistics: 8, statements: 3 });
+      // The import still runs when its first two times come.
+      const imports = executions.filter(
+        ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
+      );
+      expect(imports[0]?.startedAtMs).toBeLessThan(startMs);
+      expect(imports[0]?.endedAtMs ?? Infinity).toBeGreaterThan(startMs + 35_000);
+    },
+  );
 
   it('has a past at once, and nothing in the future', async () => {
     const simulator = await start('quiet-day');
