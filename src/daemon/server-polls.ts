@@ -5,7 +5,7 @@ import { type Changes, createChanges } from '../diagnosis/changes/changes.ts';
 import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
-import { type CommitHook, joinHooks, type TracePort } from '../executions/trace-port.ts';
+import { joinHooks, type TracePort } from '../executions/trace-port.ts';
 import { toExecutionsPort } from '../expected-runs/executions-port.ts';
 import { createExpectedRuns, type ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { SourceNotes } from '../expected-runs/sources.ts';
@@ -25,6 +25,7 @@ import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';
 import type { Watch } from '../schedule/watch.ts';
+import type { CommitHook } from '../state/ledger.ts';
 import { toRoundObserver } from './instruments.ts';
 import { toChangesSettings, toDetail, toExpectedRunsSettings } from './server-settings.ts';
 import {

@@ -43,6 +43,8 @@ export type Execution = {
   readonly nextAttemptId?: number;
 };
 
+export type Finished = Execution & { readonly endedAtMs: number };
+
 /**
  * Reports whether a row without a job is of a deleted one: only jobs have schedules and retries. Servers up to release
  * 5 do not mark such rows otherwise, and those that a user started look like ad hoc runs.

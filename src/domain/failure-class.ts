@@ -1,4 +1,5 @@
 import type { Execution, ExecutionStatus } from './execution.ts';
+import type { JobNames } from './job-path.ts';
 
 /**
  * The classes of failed executions: what could not be reached, was not permitted, was not found or is defined wrongly; the
@@ -113,4 +114,38 @@ export type LogLine = {
   /** The path of its step: `2/1`. */
   readonly context: string | undefined;
   readonly atMs: number | undefined;
+};
+
+/** What jobs depend on, as far as it is read for the journal of changes. Times are the server's. */
+export type Surroundings = {
+  readonly areDefinitionsRead: boolean;
+  readonly areKeysRead: boolean;
+  readonly areNodesRead: boolean;
+  readonly childrenOf: (jobId: string) => readonly JobNames[];
+  /** When the inventory of a project no longer had a node; undefined if it has it, or never had it. */
+  readonly nodeGoneMs: (project: string, node: string) => number | undefined;
+  /** Reports whether nothing changed since then that may let a refused job in; undefined if that was not read. */
+  readonly isAccessUnchanged: (job: JobAround, sinceMs: number) => boolean | undefined;
+  /** What most jobs that fail now have in common, if a job has it too. */
+  readonly causeOf: (job: JobAround) => SharedCause | undefined;
+};
+
+/** A job, with what its last runs show of where it runs. */
+type JobAround = JobNames & {
+  readonly id: string;
+  readonly nodes?: Readonly<Record<string, number>>;
+  readonly ownerUuid?: string;
+};
+
+export type SharedCause = {
+  /** What it is, such as `node`, and its name; empty if it is not shown. */
+  readonly kind: string;
+  readonly subject: string;
+  /** When the first of the jobs with it failed. */
+  readonly sinceMs: number;
+  /** The jobs that failed, and those of them that have it; likewise those that succeeded. */
+  readonly failed: number;
+  readonly covered: number;
+  readonly succeeded: number;
+  readonly spared: number;
 };

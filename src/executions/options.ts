@@ -1,13 +1,13 @@
 import type { Api, Client } from '../api/client.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
-import type { Ledger } from '../state/ledger.ts';
+import type { CommitHook, Ledger } from '../state/ledger.ts';
 import type { reconcile } from './counting/reconcile.ts';
 import type { ExecutionsObserver } from './ledger/count-executions.ts';
 import type { planProjects } from './reading/plan-projects.ts';
 import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
-import type { CommitHook, TracePort } from './trace-port.ts';
+import type { TracePort } from './trace-port.ts';
 
 /** Is notified of events in rounds, for the exporter's own metrics. */
 export type RoundObserver = ExecutionsObserver & {

@@ -1,16 +1,7 @@
-import type { LedgerDocument } from '../state/ledger.ts';
-import type { Finished } from './counting/reconcile.ts';
+import type { CommitHook } from '../state/ledger.ts';
 import type { Totals } from './counting/series-slots.ts';
 import { createFailures, type Failures } from './ledger/failures.ts';
 import { createExemplars, type Exemplars, type TracedRun } from './series/exemplars.ts';
-
-/** Called by executions: adds documents to the counting transaction, and is notified after the commit. */
-export type CommitHook = {
-  readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
-  readonly kept: (project: string, runs: readonly Finished[]) => void;
-  /** Called with the latest end in a transaction, even if its job is excluded. */
-  readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
-};
 
 export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
   const hooks = given.filter((hook) => hook !== undefined);

@@ -1,3 +1,4 @@
+import type { Surroundings } from '../domain/failure-class.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { Pause } from '../domain/pause.ts';
 import { type Blocker, findServerBlockers } from './deciding/blockers.ts';
@@ -22,7 +23,6 @@ import {
   type RunGoingOn,
   type WindowWish,
 } from './risks/find-windows.ts';
-import type { Surroundings } from './risks/surroundings.ts';
 import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import type { SourceNotes } from './sources.ts';

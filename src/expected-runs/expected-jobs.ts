@@ -1,7 +1,6 @@
 import type { Job } from '../api/endpoints/jobs.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { CommitHook } from '../executions/trace-port.ts';
-import type { Ledger } from '../state/ledger.ts';
+import type { CommitHook, Ledger } from '../state/ledger.ts';
 import { addToHours, type HourOfTimes, hourMs } from './deciding/hours.ts';
 import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
 import { noteAnswer } from './deciding/notes.ts';

@@ -1,6 +1,5 @@
-import type { Finished } from '../executions/counting/reconcile.ts';
-import type { CommitHook } from '../executions/trace-port.ts';
-import type { LedgerDocument } from '../state/ledger.ts';
+import type { Finished } from '../domain/execution.ts';
+import type { CommitHook, LedgerDocument } from '../state/ledger.ts';
 import { noteRuns } from './deciding/notes.ts';
 import type { WatchedJob } from './deciding/watched-job.ts';
 import { toJobDocument, toNodeDocument, toNotedDocument } from './documents.ts';

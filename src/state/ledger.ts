@@ -1,3 +1,4 @@
+import type { Finished } from '../domain/execution.ts';
 import type { SpooledTrace } from './spool.ts';
 
 /** Stores executions so that each counts once. A change is stored as a whole or not at all. */
@@ -33,4 +34,12 @@ export type LedgerChange = {
   readonly spooled?: readonly SpooledTrace[];
   /** Entries of a project that ended before this time may be removed. */
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
+};
+
+/** Called by counting: adds documents to its transaction, and is notified after the commit. */
+export type CommitHook = {
+  readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
+  readonly kept: (project: string, runs: readonly Finished[]) => void;
+  /** Called with the latest end in a transaction, even if its job is excluded. */
+  readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };

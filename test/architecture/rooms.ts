@@ -112,7 +112,7 @@ export const rooms: readonly Room[] = [
   {
     room: 'executions/ledger',
     knows: ['domain', 'executions/counting'],
-    types: ['executions/reading', 'executions/trace-port'],
+    types: ['executions/reading'],
   },
   {
     room: 'executions/reading',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import type { Finished } from '../../src/domain/execution.ts';
 import { type CountOptions, createCountExecutions } from '../../src/executions/ledger/count-executions.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Finished } from '../../src/domain/execution.ts';
 import { toFacts } from '../../src/executions/counting/job-facts.ts';
-import type { Finished } from '../../src/executions/counting/reconcile.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';

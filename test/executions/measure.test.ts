@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Finished } from '../../src/domain/execution.ts';
 import { type Measured, type MeasureRules, measure } from '../../src/executions/counting/measure.ts';
-import type { Finished } from '../../src/executions/counting/reconcile.ts';
 import { createSeriesSlots, type Room, type Totals } from '../../src/executions/counting/series-slots.ts';
 import { toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { someRun } from './some-execution.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/api/paging.ts';
-import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import type { Finished } from '../../src/domain/execution.ts';
 import type { CountRequest } from '../../src/executions/ledger/count-executions.ts';
 import type { LedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Finished } from '../../src/domain/execution.ts';
 import type { IdHour } from '../../src/executions/counting/id-hours.ts';
 import {
-  type Finished,
   type KnownRuns,
   type Reconciled,
   type ReconcileInput,

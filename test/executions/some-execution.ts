@@ -1,5 +1,4 @@
-import type { Execution } from '../../src/domain/execution.ts';
-import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import type { Execution, Finished } from '../../src/domain/execution.ts';
 
 /** A run of `nightly/settle` that took five seconds, with what a test changes of it. */
 export function someRun(fields: Partial<Finished> = {}): Finished {

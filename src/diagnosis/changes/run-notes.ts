@@ -1,6 +1,6 @@
 import type { RunOrigin } from '../../api/endpoints/executions.ts';
 import { toJobPath } from '../../domain/job-path.ts';
-import type { CommitHook } from '../../executions/trace-port.ts';
+import type { CommitHook } from '../../state/ledger.ts';
 import type { CountedRun } from './common-causes.ts';
 import type { Change } from './deciding/change.ts';
 import { type JobRuns, listRunDifferences, noteRun, type RunFacts } from './deciding/runs.ts';

@@ -1,5 +1,5 @@
+import type { Surroundings } from '../../domain/failure-class.ts';
 import { type JobNames, toJobPath } from '../../domain/job-path.ts';
-import type { Surroundings } from '../../expected-runs/risks/surroundings.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';

@@ -1,7 +1,7 @@
+import type { Finished } from '../../domain/execution.ts';
 import { addDuration, type Drift } from './drift.ts';
 import { addResult, type Flakiness } from './flaky.ts';
 import { type Ending, toEnding } from './naming.ts';
-import type { Finished } from './reconcile.ts';
 import type { JobFacts } from './totals.ts';
 
 type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;

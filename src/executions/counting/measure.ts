@@ -1,9 +1,9 @@
+import type { Finished } from '../../domain/execution.ts';
 import type { FailureClass } from '../../domain/failure-class.ts';
 import { observe } from '../../domain/histograms/stored-histogram.ts';
 import type { JobNames } from '../../domain/job-path.ts';
 import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
-import type { Finished } from './reconcile.ts';
 import { type Claims, isNoJob, type Totals, toNodeKey } from './series-slots.ts';
 import { type Cell, type CellKind, type FailureLines, type JobFacts, toCellKey, toJobKey } from './totals.ts';
 

@@ -1,4 +1,4 @@
-import { type Execution, isSameRun, type RunTimes } from '../../domain/execution.ts';
+import { type Execution, type Finished, isSameRun, type RunTimes } from '../../domain/execution.ts';
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
 import { toJobName, toJobPath } from './naming.ts';
 
@@ -28,8 +28,6 @@ export type ReconcileInput = {
   readonly epochStartedAtMs: number;
   readonly isWanted: (path: string) => boolean;
 };
-
-export type Finished = Execution & { readonly endedAtMs: number };
 
 export type Reconciled = {
   /** Executions that become known, counted or not. */

@@ -1,6 +1,6 @@
+import type { Finished } from '../../domain/execution.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { endings, toEnding, toJobName } from '../counting/naming.ts';
-import type { Finished } from '../counting/reconcile.ts';
 
 /** The kind of the documents that keep counted executions. */
 export const pageKind = 'history-page';

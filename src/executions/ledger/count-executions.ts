@@ -1,9 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Execution } from '../../domain/execution.ts';
-import type { Ledger, LedgerEntry } from '../../state/ledger.ts';
+import type { Execution, Finished } from '../../domain/execution.ts';
+import type { CommitHook, Ledger, LedgerEntry } from '../../state/ledger.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
-import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
-import type { CommitHook } from '../trace-port.ts';
+import { type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';

@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { ApiError, isUnaskable } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
-import type { Finished } from '../counting/reconcile.ts';
+import type { Finished } from '../../domain/execution.ts';
 import type { CountRequest } from '../ledger/count-executions.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import {

@@ -1,7 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import type { Window } from '../../api/paging.ts';
-import type { Execution } from '../../domain/execution.ts';
-import type { Finished } from '../counting/reconcile.ts';
+import type { Execution, Finished } from '../../domain/execution.ts';
 import type { CountRequest } from '../ledger/count-executions.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { OddRows } from './odd-rows.ts';

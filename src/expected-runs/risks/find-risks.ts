@@ -1,4 +1,5 @@
 import { toDuration } from '../../domain/ages.ts';
+import type { Surroundings } from '../../domain/failure-class.ts';
 import { type JobNames, toJobPath } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
 import { maySeveral } from '../deciding/doubts.ts';
@@ -8,7 +9,6 @@ import { timesWithin } from '../deciding/timetable.ts';
 import { isOff, type SeenRun, type WatchedJob } from '../deciding/watched-job.ts';
 import type { FailingNodes } from './nodes.ts';
 import { type FactsOf, findLasting, type Risk, type RiskReason, riskReasons } from './risk.ts';
-import type { Surroundings } from './surroundings.ts';
 
 export type RisksInput = {
   readonly jobs: Iterable<WatchedJob>;

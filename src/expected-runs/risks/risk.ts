@@ -1,3 +1,4 @@
+import type { Surroundings } from '../../domain/failure-class.ts';
 import { toCount, toList } from '../../domain/format.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
@@ -6,7 +7,6 @@ import { ofOwner, ownerSilenceMs } from '../deciding/cause.ts';
 import { type Sources, sourceKeys, timelineOf } from '../deciding/sources.ts';
 import type { WatchedJob } from '../deciding/watched-job.ts';
 import { type FailingNodes, failsEverywhere, isOfLastRun } from './nodes.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Why a run is at risk, worst first. */
 export const riskReasons = [

@@ -1,5 +1,6 @@
 import { isFailure } from '../../domain/failure-class.ts';
-import type { CommitHook, TracingSide } from '../../executions/trace-port.ts';
+import type { TracingSide } from '../../executions/trace-port.ts';
+import type { CommitHook } from '../../state/ledger.ts';
 import type { Attempts } from './attempts.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
 

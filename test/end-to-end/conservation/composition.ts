@@ -7,10 +7,10 @@ import { systemClock } from '../../../src/domain/system-clock.ts';
 import { createExecutions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';
-import { type CommitHook, createTracePort } from '../../../src/executions/trace-port.ts';
+import { createTracePort } from '../../../src/executions/trace-port.ts';
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
-import type { Ledger } from '../../../src/state/ledger.ts';
+import type { CommitHook, Ledger } from '../../../src/state/ledger.ts';
 import { createHandClock, type HandClock } from './hand-clock.ts';
 import { readTokenFile } from './token-file.ts';
 

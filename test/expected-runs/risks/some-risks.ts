@@ -1,8 +1,8 @@
+import type { Surroundings } from '../../../src/domain/failure-class.ts';
 import { noPause } from '../../../src/domain/pause.ts';
 import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import { findRisks, type RisksAhead, type RisksInput } from '../../../src/expected-runs/risks/find-risks.ts';
-import type { Surroundings } from '../../../src/expected-runs/risks/surroundings.ts';
 
 export const nowMs = Date.UTC(2026, 10, 22, 18);
 export const minuteMs = 60_000;
