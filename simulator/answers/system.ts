@@ -5,6 +5,23 @@ import { refuseSystem } from './access.ts';
 import { type Answer, type ApiRequest, badParameter, denied, flag, href, ok, permalink } from './answer.ts';
 import { toDate } from './dates.ts';
 
+/** plugin/list (API reference, "List plugins"), which everybody may read. */
+export function pluginList({ world: { release, settings } }: ApiRequest): Answer {
+  const toPlugin = (name: string, pluginVersion: string, builtin: boolean) => ({
+    service: 'WorkflowStep',
+    artifactName: name,
+    name,
+    id: name,
+    builtin,
+    pluginVersion,
+    title: name,
+    description: '',
+    author: '',
+  });
+  const installed = Object.entries(settings.plugins).map(([name, version]) => toPlugin(name, version, false));
+  return ok([toPlugin('command', release.name, true), ...installed]);
+}
+
 /** system/info (API reference, "System info"); releases differ. */
 export function systemInfo(request: ApiRequest): Answer {
   const { world, member, nowMs } = request;

@@ -38,6 +38,8 @@ export const settingsSchema = z.strictObject({
   /** A run changes the average of its job this long after its end is visible. */
   averageDelayMs: z.number(),
   loadAverage: z.number(),
+  /** The versions of installed plugins by their names. */
+  plugins: z.record(z.string(), z.string()),
 });
 
 export type Settings = z.infer<typeof settingsSchema>;
@@ -68,5 +70,6 @@ export function createSettings(release: Release): Settings {
     storageDelayMs: 1500,
     averageDelayMs: 0,
     loadAverage: 0.42,
+    plugins: { notifier: '1.2.0' },
   };
 }

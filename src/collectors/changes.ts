@@ -1,5 +1,6 @@
 import { jobSections } from '../api/endpoints/job-sections.ts';
 import { projectNodes } from '../api/endpoints/nodes.ts';
+import { pluginList } from '../api/endpoints/plugins.ts';
 import { storedKeys, storedKeysBelow } from '../api/endpoints/storage.ts';
 import { changeFamilies } from '../diagnosis/changes/families.ts';
 import type { ChangesCollector } from '../schedule/collector.ts';
@@ -12,6 +13,6 @@ export const changesCollector: ChangesCollector = {
   on: true,
   vital: false,
   perMember: false,
-  reads: [storedKeys, storedKeysBelow, projectNodes, jobSections],
+  reads: [storedKeys, storedKeysBelow, projectNodes, jobSections, pluginList],
   metrics: changeFamilies,
 };

@@ -54,6 +54,7 @@ describe('api/endpoints, their rights', async () => {
       'cluster-own-jobs 200 200',
       'executions-metrics 200 200',
       'executions-total 200 200',
+      'plugin-list 200 200',
       'project-acl-policies 403 403',
       'project-executions 200 200',
       'project-executions-metrics 200 200',

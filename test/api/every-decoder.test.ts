@@ -92,6 +92,7 @@ describe('api/every-decoder', () => {
       'log-storage 17',
       'log-storage-incomplete 17',
       'ping 25',
+      'plugin-list 33',
       'project-acl-policies 14',
       'project-disable-executions 14',
       'project-disable-schedule 14',

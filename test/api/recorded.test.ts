@@ -9,7 +9,8 @@ type Recording = { readonly name: string; readonly path: string; readonly status
 
 /**
  * Answers of a server of release 5.20.1, without the requests that the exporter never sends. `exporter` has the rights of
- * `acl`, `nobody` has none; one of several equal refusals is kept. Threads are without their stacks.
+ * `acl`, `nobody` has none; one of several equal refusals is kept. Threads are without their stacks,
+ * and only the first plugins are there, without descriptions.
  */
 // The cast is true: the file holds nothing else.
 const recordings = JSON.parse(
@@ -161,6 +162,10 @@ const expected: Readonly<Record<string, (body: Json, recording: Recording) => un
       jobref === undefined ? [] : `${String(jobref['group'] as unknown)}/${String(jobref['name'] as unknown)}`,
     ),
   }),
+  'plugin-list': (body) =>
+    [...body].flatMap(({ service, name, builtin, pluginVersion }) =>
+      builtin ? [] : [{ service, name, version: pluginVersion }],
+    ),
   'job-workflow': ({ workflow }) =>
     [...(workflow ?? [])].map(({ jobId, jobref }) => ({ jobId, target: jobref?.['name'] })),
   'project-executions': toRuns,

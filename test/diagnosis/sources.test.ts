@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
+import type { Work } from '../../simulator/world/work.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createScene } from './scene.ts';
 
@@ -148,6 +149,44 @@ describe('diagnosis/sources', () => {
     control.runJob(id);
     await minutes(2);
     expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
+  });
+
+  it('compares plugins once after each start of the server', async () => {
+    const { control, minutes, told, changes, requests } = await begin();
+    control.configure({ plugins: { notifier: '1.3.0', other: '1.0.0' } });
+    await minutes(10);
+    expect(told()).toEqual([]);
+    control.restart();
+    await minutes(3);
+    expect(told().filter((line) => line.startsWith('plugin'))).toEqual([
+      'plugin WorkflowStep notifier: 1.2.0 → 1.3.0 (1, 14]',
+      'plugin WorkflowStep other: installed (1, 14]',
+    ]);
+    expect(minuteOf(changes()[0]?.atMs)).toBe(13);
+    expect(requests().filter(({ path }) => path.includes('plugin/list'))).toHaveLength(2);
+  });
+
+  it('reads the jobs that a failed job refers to, at any depth', async () => {
+    const { control, minutes, explain } = await begin();
+    const parts = work(['db01'], steps);
+    const refer = (id: string, one: Work): Work => {
+      const step = { kind: 'jobref', text: id, nodeStep: false, seconds: 0, failureChance: 0 } as const;
+      return work(['db01'], [step, command('own', 1, 0)], { references: new Map([[id, one]]) });
+    };
+    const inner = control.createJob('pay', { name: 'inner', work: parts });
+    const ofMiddle = refer(inner, parts);
+    const middle = control.createJob('pay', { name: 'middle', work: ofMiddle });
+    const outer = control.createJob('pay', { name: 'outer', work: refer(middle, ofMiddle) });
+    await minutes(3);
+    control.runJob(outer);
+    await minutes(2);
+    control.changeJob(inner, { work: work(['db01'], [command('other', 1, 0)]) });
+    control.setConditions({ downNodes: ['db01'] });
+    control.runJob(outer);
+    await minutes(2);
+    const run = { project: 'pay', job: 'outer', startedAtMs: birthMs + 10 * 60_000, failedNodes: [] };
+    const { suspects } = explain({ ...run, failureClass: 'work', successMs: birthMs + 6 * 60_000 });
+    expect(suspects.map(({ subject, scope, fits }) => [subject, scope, fits])).toEqual([['pay/inner', 'child', true]]);
   });
 
   it('sends few requests', async () => {

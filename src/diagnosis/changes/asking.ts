@@ -2,6 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { jobSections } from '../../api/endpoints/job-sections.ts';
 import { jobDefinition } from '../../api/endpoints/jobs.ts';
 import { projectNodes } from '../../api/endpoints/nodes.ts';
+import { pluginList } from '../../api/endpoints/plugins.ts';
 import { storedKeys, storedKeysBelow } from '../../api/endpoints/storage.ts';
 import { ApiError, isOfWholeServer } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -15,8 +16,8 @@ export type Asking = {
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
   /** Reads the definition of a job in the next run. */
   readonly hurry: (jobId: string) => void;
-  /** Reads at once what explains a failure: a definition to be read in the next run, and keys if a login was refused. */
-  readonly readFor: (api: Api, jobId: string | undefined, isLoginRefused: boolean) => Promise<void>;
+  /** Reads at once what explains a failure: definitions that are to be read in the next run, and keys if a login was refused. */
+  readonly readFor: (api: Api, jobIds: readonly string[], isLoginRefused: boolean) => Promise<void>;
   /** Why an area could not be read; undefined if it could. */
   readonly refusalOf: (area: string) => string | undefined;
 };
@@ -63,6 +64,15 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
       );
   }
 
+  /** They change only with a start of the server. Members of a cluster may have different ones. */
+  async function askPlugins(api: Api): Promise<void> {
+    const [server, ...others] = areas.get(areaNames.server)?.things.values() ?? [];
+    const readMs = areas.get(areaNames.plugins)?.readMs ?? Number.NEGATIVE_INFINITY;
+    const isOld = server !== undefined && others.length === 0 && Number(server['start'] ?? Number.NaN) > readMs;
+    if (isOld && isDue(areaNames.plugins, minuteMs) && (await api.supports(pluginList)))
+      await ask(areaNames.plugins, () => api.get(pluginList));
+  }
+
   async function askKeys(api: Api): Promise<void> {
     if (isDue(areaNames.keysIn(''), keysEveryMs)) await ask(areaNames.keysIn(''), () => api.get(storedKeys));
     const known = [...folders.values()].flat().slice(0, maxAllFolders);
@@ -92,11 +102,13 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
       whileThere(async () => {
         await askKeys(api);
         if (!signal.aborted) await askNodes(api);
+        if (!signal.aborted) await askPlugins(api);
         if (!signal.aborted) await askDefinitions(api, [...urgent, ...listDueDefinitions(areas, isDue)]);
       }),
-    readFor: (api, jobId, isLoginRefused) =>
+    readFor: (api, jobIds, isLoginRefused) =>
       whileThere(async () => {
-        if (jobId !== undefined && urgent.has(jobId)) await askDefinitions(api, [jobId]);
+        const wanted = jobIds.filter((id) => urgent.has(id));
+        if (wanted.length > 0) await askDefinitions(api, wanted);
         // A job that fails again and again is no reason to read them again and again.
         if (!isLoginRefused || clock.ticks() - hurriedTicks < hurryEveryMs) return;
         hurriedTicks = clock.ticks();

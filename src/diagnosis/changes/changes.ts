@@ -14,7 +14,7 @@ import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { listChanges } from './deciding/journal.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
-import { type Explanation, explainFailure, type FailedRun } from './explain.ts';
+import { type Explanation, explainFailure, type FailedRun, findChildren } from './explain.ts';
 import { changeFamilies } from './families.ts';
 import { createKeptJournal, type KeptJournal } from './kept-journal.ts';
 import { type Answer, createToReadings } from './readings.ts';
@@ -76,11 +76,13 @@ export function createChanges(options: ChangesOptions): Changes {
   const kept = createKeptJournal({ ...options, toKept: (change) => toKept(change, settings) });
   const asking = createAsking({ ...options, areas: kept.areas });
   const named = toNamed(kept);
+  const withChildren = (jobId: string | undefined, project: string): readonly string[] =>
+    [jobId, ...findChildren(jobId, project, kept).values()].filter((id) => id !== undefined);
   const causes = createCommonCauses({ serverNowMs, ...named });
   const runNotes = createRunNotes({
     runs: kept.runs,
-    onFirst: ({ jobId }) => {
-      if (jobId !== undefined) asking.hurry(jobId);
+    onFirst: ({ project, jobId }) => {
+      for (const id of withChildren(jobId, project)) asking.hurry(id);
     },
     onCounted: causes.note,
     namesUsers: settings.namesUsers,
@@ -153,7 +155,7 @@ export function createChanges(options: ChangesOptions): Changes {
     explainAtOnce: async (run, jobId) => {
       await kept.open();
       const api = client.within({ lane: 'enrichment', forMs: timeoutMs });
-      await asking.readFor(api, jobId, run.failureClass === 'access');
+      await asking.readFor(api, withChildren(jobId, run.project), run.failureClass === 'access');
       await takeWaiting();
       return explain(run);
     },

@@ -54,7 +54,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     job,
     successMs,
     keys: definition && new Set([...toList(definition['.keys']), ...keysOfNodes]),
-    children: new Set(toList(definition?.['.children']).map((child) => toChildPath(child, project, known))),
+    children: new Set(findChildren(id, project, known).keys()),
   };
   const suspects = findSuspects(failure, known.changes);
   if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
@@ -92,12 +92,36 @@ function toList(text: string | undefined): readonly string[] {
 }
 
 /** The id of a job in the list of its project. */
-function findId({ areas }: Known, project: string, path: string): string | undefined {
+function findId({ areas }: Pick<Known, 'areas'>, project: string, path: string): string | undefined {
   for (const [id, fields] of areas.get(areaNames.jobsOf(project))?.things ?? []) if (fields['path'] === path) return id;
   return undefined;
 }
 
-function toChildPath(child: string, project: string, { jobOf }: Known): string {
+/** Returns the jobs that a job refers to, and those that they refer to, by path; with their ids, if they are listed. */
+export function findChildren(
+  id: string | undefined,
+  project: string,
+  known: Pick<KeptJournal, 'areas' | 'jobOf'>,
+): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  const waiting = [id];
+  while (waiting.length > 0 && found.size < maxChildren) {
+    const next = waiting.shift();
+    const definition = next === undefined ? undefined : known.areas.get(areaNames.definitionOf(next))?.things.get('');
+    for (const child of toList(definition?.['.children'])) {
+      const path = toChildPath(child, project, known);
+      if (found.has(path)) continue;
+      const childId = known.jobOf(child) === undefined ? findId(known, project, child) : child;
+      found.set(path, childId);
+      waiting.push(childId);
+    }
+  }
+  return found;
+}
+
+const maxChildren = 100;
+
+function toChildPath(child: string, project: string, { jobOf }: Pick<Known, 'jobOf'>): string {
   const job = jobOf(child);
   return job === undefined ? `${project}/${child}` : `${job.project}/${job.path}`;
 }
@@ -111,7 +135,7 @@ function toWatches(project: string, id: string | undefined): readonly Watch[] {
     { what: 'keys', kinds: ['key'], area: areaNames.keysIn('') },
     { what: 'nodes', kinds: ['node'], area: areaNames.nodesOf(project) },
     { what: 'the project', kinds: ['project'], area: areaNames.projects },
-    { what: 'the server', kinds: ['release', 'restart', 'member', 'mode'], area: areaNames.server },
+    { what: 'the server', kinds: ['release', 'restart', 'plugin', 'member', 'mode'], area: areaNames.server },
   ];
 }
 

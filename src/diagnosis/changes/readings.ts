@@ -2,6 +2,7 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { jobSections } from '../../api/endpoints/job-sections.ts';
 import { projectJobs } from '../../api/endpoints/jobs.ts';
 import { projectNodes } from '../../api/endpoints/nodes.ts';
+import { pluginList } from '../../api/endpoints/plugins.ts';
 import { projects } from '../../api/endpoints/projects.ts';
 import { type KeyFolder, storedKeys, storedKeysBelow } from '../../api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../api/endpoints/system.ts';
@@ -47,6 +48,7 @@ export function createToReadings(): (answer: Answer, known: Known) => readonly S
     if (isOf(projects, endpoint, answer)) return [readProjects(answer)];
     if (isOf(storedKeys, endpoint, answer)) return readFolder('', answer, known);
     if (isOf(storedKeysBelow, endpoint, answer)) return readFolder(path['folder'] ?? '', answer, known);
+    if (isOf(pluginList, endpoint, answer)) return [readPlugins(answer, known)];
     const { project, id } = path;
     if (isOf(projectJobs, endpoint, answer) && project !== undefined) return [readJobs(project, answer, known)];
     if (isOf(projectNodes, endpoint, answer) && project !== undefined) return [readNodes(project, answer, known)];
@@ -61,6 +63,19 @@ function readServer({ server, stats, executionMode: mode }: Content<typeof syste
   const start = stats.uptime.since?.toString();
   const fields = toFields({ release: server.version, start, mode, '.name': name });
   return { area: areas.server, things: new Map([[uuid, fields]]), isPart: true };
+}
+
+/** They are loaded at the start of the server; a release brings some of its own. */
+function readPlugins(answer: Content<typeof pluginList>, { areas: known, release }: Known): Seen {
+  const [server] = known.get(areas.server)?.things.values() ?? [];
+  const things = answer.map(
+    ({ service, name, version }) => [`${service} ${name}`, toFields({ version, '.at': server?.['start'] })] as const,
+  );
+  return { area: areas.plugins, things: new Map(things), ...toBasis(release()) };
+}
+
+function toBasis(basis: string | undefined): Pick<Seen, 'basis'> {
+  return basis === undefined ? {} : { basis };
 }
 
 function readProjects(answer: Content<typeof projects>): Seen {
@@ -98,8 +113,7 @@ function readNodes(project: string, answer: Content<typeof projectNodes>, { hash
 function readDefinition(id: string, { sections, keys, children }: Content<typeof jobSections>, known: Known): Seen {
   const hashed = allSections.map((name) => [name, known.hash(sections.get(name) ?? '')] as const);
   const fields = { ...Object.fromEntries(hashed), '.keys': keys.join('\n'), '.children': children.join('\n') };
-  const basis = known.release();
-  return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...(basis === undefined ? {} : { basis }) };
+  return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
 const allSections = [

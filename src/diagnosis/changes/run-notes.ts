@@ -8,7 +8,7 @@ import { toRunDocument } from './documents.ts';
 
 type Finished = Parameters<CommitHook['keep']>[1][number];
 
-export type FirstFailure = { readonly job: string; readonly jobId: string | undefined; readonly failure: RunFacts };
+export type FirstFailure = { readonly project: string; readonly jobId: string | undefined };
 
 export type RunNotes = {
   readonly commitHook: CommitHook;
@@ -61,7 +61,7 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
     const what = listRunDifferences(success, first);
     const times = { afterMs: success.startedAtMs, beforeMs: first.startedAtMs, atMs: first.startedAtMs };
     if (what.length > 0) changes.push({ kind: 'run', project, subject: job, what: what.join('; '), ...times });
-    onFirst({ job, jobId, failure: first });
+    onFirst({ project, jobId });
   }
 
   function count(project: string, run: Finished): void {

@@ -27,7 +27,6 @@ const leftOut: readonly (readonly [section: string, path: string])[] = [
   ['A 4.11', `job/${settleId}/scm/export/status`],
   ['A 4.11', 'system/calendars'],
   ['A 4.11', 'enterprise/license'],
-  ['A 4.11', 'plugin/list'],
   ['A 4.11', 'runnerManagement/runners'],
   ['A 4.11', 'runnerTag/searchTags'],
   ['B 4.1', 'project/pay/jobs/export'],

@@ -10,6 +10,7 @@ export const changeKinds = [
   'project',
   'release',
   'restart',
+  'plugin',
   'member',
   'mode',
 ] as const;

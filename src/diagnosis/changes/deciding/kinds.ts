@@ -5,6 +5,7 @@ import type { Change } from './change.ts';
 export const areas = {
   projects: 'projects',
   server: 'server',
+  plugins: 'plugins',
   jobsOf: (project: string) => `jobs ${project}`,
   nodesOf: (project: string) => `nodes ${project}`,
   /** A folder of the key storage, without `keys/`; empty for the top level. */
@@ -89,6 +90,13 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
 /** Some releases compute the start from the uptime, so that it moves a little. */
 const maxDriftMs = 60_000;
 
+function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
+  const found = { kind: 'plugin', project: '', subject: id } as const;
+  if (before === undefined) return [{ ...found, what: 'installed' }];
+  if (after === undefined) return [{ ...found, what: 'removed' }];
+  return [{ ...found, what: `${before['version']} → ${after['version']}` }];
+}
+
 function toKeyChanges({ id, before, after, changed }: Difference): readonly Found[] {
   const found = { kind: 'key', project: /^keys\/project\/([^/]+)\//.exec(id)?.[1] ?? '', subject: id } as const;
   if (before === undefined) return [{ ...found, what: 'new' }];
@@ -124,6 +132,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
 const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ['projects', toProjectChanges],
   ['server', toServerChanges],
+  ['plugins', toPluginChanges],
   ['jobs', toJobChanges],
   ['keys', toKeyChanges],
   ['nodes', toNodeChanges],

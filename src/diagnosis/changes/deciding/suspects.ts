@@ -67,7 +67,7 @@ const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<Chan
   target: { node: ['node'], member: ['server'] },
   definition: { definition: ['job', 'child'], job: ['job', 'child'] },
   inventory: { definition: ['job', 'child'], node: ['node', 'project'] },
-  system: { release: ['server'], member: ['server'], restart: ['server'] },
+  system: { plugin: ['server'], release: ['server'], member: ['server'], restart: ['server'] },
   work: { definition: ['job', 'child'], run: ['job'] },
 };
 
