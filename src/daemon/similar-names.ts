@@ -1,8 +1,10 @@
 import { didYouMean } from '../domain/complaint.ts';
 import { toJobPath } from '../domain/job-path.ts';
+import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { WatchedServer } from './watch-server.ts';
 
-type Watched = ReadonlyMap<string, Pick<WatchedServer, 'scheduled' | 'unseen'>>;
+type Scheduled = { readonly expected: Pick<ExpectedRuns, 'scheduled'> | undefined };
+type Watched = ReadonlyMap<string, Scheduled & Pick<WatchedServer, 'unseen'>>;
 
 /** Explains why a scheduled job may be missing, and suggests a similar name for an unknown job or server. */
 export function hintAtName(watched: Watched, server: string, job: string): string | undefined {
@@ -11,7 +13,7 @@ export function hintAtName(watched: Watched, server: string, job: string): strin
   const wanted = job.split('/').at(-1)?.toLowerCase();
   const near: string[] = [];
   const sameName: string[] = [];
-  for (const scheduled of found.scheduled()) {
+  for (const scheduled of found.expected?.scheduled() ?? []) {
     const path = toJobPath(scheduled);
     if (near.length < maxCompared) near.push(path);
     if (scheduled.name.toLowerCase() === wanted) sameName.push(path);

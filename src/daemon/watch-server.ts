@@ -9,7 +9,6 @@ import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
-import type { WindowWish } from '../expected-runs/risks/find-windows.ts';
 import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts';
 import type { SkippedWish } from '../http/pages/tonight/skipped-page.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
@@ -57,21 +56,16 @@ export type WatchedServer = {
   readonly why: ExpectedRuns['why'];
   /** Explains why a job of a project may not be watched: its server or its credentials do not show it. */
   readonly unseen: (project: string) => string | undefined;
-  readonly scheduled: ExpectedRuns['scheduled'];
+  /** The scheduled jobs and what is expected of them, for pages; undefined if the collector is off. */
+  readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
   /** A job by its path `{project}/{group}/{name}`: its schedule, and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
-  /** The last and the next hours of all scheduled jobs; undefined if the collector is off. */
-  readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
-  /** The runs of the next hours that known trouble awaits; undefined if the collector is off. */
-  readonly risks: (hours: number, pause: Pause) => ReturnType<ExpectedRuns['outlook']['risks']> | undefined;
   /** The scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
-  /** The times at which the server can best be restarted; undefined if the collector is off. */
-  readonly windows: (wish: WindowWish, pause: Pause) => ReturnType<ExpectedRuns['outlook']['windows']> | undefined;
   /** A running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
@@ -145,13 +139,10 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     ended,
     why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence(), unseen(told.project))),
     unseen,
-    scheduled: () => expected?.scheduled() ?? [],
-    schedule: (pause) => expected?.schedule(pause),
+    expected,
     changes,
     explain,
     skipped: (wish, pause) => expected?.outlook.skipped(toSkippedWish(wish, expected.serverNowMs(), executions), pause),
-    windows: (wish, pause) => expected?.outlook.windows(wish, pause),
-    risks: (hours, pause) => expected?.outlook.risks(hours, pause),
     job: (path) =>
       toJob(name, path, { ...options, executions, expected, changes, executionSettings, ended: ended(), explain }),
     troubles: () => [

@@ -109,7 +109,7 @@ async function ask(...words: readonly string[]) {
           [id, [project, group, name].filter((part) => part !== '').join('/')].includes(job),
         )
       : undefined;
-  const watched = new Map([['prod', { scheduled: () => jobs as never, unseen: () => unseen }]]);
+  const watched = new Map([['prod', { expected: { scheduled: () => jobs as never }, unseen: () => unseen }]]);
   const { url } = await serve([whyRoute(find, (server, job) => hintAtName(watched, server, job), failures)]);
   return runHere(['why', ...words, `--url=${url}`]);
 }

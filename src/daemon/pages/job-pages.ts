@@ -25,7 +25,7 @@ export function toJobPages({ current, watching, silence, turns }: Options) {
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
   const find = (server: string) => watching().watched.get(server);
   function* listAll(): Generator<ScheduledJob> {
-    for (const name of servers()) yield* find(name)?.scheduled() ?? [];
+    for (const name of servers()) yield* find(name)?.expected?.scheduled() ?? [];
   }
   return [
     jobListRoute({
@@ -37,12 +37,12 @@ export function toJobPages({ current, watching, silence, turns }: Options) {
     }),
     schedulePageRoute({
       servers,
-      find: shareByName(async (server, pause) => find(server)?.schedule(pause)),
+      find: shareByName(async (server, pause) => find(server)?.expected?.schedule(pause)),
       silence,
     }),
     tonightRoutes({
       servers,
-      risks: async (server, hours, pause) => find(server)?.risks(hours, pause),
+      risks: async (server, hours, pause) => find(server)?.expected?.outlook.risks(hours, pause),
       skipped: async (server, pause) => find(server)?.skipped(lastNight, pause),
       silence,
       shareByName,
@@ -54,7 +54,12 @@ export function toJobPages({ current, watching, silence, turns }: Options) {
       silence,
       begin,
     }),
-    windowsRoutes({ servers, find: async (server, ...wish) => find(server)?.windows(...wish), silence, begin }),
+    windowsRoutes({
+      servers,
+      find: async (server, ...wish) => find(server)?.expected?.outlook.windows(...wish),
+      silence,
+      begin,
+    }),
     jobPageRoute({ find: (server, path) => find(server)?.job(path), silence }),
   ];
 }
