@@ -62,6 +62,16 @@ export async function runLimited<Item>(
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
 }
 
+/** Creates a function that does one piece of work at a time, in order; after an error, the next one is done too. */
+export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
 let steps = 0;
 
 /** Returns true for every 50th call: yielding after each step would take as long as the steps. */

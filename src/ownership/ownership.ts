@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../domain/clock.ts';
+import { createQueue } from '../domain/pause.ts';
 import {
   type Acquired,
   type FenceReason,
@@ -227,7 +228,7 @@ type Now = { units: () => readonly string[]; running: () => AbortController };
  * slow, renewals must get through.
  */
 function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
-  let line: Promise<void> = Promise.resolve();
+  const oneAtATime = createQueue();
   const ask = async (unit: string): Promise<Acquired | undefined> => {
     try {
       return await leases.acquire(unit, leaseMs, known.epochOf(unit));
@@ -253,11 +254,7 @@ function createAcquire({ leases, clock, observe, begin, reach, tenures, known }:
     observe.gained(gained);
     begin(gained);
   };
-  return async (unit: string): Promise<void> => {
-    const turn = line.then(() => acquire(unit));
-    line = turn.catch(() => undefined);
-    await turn;
-  };
+  return (unit: string): Promise<void> => oneAtATime(() => acquire(unit));
 }
 
 /** This replica's name, and the highest known epoch and commit count of each unit. */

@@ -47,7 +47,7 @@ export const rooms: readonly Room[] = [
   { room: 'api', knows: ['domain'] },
 
   { room: 'state', types: ['node:sqlite'] },
-  { room: 'state/postgres', knows: ['state', 'domain/clock'], packages: ['pg', 'node:tls'] },
+  { room: 'state/postgres', knows: ['state', 'domain/clock', 'domain/pause'], packages: ['pg', 'node:tls'] },
   { room: 'state/sqlite', knows: ['state', 'domain/system-clock'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-commits', knows: ['state'], types: ['node:sqlite'], packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },

@@ -4,6 +4,7 @@ import { projectExecutions } from '../../api/endpoints/executions.ts';
 import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
+import { createQueue } from '../../domain/pause.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';
 import type { CommitHook, Ledger, LedgerDocument } from '../../state/ledger.ts';
@@ -90,14 +91,9 @@ export function createChanges(options: ChangesOptions): Changes {
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
 
-  let turn: Promise<unknown> = Promise.resolve();
-
-  /** Compares what was heard since the last call; one comparison at a time. */
-  function takeWaiting(): Promise<void> {
-    const mine = turn.then(compareWaiting);
-    turn = mine.catch(() => undefined);
-    return mine;
-  }
+  const oneAtATime = createQueue();
+  /** Compares what was heard since the last call. */
+  const takeWaiting = (): Promise<void> => oneAtATime(compareWaiting);
 
   async function compareWaiting(): Promise<void> {
     const before = new Set(kept.journal().totals.keys());

@@ -1,3 +1,4 @@
+import { createQueue } from '../../domain/pause.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { IdHour } from '../counting/id-hours.ts';
 import { createSeriesSlots, type Totals } from '../counting/series-slots.ts';
@@ -30,7 +31,7 @@ export async function openLedgerCache(
   const { cells, jobs, states, idHours } = contents;
   const totals: Totals = { cells, jobs, slots: createSeriesSlots(cells.values(), jobs) };
   let recent = toNewest(contents.sheets, nowMs);
-  let last: Promise<void> = Promise.resolve();
+  const oneAtATime = createQueue();
 
   async function commit(change: LedgerChange): Promise<void> {
     const { documents, sheets, goneCells, goneHours } = planDocuments(change, contents);
@@ -79,14 +80,11 @@ export async function openLedgerCache(
     idHours,
     facts: () => contents.facts,
     recent: () => recent,
-    update: (make) => {
-      const next = last.then(async () => {
+    // A failed change has no effect; the next one starts from the same state.
+    update: (make) =>
+      oneAtATime(async () => {
         const change = await make();
         if (change !== undefined) await commit(change);
-      });
-      // A failed change has no effect; the next one starts from the same state.
-      last = next.catch(() => undefined);
-      return next;
-    },
+      }),
   };
 }

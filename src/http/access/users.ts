@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { createQueue } from '../../domain/pause.ts';
 import type { BcryptHash } from '../../domain/web-config.ts';
 import type { Bcrypt } from './bcrypt.ts';
 
@@ -26,7 +27,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   const admitted = new Map<string, Judged>();
   const refused = new Map<string, Judged>();
   const underWay = new Map<string, UnderWay>();
-  let last: Promise<unknown> = Promise.resolve();
+  const oneAtATime = createQueue();
 
   /** Passwords must not stay in memory. */
   function toKey(authorization: string): string {
@@ -54,16 +55,13 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   function judgeInTurn(login: Login, key: string, from: string): Promise<Admission> {
     const among = users;
     const { name } = login;
-    const admission = last
-      .then(() => judge(login, among))
-      .then((judged) => {
-        if (isSameUser(name, among, users)) remember(key, { name, admission: judged });
-        return judged;
-      })
-      .finally(() => {
-        if (underWay.get(key)?.admission === admission) underWay.delete(key);
-      });
-    last = admission.catch(() => undefined);
+    const admission = oneAtATime(async () => {
+      const judged = await judge(login, among);
+      if (isSameUser(name, among, users)) remember(key, { name, admission: judged });
+      return judged;
+    }).finally(() => {
+      if (underWay.get(key)?.admission === admission) underWay.delete(key);
+    });
     underWay.set(key, { name, from, admission });
     return admission;
   }

@@ -1,3 +1,4 @@
+import { createQueue } from '../../domain/pause.ts';
 import { FencedError, type Lease } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
@@ -17,7 +18,7 @@ export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership): OwnedUnit {
   const { unit } = ownership;
   let { commits } = ownership;
-  let last: Promise<unknown> = Promise.resolve();
+  const oneAtATime = createQueue();
 
   async function transactFenced<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
     const answer = await transact(async (within) => {
@@ -32,12 +33,8 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
   return {
     unit,
     sql,
-    write: (work) => {
-      const next = last.then(() => transactFenced(work));
-      // A failed write has no effect; the next one is fenced again.
-      last = next.catch(() => undefined);
-      return next;
-    },
+    // A failed write has no effect; the next one is fenced again.
+    write: (work) => oneAtATime(() => transactFenced(work)),
   };
 }
 

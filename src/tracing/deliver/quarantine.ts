@@ -1,3 +1,4 @@
+import { createQueue } from '../../domain/pause.ts';
 import type { QuarantinedTrace, Spool } from '../../state/spool.ts';
 import { toSignal } from './batch.ts';
 import type { SenderObserver } from './observer.ts';
@@ -22,14 +23,8 @@ export type Handled = { readonly traces: number } | { readonly unknown: readonly
 
 /** Lists, retries and drops traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** Makes one change at a time: two at once would count the same traces. */
-  function oneAtATime(change: () => Promise<Handled>): Promise<Handled> {
-    const mine = last.then(change);
-    last = mine.catch(() => undefined);
-    return mine;
-  }
+  /** Two changes at once would count the same traces. */
+  const oneAtATime = createQueue();
 
   /** Lists the oldest in quarantine first. */
   async function list(): Promise<readonly NamedTrace[]> {
