@@ -95,13 +95,18 @@ export async function startSimulator(options: SimulatorOptions = {}) {
   };
 }
 
+/** The release of servers that are not to be of one: the end-to-end tests run with several. */
+function releaseByDefault({ apiVersion, dialect }: SimulatorOptions): string | undefined {
+  return apiVersion === undefined && dialect !== 'service' ? process.env['SIMULATED_RELEASE'] : undefined;
+}
+
 /** Creates a service with a scenario and a clock; it does not listen yet. */
 export function createService(options: SimulatorOptions, clock: Clock) {
   const { token = demoToken, seed = 1, frozen = false } = options;
   const scenario = findScenario(options.scenario ?? 'quiet-day');
   const liveMs = clock.now();
   const dialect = dialects[options.dialect ?? 'rundeck'];
-  const release = findRelease(dialect.name, options.apiVersion ?? 47, options.release);
+  const release = findRelease(dialect.name, options.apiVersion ?? 47, options.release ?? releaseByDefault(options));
   const { speed = 1, retained = 5000, members = scenario.members, historyMs = scenario.historyMs } = options;
   const threadPoolSize = options.threadPoolSize ?? scenario.threadPoolSize ?? 10;
   const size = { members, threadPoolSize, birthMs: liveMs - historyMs };

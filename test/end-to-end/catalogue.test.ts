@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 
 describe('end-to-end/catalogue', () => {
   it('sends only the GET requests of its collectors', async () => {
-    const simulator = await startSimulator();
+    const simulator = await startSimulator({ apiVersion: 47 });
     const daemon = startCli(['serve', '--web.listen-address=127.0.0.1:0', '--state.memory'], {
       env: {
         AUTOMATION_EXPORTER_URL: simulator.url,

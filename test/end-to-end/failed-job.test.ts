@@ -30,7 +30,7 @@ const secret = 'Simulated-';
 async function setUp(more = '', env: Readonly<Record<string, string>> = {}, collectors = '') {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-failed-job-'));
   endings.push(() => rmSync(stateDirectory, { recursive: true, force: true }));
-  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47 });
   endings.push(() => simulator.stop());
   simulator.control.createProject('pay', ['db03']);
   const sink = await startSink((response) => accept(response));

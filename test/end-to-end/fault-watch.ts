@@ -48,8 +48,8 @@ export const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-sto
 /** Runs the daemon with a server that can go wrong and one that does not, all of it ended after the test. */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-faults-'));
-  const simulator = await startSimulator({ scenario: 'empty', ...options.simulated });
-  const healthy = await startSimulator({ scenario: 'empty' });
+  const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, ...options.simulated });
+  const healthy = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   const upstream = await startFaultyUpstream(simulator.url, options.certificate);
   const logged: string[] = [];
   const clockShift = { nowMs: 0, ticks: 0 };

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Simulator> {
-  const simulator = await startSimulator({ scenario: 'empty' });
+  const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   for (const project of projects) simulator.control.createProject(project, ['web01', 'web02']);
   return simulator;
 }

@@ -58,7 +58,7 @@ type Watching = {
 };
 
 async function watchCluster(options: SimulatorOptions, toMembers: (simulator: Simulator) => string): Promise<Watching> {
-  const simulator = await startSimulator({ scenario: 'cluster-takeover', ...options });
+  const simulator = await startSimulator({ scenario: 'cluster-takeover', apiVersion: 47, ...options });
   endings.push(() => simulator.stop());
   simulator.control.configure({ commercial: true });
   let aheadMs = 0;

@@ -24,7 +24,7 @@ type Watching = {
 
 /** Two projects of one job each, watched with credentials that may do this much. */
 async function watch(policy: Policy): Promise<Watching> {
-  const simulator = await startSimulator({ scenario: 'empty' });
+  const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   endings.push(() => simulator.stop());
   for (const project of ['pay', 'hr']) {
     simulator.control.createProject(project, ['web01']);

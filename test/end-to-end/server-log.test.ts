@@ -12,7 +12,7 @@ describe('end-to-end, what the log says of a server', () => {
   it('has one line for each change, with release and API on contact, however many polls fail', {
     timeout: 60_000,
   }, async () => {
-    const simulator = await startSimulator({ clock: 'free' });
+    const simulator = await startSimulator({ clock: 'free', apiVersion: 47 });
     endings.push(() => simulator.stop());
     const daemon = await startDaemon({
       yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]

@@ -17,7 +17,7 @@ let daemons: Child[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'automation-exporter-several-'));
-  simulator = await startSimulator({ scenario: 'empty' });
+  simulator = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   silent = await startRawServer(() => {});
   daemons = [];
 });

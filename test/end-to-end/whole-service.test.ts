@@ -14,7 +14,7 @@ afterEach(async () => {
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
 async function watchFrozen(scenario: string): Promise<Daemon> {
-  const simulator = await startSimulator({ scenario, frozen: true });
+  const simulator = await startSimulator({ scenario, frozen: true, apiVersion: 47 });
   endings.push(() => simulator.stop());
   simulator.control.configure({ commercial: true });
   const nowMs = Date.parse('2026-01-15T12:00:00Z');
