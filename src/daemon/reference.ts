@@ -8,7 +8,7 @@ export function renderMetricReference(): string {
   const self = createSelf({ version: '', nodeVersion: '' });
   const sections: ReferenceSection[] = collectors.map(({ name, help, every, on, metrics }) => ({
     title: `Collector \`${name}\``,
-    text: `${help}. Interval ${every}; ${on ? 'on' : 'off'} by default.`,
+    text: `${help}. Interval ${every}${on ? '' : '; off by default'}.`,
     families: Object.values(metrics),
   }));
   const own = {
