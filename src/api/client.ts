@@ -180,12 +180,8 @@ function unaskable({ name }: Endpoint<unknown>): ApiError {
   return notAsked(name, 'rejected', 'the server refuses paths with a name that holds %, /, \\ or ;');
 }
 
-function unmet(endpoint: Endpoint<unknown>): ApiError {
-  return new ApiError(`GET ${endpoint.name}: not asked, the first contact with the server is not over yet`, {
-    kind: 'timeout',
-    apiEndpoint: endpoint.name,
-    unsent: true,
-  });
+function unmet({ name }: Endpoint<unknown>): ApiError {
+  return notAsked(name, 'timeout', 'the first contact with the server is not over yet');
 }
 
 function tooOld(endpoint: Endpoint<unknown>, since: number, apiVersion: number): ApiError {

@@ -1,3 +1,4 @@
+import { createJoin } from '../domain/pause.ts';
 import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
@@ -43,7 +44,7 @@ export function createContact(settings: Settings): Contact {
   let seen: Pick<ServerFacts, 'release' | 'startedAtMs'> = { release: undefined };
   const members = createMemberSight();
   let isMet = false;
-  let settling: Promise<number> | undefined;
+  const joinSettling = createJoin<number>();
 
   function learn(info: SystemInfo): void {
     if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
@@ -85,10 +86,8 @@ export function createContact(settings: Settings): Contact {
     version: () => (isMet ? apiVersion : undefined),
     hasVersion: (version) => newestOfServer !== undefined && newestOfServer >= version,
     settle: async (ask) => {
-      settling ??= (settings.apiVersion === 'auto' ? negotiate(ask) : meet(ask, settings.apiVersion)).finally(() => {
-        settling = undefined;
-      });
-      apiVersion = await settling;
+      const { apiVersion: configured } = settings;
+      apiVersion = await joinSettling(() => (configured === 'auto' ? negotiate(ask) : meet(ask, configured)));
       isMet = true;
       return apiVersion;
     },

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
-import { ApiError } from './errors.ts';
+import { type ApiError, notAsked } from './errors.ts';
 
 /** One GET of the API as data. The client can request nothing else: some GETs of this API change things. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
@@ -33,24 +33,10 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly body: z.ZodType<Answer>;
 };
 
-export type EndpointDefinition<Answer, Path extends string, Query extends string> = Pick<
-  Endpoint<Answer, Path, Query>,
-  'name' | 'path' | 'since' | 'allowedBy' | 'body'
+export type EndpointDefinition<Answer, Path extends string, Query extends string> = Partial<
+  Endpoint<Answer, Path, Query>
 > &
-  Partial<
-    Pick<
-      Endpoint<Answer, Path, Query>,
-      | 'query'
-      | 'tellsMoreIn'
-      | 'misleadsFrom'
-      | 'mayBeOff'
-      | 'alsoAnswers'
-      | 'mayBeText'
-      | 'keepsLongTexts'
-      | 'isDear'
-      | 'maxBytes'
-    >
-  >;
+  Pick<Endpoint<Answer, Path, Query>, 'name' | 'path' | 'since' | 'allowedBy' | 'body'>;
 
 export function defineEndpoint<Answer, const Path extends string, const Query extends string = never>(
   definition: EndpointDefinition<Answer, Path, Query>,
@@ -125,8 +111,7 @@ export type AnyInput = {
 function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
   const whole = Math.trunc(value);
   if (!Number.isSafeInteger(whole)) {
-    const says = `not asked, its ${parameter} would be ${value}, which is not a whole number`;
-    throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });
+    throw notAsked(apiEndpoint, 'rejected', `its ${parameter} would be ${value}, which is not a whole number`);
   }
   return String(whole);
 }
@@ -150,8 +135,7 @@ export function holdsOddName(path: string): boolean {
 }
 
 function unfitFor(apiEndpoint: string, parameter: string): ApiError {
-  const says = `not asked, its ${parameter} is empty or made of dots, which no path can hold`;
-  return new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });
+  return notAsked(apiEndpoint, 'rejected', `its ${parameter} is empty or made of dots, which no path can hold`);
 }
 
 /** In the application's context (API reference, "Authentication"). */

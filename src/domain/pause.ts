@@ -72,6 +72,17 @@ export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<
   };
 }
 
+/** Creates a function that begins work, or joins what is under way. */
+export function createJoin<Result>(): (work: () => Promise<Result>) => Promise<Result> {
+  let underWay: Promise<Result> | undefined;
+  return (work) => {
+    underWay ??= work().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+}
+
 let steps = 0;
 
 /** Returns true for every 50th call: yielding after each step would take as long as the steps. */

@@ -1,3 +1,4 @@
+import { createJoin } from '../domain/pause.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { FencedError, type FenceReason, UnansweredError } from '../state/shared-state.ts';
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
@@ -50,7 +51,11 @@ type UnitSpool = { unit: string; spool: Spool };
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
-  const sum = createSum(spools);
+  const joinSum = createJoin<SpoolSize>();
+
+  /** Summed once for all simultaneous callers: each sum queries the database for every unit. */
+  const sum = (): Promise<SpoolSize> =>
+    joinSum(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
 
   function note(unit: string, traces: readonly { key: string }[]): void {
     for (const { key } of traces) unitOf.set(key, unit);
@@ -123,19 +128,6 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
       const { traces, bytes } = await sum();
       return traces < bounds.maxTraces && bytes < bounds.maxBytes;
     },
-  };
-}
-
-/** Sums up the queues once for all simultaneous callers: each sum queries the database for every unit. */
-function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
-  let summing: Promise<SpoolSize> | undefined;
-  return () => {
-    summing ??= Promise.all(spools().map(({ spool }) => spool.size()))
-      .then(sumSizes)
-      .finally(() => {
-        summing = undefined;
-      });
-    return summing;
   };
 }
 

@@ -43,7 +43,7 @@ export const rooms: readonly Room[] = [
   { room: 'api/wire/transport', knows: ['api'], types: ['domain', 'undici'] },
   { room: 'api/wire/connections', knows: ['api/wire/tls-material'], packages: ['undici'] },
   { room: 'api/wire/tls-material', packages: ['node:tls'] },
-  { room: 'api/auth', knows: ['api'] },
+  { room: 'api/auth', knows: ['api', 'domain/pause'] },
   { room: 'api', knows: ['domain'] },
 
   { room: 'state', types: ['node:sqlite'] },
@@ -191,7 +191,7 @@ export const rooms: readonly Room[] = [
   // The rules, made anew with the thresholds of a configuration; it lies beside `src/`, as the dashboards do that share its words.
   { room: 'alerts' },
 
-  { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
+  { room: 'http/access', knows: ['domain/pause'], types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',
     knows: ['domain'],

@@ -1,3 +1,4 @@
+import { createJoin } from '../../domain/pause.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 
@@ -32,7 +33,7 @@ export type Credentials = {
 export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
-  let reading: Promise<void> | undefined;
+  const joinReading = createJoin<void>();
 
   /** Reads it again; true if it has changed. Rejects if it cannot be used. */
   async function refresh(): Promise<boolean> {
@@ -57,12 +58,7 @@ export function createRereadable(first: SecretSource) {
     generation: () => generation,
     /** Reads the secret again, once for all simultaneous callers; true if it is no longer the refused one. */
     reread: async (refused: number) => {
-      if (refused === generation) {
-        reading ??= read().finally(() => {
-          reading = undefined;
-        });
-        await reading;
-      }
+      if (refused === generation) await joinReading(read);
       return refused !== generation;
     },
   };

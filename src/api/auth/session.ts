@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../domain/clock.ts';
+import { createJoin } from '../../domain/pause.ts';
 import { isLoginPage, isLoginPath } from '../answers/classify.ts';
 import { ApiError } from '../errors.ts';
 import { waitFor } from '../wait-for.ts';
@@ -55,7 +56,7 @@ export function createSessionCredentials({
   const session = recall(memory, username, secret.reveal());
   const cookies = createCookies(session.cookies);
   let generation = 0;
-  let loggingIn: Promise<void> | undefined;
+  const joinLogin = createJoin<void>();
 
   async function logIn(transport: Transport): Promise<void> {
     const used = password.generation();
@@ -96,10 +97,10 @@ export function createSessionCredentials({
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (!cookies.hasSession()) {
         // Shared by all callers, so none of them can cancel it.
-        loggingIn ??= logIn(transport).finally(() => {
-          loggingIn = undefined;
-        });
-        await waitFor(loggingIn, { signal, clock, orElse: stopped });
+        await waitFor(
+          joinLogin(() => logIn(transport)),
+          { signal, clock, orElse: stopped },
+        );
       }
       return { headers: cookies.toHeader(), generation };
     },
