@@ -11,6 +11,19 @@ export type PageCommand<Content> = {
   readonly toExitCode: (content: Content) => number;
 };
 
+/** Returns 1 if something is wrong, 0 if nothing is, and 2 if that is not known. */
+export function toExitCode(isWrong: boolean | undefined): number {
+  if (isWrong === undefined) return exitCodes.misconfigured;
+  return isWrong ? exitCodes.failed : exitCodes.well;
+}
+
+/** Returns the one argument of a command, the server; undefined, with a complaint, if it is missing. */
+export function takeServer({ arguments: { positionals }, complain }: CommandContext, command: string) {
+  const [server] = positionals;
+  if (server === undefined) complain(`${command}: takes a server\n`);
+  return server;
+}
+
 /** Prints an answer of the running daemon, as text or as JSON; 2 if there is none. */
 export async function askForPage<Content>(context: CommandContext, command: PageCommand<Content>): Promise<number> {
   const daemon = await findDaemon(context);

@@ -1,24 +1,19 @@
 import { toVisible } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { SkippedStatus } from '../status/skipped.ts';
-import { askForPage, toQuery } from './ask-page.ts';
+import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
 /** Prints the scheduled runs that did not happen, and what is left to run by hand, from the running daemon. */
 export async function skipped(context: CommandContext): Promise<number> {
-  const [server] = context.arguments.positionals;
-  if (server === undefined) {
-    context.complain('skipped: takes a server\n');
-    return exitCodes.misconfigured;
-  }
+  const server = takeServer(context, 'skipped');
+  if (server === undefined) return exitCodes.misconfigured;
   return askForPage(context, {
     path: `/api/skipped${toQuery(context, ['since', 'until'], { server })}`,
     isOwn,
     render,
-    toExitCode: ({ since, left }) => {
-      if (since === null) return exitCodes.misconfigured;
-      return left === 0 ? exitCodes.well : exitCodes.failed;
-    },
+    toExitCode: ({ since, left, unknown }) =>
+      toExitCode(since === null ? undefined : left > 0 || (unknown === null ? false : undefined)),
   });
 }
 

@@ -1,8 +1,8 @@
-import { toVisible } from '../domain/format.ts';
+import { toCount, toVisible } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { isAnyAtRisk, type RisksTonight, type ServerTonight, type Tonight, toHeadline } from '../status/tonight.ts';
-import { askForPage, toQuery } from './ask-page.ts';
-import { type CommandContext, exitCodes } from './command.ts';
+import { askForPage, toExitCode, toQuery } from './ask-page.ts';
+import type { CommandContext } from './command.ts';
 
 /** Prints the coming runs that known trouble awaits, from the running daemon. */
 export async function tonight(context: CommandContext): Promise<number> {
@@ -11,11 +11,7 @@ export async function tonight(context: CommandContext): Promise<number> {
     path: `/api/tonight${toQuery(context, ['hours'], { server })}`,
     isOwn,
     render,
-    toExitCode: (content) => {
-      const isAny = isAnyAtRisk(content);
-      if (isAny === undefined) return exitCodes.misconfigured;
-      return isAny ? exitCodes.failed : exitCodes.well;
-    },
+    toExitCode: (content) => toExitCode(isAnyAtRisk(content)),
   });
 }
 
@@ -37,7 +33,7 @@ function renderServer({ server, unknown, risks }: ServerTonight, isNamed: boolea
 }
 
 function renderRisks(risks: RisksTonight): readonly string[] {
-  const { troubles, runs, troubles_left_out: leftOut } = risks;
+  const { troubles, runs, troubles_left_out: leftOut, not_judged: open } = risks;
   return [
     ...troubles.flatMap(({ sentence, reason, subject }) => [
       sentence,
@@ -51,6 +47,10 @@ function renderRisks(risks: RisksTonight): readonly string[] {
         }),
     ]),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
+    ...(open.runs === 0 ? [] : [`Not judged: ${toCount(open.runs, 'run')} of jobs whose runs or nodes are not known.`]),
+    ...(open.jobs_without_times === 0
+      ? []
+      : [`Not judged: ${toCount(open.jobs_without_times, 'job')} whose times are not all known.`]),
   ];
 }
 

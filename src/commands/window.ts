@@ -1,23 +1,20 @@
-import { toVisible } from '../domain/format.ts';
+import { toCount, toVisible } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { Windows } from '../status/windows.ts';
-import { askForPage, toQuery } from './ask-page.ts';
+import { askForPage, takeServer, toExitCode, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
 /** Prints when a server can best be restarted, from the running daemon. */
 export async function window(context: CommandContext): Promise<number> {
-  const [server] = context.arguments.positionals;
-  if (server === undefined) {
-    context.complain('window: takes a server\n');
-    return exitCodes.misconfigured;
-  }
+  const server = takeServer(context, 'window');
+  if (server === undefined) return exitCodes.misconfigured;
   return askForPage(context, {
     path: `/api/windows${toQuery(context, ['for', 'within', 'count'], { server })}`,
     isOwn,
     render,
-    toExitCode: ({ windows: [best] }) => {
-      if (best === undefined) return exitCodes.misconfigured;
-      return best.runs === 0 ? exitCodes.well : exitCodes.failed;
+    toExitCode: ({ windows: [best], unknown }) => {
+      if (best === undefined) return toExitCode(undefined);
+      return toExitCode(best.runs > 0 || (unknown === null ? false : undefined));
     },
   });
 }
@@ -26,7 +23,7 @@ function isOwn(content: unknown): content is Windows {
   return typeof content === 'object' && content !== null && 'windows' in content && Array.isArray(content.windows);
 }
 
-function render({ sentence, unknown, windows }: Windows): string {
+function render({ sentence, unknown, windows, not_known: { jobs_without_times: untimed } }: Windows): string {
   const lines = windows.flatMap((one) => [
     one.sentence,
     ...one.touches.map(
@@ -35,6 +32,7 @@ function render({ sentence, unknown, windows }: Windows): string {
     ),
     ...(one.touches_left_out === 0 ? [] : [`  and ${one.touches_left_out} more`]),
   ]);
+  const rest = untimed === 0 ? [] : [`Not known: the times of ${toCount(untimed, 'job')}.`];
   const first = unknown === null ? [sentence] : [`${unknown}.`, sentence];
-  return `${[...first, ...lines].map(toVisible).join('\n')}\n`;
+  return `${[...first, ...lines, ...rest].map(toVisible).join('\n')}\n`;
 }

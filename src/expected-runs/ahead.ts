@@ -10,7 +10,7 @@ import {
   type RunUnderWay,
 } from './deciding/hours-ahead.ts';
 import { isProjectOff } from './deciding/sources.ts';
-import { type Timetable, timesWithin } from './deciding/timetable.ts';
+import { isTimedUntil, type Timetable, timesWithin } from './deciding/timetable.ts';
 import { isOff, type WatchedJob } from './deciding/watched-job.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import type { ExpectedJobs } from './expected-jobs.ts';
@@ -141,25 +141,30 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const nowMs = notes.serverNowMs();
   const passive = findServerBlockers(notes.all(), nowMs).find(({ reason }) => reason === 'passive');
   const expected = listExpected(options);
-  const runs = toUnderWay(port).map(({ endMs, job }) => ({
-    endMs,
+  const underWay = toUnderWay(port);
+  const runs = underWay.map(({ endMs, job }) => ({
+    // One that is late may be as late again: a restart would end it.
+    endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),
   }));
   const coming =
     passive === undefined ? [...expected.map((one) => toExpectedJob(one, settings)), ...listOneTime(options)] : [];
+  const throughMs = nowMs + wish.withinMs + wish.forMs;
   const there = [...jobs.all.values()].filter(({ goneAtMs }) => goneAtMs === undefined);
   return {
     nowMs,
     windows: await findWindows({ ...wish, nowMs, running: runs, jobs: coming }, pause),
     passive,
     running: runs,
-    overdue: runs.filter(({ endMs }) => endMs <= nowMs).length,
+    overdue: underWay.filter(({ endMs, isMeasured }) => isMeasured && endMs <= nowMs).length,
     jobCount: there.length,
-    untimed: there.filter((job) => job.timetable === undefined && !isOff(job)).length,
+    untimed: there.filter((job) => !isTimedUntil(job.timetable, throughMs) && !isOff(job)).length,
     unmeasured: expected.filter(({ durationMs }) => durationMs === undefined).length,
   };
 }
+
+const minuteMs = 60_000;
 
 function toExpectedJob({ job, timetable, durationMs }: Expected, settings: RisksOptions['settings']): ExpectedJob {
   const isCritical = settings.isCriticalJob(toJobPath(job));
@@ -201,11 +206,12 @@ function toStarts(options: AheadOptions): (fromMs: number, toMs: number) => read
   };
 }
 
-function toUnderWay(port: AheadOptions['port']): readonly RunUnderWay[] {
+/** A run of unknown duration may end at any moment. */
+function toUnderWay(port: AheadOptions['port']): readonly (RunUnderWay & { readonly isMeasured: boolean })[] {
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status === 'scheduled' || status === 'queued') return [];
     const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
-    const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs ?? 0;
-    return [{ endMs: startedAtMs + durationMs, job: names }];
+    const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs;
+    return [{ endMs: startedAtMs + (durationMs ?? 0), job: names, isMeasured: durationMs !== undefined }];
   });
 }

@@ -1,8 +1,9 @@
 import { toTime } from '../domain/ages.ts';
 import { toCount } from '../domain/format.ts';
 import type { Skipped, SkippedRuns } from '../expected-runs/risks/find-skipped.ts';
+import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
-import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
+import type { Silence } from './watcher.ts';
 
 /** The scheduled runs of an interval that did not happen; times are text, as in JSON. */
 export type SkippedStatus = {
@@ -31,7 +32,7 @@ export type SkippedText = {
   readonly last: string;
   readonly count: number;
   /** The first later success. */
-  readonly recovered: { readonly execution: number; readonly at: string; readonly sentence: string } | null;
+  readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
   /** The page of the job at the server. */
   readonly url: string;
 };
@@ -46,9 +47,10 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   const unknown = toUnknown(skipped, silence);
   if (skipped === undefined) return { ...nothing, server, unknown };
   const { sinceMs, untilMs, missed, left, undecided, runs } = skipped;
+  if (sinceMs > untilMs) return { ...nothing, server, unknown: unknown ?? 'the interval ends before it begins' };
   return {
     server,
-    unknown,
+    unknown: unknown ?? toUnwatched(skipped),
     since: toIso(sinceMs),
     until: toIso(untilMs),
     missed,
@@ -58,6 +60,12 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
     runs: runs.slice(0, maxRuns).map((run) => toText(run, { serverUrl, nowMs: untilMs })),
     runs_left_out: Math.max(0, runs.length - maxRuns),
   };
+}
+
+/** What was skipped before the exporter watched is not known. */
+function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs }: Skipped): string | null {
+  const lateMs = Math.min(watchedMs, untilMs);
+  return lateMs > sinceMs ? `its schedules are watched only since ${toTime(lateMs, untilMs)}` : null;
 }
 
 const maxRuns = 500;
@@ -72,14 +80,6 @@ const nothing = {
   runs: [],
   runs_left_out: 0,
 } as const;
-
-function toUnknown(skipped: Skipped | undefined, silence: Found['silence']): string | null {
-  if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
-  if (silence !== undefined) return `${toSilenceText(silence)}; what follows is as of then`;
-  return skipped === undefined
-    ? 'its schedules are not watched: the collectors schedule and executions have to be on'
-    : null;
-}
 
 export type SkippedSummary = Pick<SkippedStatus, 'missed' | 'left' | 'sentence'>;
 
@@ -112,14 +112,10 @@ function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; now
       recovered === undefined
         ? null
         : {
-            execution: recovered.id,
+            execution: recovered.id ?? null,
             at: toIso(recovered.startedAtMs),
-            sentence: `recovered by #${recovered.id} at ${toTime(recovered.startedAtMs, nowMs)}`,
+            sentence: `recovered by ${recovered.id === undefined ? 'a run' : `#${recovered.id}`} at ${toTime(recovered.startedAtMs, nowMs)}`,
           },
     url: `${serverUrl.replace(/\/$/, '')}/project/${project}/job/show/${encodeURIComponent(jobId.toWellFormed())}`,
   };
-}
-
-function toIso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -3,9 +3,10 @@ import { toCount } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { RisksAhead, RunsAtRisk, TroubleAhead } from '../expected-runs/risks/find-risks.ts';
 import type { Skipped } from '../expected-runs/risks/find-skipped.ts';
+import { toIso, toUnknown } from './known.ts';
 import { type SkippedSummary, toSkippedSummary } from './skipped.ts';
 import type { Elsewhere } from './status.ts';
-import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
+import type { Silence } from './watcher.ts';
 
 /** The coming runs at risk; times are text, as in JSON. */
 export type Tonight = { readonly hours: number; readonly servers: readonly ServerTonight[] };
@@ -63,17 +64,14 @@ export function toServerTonight(
   { risks, skipped }: { readonly risks: RisksAhead | undefined; readonly skipped: Skipped | undefined },
   silence: Silence | Elsewhere | undefined,
 ): ServerTonight {
-  if (silence !== undefined && 'watcher' in silence)
-    return { server, unknown: toWatcherText(silence), risks: null, skipped: null };
-  const quiet = silence === undefined ? null : `${toSilenceText(silence)}; what follows is as of then`;
-  if (risks === undefined) return { server, unknown: notWatched, risks: null, skipped: null };
+  const unknown = toUnknown(risks, silence);
+  const isElsewhere = silence !== undefined && 'watcher' in silence;
+  if (risks === undefined || isElsewhere) return { server, unknown, risks: null, skipped: null };
   // Before the first list of jobs.
   if (risks.jobCount === 0)
-    return { server, unknown: quiet ?? 'no scheduled job is watched yet', risks: null, skipped: null };
-  return { server, unknown: quiet, risks: toRisksTonight(risks), skipped: skipped ? toSkippedSummary(skipped) : null };
+    return { server, unknown: unknown ?? 'no scheduled job is watched yet', risks: null, skipped: null };
+  return { server, unknown, risks: toRisksTonight(risks), skipped: skipped ? toSkippedSummary(skipped) : null };
 }
-
-const notWatched = 'its schedules are not watched: the collectors schedule and executions have to be on';
 
 function toRisksTonight(risks: RisksAhead): RisksTonight {
   const { nowMs, untilMs, expected, atRisk, unjudged, untimed, troubles, runs } = risks;
@@ -115,14 +113,12 @@ function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: R
   return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };
 }
 
-function toIso(atMs: number): string {
-  return new Date(atMs).toISOString();
-}
-
-/** Reports whether any run is at risk; undefined if that is not known of any server. */
+/** Reports whether any run is at risk; undefined if nothing is, as far as known, and a server is silent or not watched. */
 export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
   if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
-  return servers.every(({ risks }) => risks !== null) && servers.length > 0 ? false : undefined;
+  return servers.every(({ risks, unknown }) => risks !== null && unknown === null) && servers.length > 0
+    ? false
+    : undefined;
 }
 
 export function toHeadline(tonight: Tonight): string {

@@ -3,8 +3,9 @@ import { toCount } from '../domain/format.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { WindowsAhead } from '../expected-runs/ahead.ts';
 import type { QuietWindow, Touched, WindowWish } from '../expected-runs/risks/find-windows.ts';
+import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
-import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
+import type { Silence } from './watcher.ts';
 
 /** When a server can best be restarted; times are text, as in JSON. */
 export type Windows = {
@@ -83,14 +84,6 @@ const nothing = {
   windows: [],
 } as const;
 
-function toUnknown(found: WindowsAhead | undefined, silence: Silence | Elsewhere | undefined): string | null {
-  if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
-  if (silence !== undefined) return `${toSilenceText(silence)}; what follows is as of then`;
-  return found === undefined
-    ? 'its schedules are not watched: the collectors schedule and executions have to be on'
-    : null;
-}
-
 function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, lastMs: number | undefined): string {
   const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
   const runs =
@@ -122,8 +115,4 @@ const maxTouched = 50;
 
 function toTouched({ job: { project, group, name }, isCritical, count }: Touched): TouchedText {
   return { project, group, name, critical: isCritical, count };
-}
-
-function toIso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

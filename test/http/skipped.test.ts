@@ -16,6 +16,7 @@ const found: Skipped = {
   untilMs: nowMs,
   missed: 4,
   left: 1,
+  watchedMs: nowMs - 24 * hourMs,
   undecided: 2,
   runs: [
     {
@@ -85,7 +86,9 @@ describe('http/skipped', () => {
 
   it('has a command that exits with 1 if something is left, 0 if not, and 2 if that is not known', async () => {
     const well = { ...found, left: 0, missed: 0, undecided: 0, runs: [] };
-    const { url, ask: get } = await serveSkipped({ prod: found, well, dark: undefined });
+    const young = { ...well, watchedMs: nowMs - hourMs };
+    const empty = { ...well, sinceMs: nowMs + hourMs };
+    const { url, ask: get } = await serveSkipped({ prod: found, well, young, empty, dark: undefined });
     const ask = (...words: readonly string[]) => runHere(['skipped', ...words, `--url=${url}`]);
     expect(await ask('prod', '--since=12h')).toMatchObject({
       code: 1,
@@ -96,6 +99,14 @@ describe('http/skipped', () => {
     });
     expect((await ask('well')).code).toBe(0);
     expect((await ask('dark')).code).toBe(2);
+    expect(await ask('young')).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/^its schedules are watched only since 17:00 UTC\./),
+    });
+    expect(await ask('empty')).toMatchObject({
+      code: 2,
+      stdout: 'the interval ends before it begins.\nIt is not known what was skipped.\n',
+    });
     expect((await ask()).code).toBe(2);
     const { runs } = JSON.parse((await get('/api/skipped?server=prod')).body) as SkippedStatus;
     expect(runs[1]?.recovered).toMatchObject({ execution: 4711, at: '2026-11-22T17:30:00.000Z' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { tonightRoutes } from '../../src/http/pages/tonight/tonight-page.ts';
-import type { Tonight } from '../../src/status/tonight.ts';
+import { isAnyAtRisk, type Tonight, toServerTonight } from '../../src/status/tonight.ts';
 import { runHere } from '../commands/run-cli.ts';
 import { hourMs, job, nowMs, risksOf } from '../expected-runs/risks/some-risks.ts';
 import { toText } from './page-text.ts';
@@ -25,7 +25,7 @@ async function serveTonight(servers: readonly string[] = ['prod', 'test', 'dark'
       risks: async (server) => risks[server as keyof typeof risks],
       skipped: async (server) =>
         server === 'test'
-          ? { sinceMs: nowMs - 12 * hourMs, untilMs: nowMs, missed: 3, left: 1, undecided: 0, runs: [] }
+          ? { sinceMs: nowMs - 12 * hourMs, untilMs: nowMs, missed: 3, left: 1, watchedMs: 0, undecided: 0, runs: [] }
           : undefined,
       silence,
     }),
@@ -51,7 +51,7 @@ describe('http/tonight', () => {
       'Job | First | Runs | Also',
       'pay/beat | 18:01 UTC, in 60 s | 3 |',
       'pay/critical critical | 19:10 UTC, in 70 min | 1 |',
-      'Not judged: 1 job without known times.',
+      'Not judged: 1 job whose times are not all known.',
       'test nothing at risk',
       'When to restart it',
       '✗ 3 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 left to run by hand. Which',
@@ -103,6 +103,7 @@ describe('http/tonight', () => {
 
   it('has a command that exits with 1 if something is at risk, 0 if not, and 2 if that is not known', async () => {
     const { url } = await serveTonight();
+    const known = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped: undefined }, undefined);
     const ask = (...words: readonly string[]) => runHere(['tonight', ...words, `--url=${url}`]);
     expect(await ask('prod')).toMatchObject({
       code: 1,
@@ -110,13 +111,17 @@ describe('http/tonight', () => {
 ${troubled[0]}
   2026-11-22T18:01:00.000Z  pay/beat ×3
   2026-11-22T19:10:00.000Z  pay/critical [critical]
+Not judged: 1 job whose times are not all known.
 `,
     });
     expect(await ask('test', '--hours=6')).toMatchObject({
       code: 0,
-      stdout: '0 of 2 runs expected within 6 h are at risk.\n',
+      stdout:
+        '0 of 2 runs expected within 6 h are at risk.\nNot judged: 2 runs of jobs whose runs or nodes are not known.\n',
     });
     expect((await ask('dark')).code).toBe(2);
+    expect(isAnyAtRisk({ hours: 12, servers: [{ ...known, unknown: 'No answer' }] })).toBeUndefined();
+    expect(isAnyAtRisk({ hours: 12, servers: [known] })).toBe(false);
     expect(await ask('other')).toMatchObject({
       code: 2,
       stderr: 'No server is named "other". Known: prod, test, dark\n',

@@ -97,6 +97,7 @@ describe('http/windows', () => {
 18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
   pay/nightly/settle [critical]
   pay/heartbeat ×30
+Not known: the times of 1 job.
 `,
     });
     expect((await ask('quiet')).code).toBe(0);

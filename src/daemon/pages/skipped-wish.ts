@@ -1,4 +1,5 @@
 import { toJobPath } from '../../domain/job-path.ts';
+import type { JobFacts } from '../../executions/counting/totals.ts';
 import type { Executions } from '../../executions/executions.ts';
 import type { Success } from '../../expected-runs/risks/find-skipped.ts';
 import type { SkippedWish, TimeOrAge } from '../../http/pages/tonight/skipped-page.ts';
@@ -11,10 +12,13 @@ export function toSkippedWish(
 ) {
   const toMs = (time: TimeOrAge): number => ('atMs' in time ? time.atMs : nowMs - time.agoMs);
   const untilMs = Math.min(toMs(until), nowMs);
-  return { sinceMs: toMs(since), untilMs, successes: listSuccesses(executions?.status()) };
+  return { sinceMs: Math.max(toMs(since), nowMs - keptMs), untilMs, successes: listSuccesses(executions?.status()) };
 }
 
-/** The newest finished runs, and the last run of each job, which may have ended before them. */
+/** How long misses are kept. */
+const keptMs = 7 * 86_400_000;
+
+/** The newest finished runs, and the last success of each job, which may have ended before them. */
 function listSuccesses(status: ReturnType<Executions['status']> | undefined): ReadonlyMap<string, readonly Success[]> {
   const known = new Map<string, Success[]>();
   const add = (path: string, success: Success): void => {
@@ -23,7 +27,17 @@ function listSuccesses(status: ReturnType<Executions['status']> | undefined): Re
   for (const { id, startedAtMs, ending, ...names } of status?.recent ?? [])
     if (ending === 'succeeded') add(toJobPath(names), { id, startedAtMs });
   for (const facts of status?.jobs.values() ?? [])
-    if (facts.lastEnding === 'succeeded') add(toJobPath(facts), { id: facts.lastId, startedAtMs: facts.lastStartMs });
+    for (const success of toLastSuccess(facts)) add(toJobPath(facts), success);
   for (const successes of known.values()) successes.sort((one, other) => one.startedAtMs - other.startedAtMs);
   return known;
+}
+
+/** Failures may have followed the last success: its start is then known by its end and its duration. */
+function toLastSuccess({ lastEnding, lastId, lastStartMs, lastSuccessMs, drift }: JobFacts): readonly Success[] {
+  if (lastEnding === 'succeeded') return [{ id: lastId, startedAtMs: lastStartMs }];
+  const tenths = drift?.tenths.at(-1);
+  if (lastSuccessMs === undefined || tenths === undefined) return [];
+  return drift?.lastMinute === Math.floor(lastSuccessMs / 60_000)
+    ? [{ startedAtMs: lastSuccessMs - tenths * 100 }]
+    : [];
 }

@@ -83,7 +83,7 @@ function findPlaces(drift: Drift): readonly number[] {
 }
 
 const slack = 0.5;
-const limit = 7.7;
+const limit = 7.5;
 
 /** Learns anew from the runs since the change, once it is large enough to matter; until then each run is judged again. */
 function noteAlarm(drift: Drift, places: readonly number[]): Drift {

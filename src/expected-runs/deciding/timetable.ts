@@ -105,6 +105,12 @@ export function timesWithin(
   return times;
 }
 
+/** Reports whether the times up to one are known: listed, or repeating a pattern. */
+export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
+  if (timetable === undefined) return false;
+  return toMs <= timetable.untilMs || timesAfter(timetable, timetable.askedAtMs).length >= 2;
+}
+
 /** Returns the future times, as of the last request or later. */
 export function timesAfter({ timesMs }: Pick<Timetable, 'timesMs'>, atMs: number): readonly number[] {
   return timesMs.slice(placeAfter(timesMs, atMs));

@@ -5,7 +5,7 @@ import type { Pause } from '../../domain/pause.ts';
 import { maySeveral } from '../deciding/doubts.ts';
 import type { Crowd } from '../deciding/hours-ahead.ts';
 import { type Sources, sourceKeys } from '../deciding/sources.ts';
-import { timesWithin } from '../deciding/timetable.ts';
+import { isTimedUntil, timesWithin } from '../deciding/timetable.ts';
 import { isOff, type SeenRun, type WatchedJob } from '../deciding/watched-job.ts';
 import type { FailingNodes } from './nodes.ts';
 import { type FactsOf, findLasting, type Risk, type RiskReason, riskReasons } from './risk.ts';
@@ -67,7 +67,7 @@ export type RisksAhead = {
   readonly runs: readonly RunsAtRisk[];
   /** Runs of jobs of which no run, or no node, is known. */
   readonly unjudged: number;
-  /** Jobs that should run but whose times are not known, with the trouble known of them. */
+  /** Jobs that should run but whose times are not all known, with the trouble known of them. */
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
@@ -86,11 +86,11 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
     const path = toJobPath(job);
     const facts = factsOf(job.project, job.group, job.name);
     const lasting = findLasting(job, { ...input, path, facts });
-    if (job.timetable === undefined) {
+    if (!isTimedUntil(job.timetable, untilMs)) {
       counts.untimed += 1;
       if (lasting.some(({ reason }) => reason.endsWith('_disabled'))) counts.switchedOff += 1;
-      continue;
     }
+    if (job.timetable === undefined) continue;
     const timesMs = timesWithin(job.timetable, nowMs, untilMs);
     counts.expected += timesMs.length;
     if ((facts === undefined || job.nodes === undefined) && lasting.length === 0) counts.unjudged += timesMs.length;

@@ -3,7 +3,7 @@ import type { Pause } from '../../domain/pause.ts';
 import type { Fact, MissReason, WatchedJob } from '../deciding/watched-job.ts';
 
 /** A success of a job, by which earlier misses were made good. */
-export type Success = { readonly id: number; readonly startedAtMs: number };
+export type Success = { readonly id?: number; readonly startedAtMs: number };
 
 export type SkippedInput = {
   readonly jobs: Iterable<WatchedJob>;
@@ -34,6 +34,8 @@ export type Skipped = {
   readonly missed: number;
   /** The misses without a later success. */
   readonly left: number;
+  /** Since when the first of the jobs is watched: earlier misses are not known. Undefined if none is. */
+  readonly watchedMs: number | undefined;
   /** Times of the interval that could not be decided, among the last ones of each job. */
   readonly undecided: number;
   /** Those without a later success first, of these the critical ones, then by time. */
@@ -45,8 +47,10 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   const { jobs, sinceMs, untilMs } = input;
   const runs: SkippedRuns[] = [];
   let undecided = 0;
+  let watchedMs = Number.POSITIVE_INFINITY;
   for (const job of jobs) {
     await pause();
+    if (job.goneAtMs === undefined) watchedMs = Math.min(watchedMs, job.sinceMs);
     const isWithin = (time: number): boolean => time >= sinceMs && time <= untilMs;
     for (const verdict of job.verdicts)
       if (verdict.is === 'undecided' && isWithin(verdict.expectedMs)) undecided += verdict.count ?? 1;
@@ -55,7 +59,15 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   }
   const toCount = (some: readonly SkippedRuns[]): number => some.reduce((sum, { count }) => sum + count, 0);
   const left = toCount(runs.filter(({ recovered }) => recovered === undefined));
-  return { sinceMs, untilMs, missed: toCount(runs), left, undecided, runs: runs.sort(byUrgency) };
+  return {
+    sinceMs,
+    untilMs,
+    missed: toCount(runs),
+    left,
+    watchedMs: Number.isFinite(watchedMs) ? watchedMs : undefined,
+    undecided,
+    runs: runs.sort(byUrgency),
+  };
 }
 
 type SomeMisses = NonNullable<WatchedJob['misses']>[number];

@@ -113,6 +113,17 @@ describe('expected-runs/risks/find-risks', () => {
     expect(await risksOf([unplaced])).toMatchObject({ atRisk: 0, unjudged: 2 });
   });
 
+  it('counts the jobs of which only the next time is known, if that is within the horizon', async () => {
+    const { timetable, ...next } = job('a', [10]);
+    const only = timetable && { ...timetable, source: 'next-run' as const, untilMs: nowMs + 10 * minuteMs };
+    const later = only && { ...only, untilMs: nowMs + 20 * hourMs, timesMs: [nowMs + 20 * hourMs] };
+    const jobs = [
+      { ...next, ...(only && { timetable: only }) },
+      { ...next, ...(later && { timetable: later }) },
+    ];
+    expect(await risksOf(jobs)).toMatchObject({ expected: 1, untimed: { count: 1, switchedOff: 0 } });
+  });
+
   it('lists the jobs whose usual nodes fail in several jobs', async () => {
     const failing = (node: string, ...jobs: readonly string[]): [string, FailingNode] => [
       node,

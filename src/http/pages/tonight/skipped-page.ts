@@ -95,7 +95,9 @@ function renderRuns(run: SkippedText, { server, root, nowMs }: About): Html {
   const good =
     recovered === null
       ? html`<strong class="bad">✗ not yet</strong> <a href="${url}">run it at the server</a>`
-      : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;
+      : recovered.execution === null
+        ? recovered.sentence
+        : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;
   return html`<tr><th scope="row" class="job">${renderPathLink(server, toJobPath(run), root)}${critical ? html` <strong class="bad">critical</strong>` : undefined}</th><td data-is="Skipped" class="brief">${toTime(Date.parse(first), nowMs)}${until}</td><td data-is="Runs" class="number">${count.toLocaleString('en')}</td><td data-is="Cause">${reason.replaceAll('_', ' ')}${evidence === null ? '' : `: ${evidence}`}</td><td data-is="Made good">${good}</td></tr>
 `;
 }

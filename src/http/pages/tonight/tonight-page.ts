@@ -136,7 +136,7 @@ function renderUnjudged({
     ...(jobs === 0
       ? []
       : [
-          `${toCount(jobs, 'job')} without known times${off === 0 ? '' : `, ${off} of them in projects that are switched off`}`,
+          `${toCount(jobs, 'job')} whose times are not all known${off === 0 ? '' : `, ${off} of them in projects that are switched off`}`,
         ]),
   ];
   return parts.length === 0 ? undefined : html`<p class="note">Not judged: ${parts.join('; ')}.</p>\n`;

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { toSkippedWish } from '../../src/daemon/pages/skipped-wish.ts';
+import { addDuration } from '../../src/executions/counting/drift.ts';
+import type { Executions } from '../../src/executions/executions.ts';
+
+const nowMs = Date.UTC(2026, 10, 22, 18);
+const hourMs = 3_600_000;
+const all = { since: { atMs: 0 }, until: { agoMs: 0 } };
+
+it('finds the last success of a job that failed later, and no longer among the newest runs', () => {
+  const lastSuccessMs = nowMs - 2 * hourMs + 1234;
+  const drift = addDuration(undefined, 90_000, lastSuccessMs);
+  const facts = { project: 'pay', group: '', name: 'beat', lastEnding: 'failed', lastSuccessMs, drift };
+  // The cast is true as far as it is read.
+  const status = { recent: [], jobs: new Map([['beat', facts]]) } as unknown as ReturnType<Executions['status']>;
+  const { successes } = toSkippedWish(all, nowMs, { status: () => status });
+  expect(successes.get('pay/beat')).toEqual([{ startedAtMs: lastSuccessMs - 90_000 }]);
+});
+
+it('claims nothing about times of which misses are no longer kept', () => {
+  expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
+});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { addDuration, type Drift } from '../../src/executions/counting/drift.ts';
+import type { JobFacts } from '../../src/executions/counting/totals.ts';
+import { toJobKey } from '../../src/executions/counting/totals.ts';
+import { toTypicalDuration } from '../../src/executions/counting/typical-duration.ts';
+
+const job = ['pay', 'nightly', 'settle'] as const;
+
+function toDuration(seconds: readonly number[], averageDurationMs?: number): number | undefined {
+  let drift: Drift | undefined;
+  for (const [index, each] of seconds.entries()) drift = addDuration(drift, each * 1000, index * 3_600_000);
+  // The cast is true as far as it is read.
+  const facts = { averageDurationMs, drift } as JobFacts;
+  return toTypicalDuration({ cells: new Map(), jobs: new Map([[toJobKey(...job), facts]]) }, job, []);
+}
+
+it('is what three of four of the last twenty successes did not exceed: earlier ones may have been quicker', () => {
+  const quick = Array.from({ length: 100 }, () => 60);
+  expect(toDuration(quick)).toBe(60_000);
+  expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);
+  expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
+});
