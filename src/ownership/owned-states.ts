@@ -51,11 +51,7 @@ type UnitSpool = { unit: string; spool: Spool };
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
-  const joinSum = createJoin<SpoolSize>();
-
-  /** Summed once for all simultaneous callers: each sum queries the database for every unit. */
-  const sum = (): Promise<SpoolSize> =>
-    joinSum(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
+  const sum = createSum(spools);
 
   function note(unit: string, traces: readonly { key: string }[]): void {
     for (const { key } of traces) unitOf.set(key, unit);
@@ -129,6 +125,12 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
       return traces < bounds.maxTraces && bytes < bounds.maxBytes;
     },
   };
+}
+
+/** Sums up the queues once for all simultaneous callers: each sum queries the database for every unit. */
+function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
+  const join = createJoin<SpoolSize>();
+  return () => join(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
 }
 
 /** Starts with another unit each time, so that a long queue does not block others. */

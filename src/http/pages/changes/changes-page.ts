@@ -6,7 +6,7 @@ import type { Pause } from '../../../domain/pause.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
 import { renderPathLink } from '../addresses.ts';
-import { toQuery } from '../execution/execution-filter.ts';
+import { renderPages } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
@@ -69,7 +69,7 @@ function renderChanges(about: About): Html {
   return html`<h1>Changes</h1>
 ${renderForm(about)}
 <p class="note">${count}, newest first. The changes of 30 days are kept, at most 20,000 of each server.${renderDropped(about)}</p>
-${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages(page, pages, about)}`;
+${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages('changes', about.filter, { page, pages })}`;
 }
 
 function renderDropped({ servers, dropped }: About): string {
@@ -143,13 +143,4 @@ export function renderWhen(change: Pick<ChangeOfServer, 'atMs' | 'afterMs' | 'be
   const shownMs = toShownMs(change);
   const span = atMs === undefined && beforeMs - afterMs >= 1000 ? html`, after ${toTime(afterMs, nowMs)}` : undefined;
   return html`<time datetime="${new Date(shownMs).toISOString()}">${toTime(shownMs, nowMs)}</time> (${toAge(shownMs, nowMs)}${span})`;
-}
-
-function renderPages(page: number, pages: number, { filter }: About): Html | undefined {
-  if (pages === 1) return undefined;
-  const to = (target: number, text: string): Html | undefined =>
-    target < 1 || target > pages
-      ? undefined
-      : html`<a href="changes${toQuery({ ...filter, page: target })}">${text}</a> `;
-  return html`<p>${to(page - 1, '← newer')}page ${page} of ${pages} ${to(page + 1, 'older →')}</p>\n`;
 }

@@ -1,5 +1,6 @@
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 /** Selects from the kept executions; an empty text selects all. */
 export type Filter = {
@@ -28,13 +29,32 @@ export function readFilter(query: URLSearchParams): Filter {
 
 const longest = 200;
 
+type Query = Readonly<Record<string, string | number>>;
+
 /** Writes the filter as a query, without unset parts. */
-export function toQuery(filter: Readonly<Record<string, string | number>>): string {
+export function toQuery(filter: Query): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
     if (value !== '' && !(name === 'page' && value === 1)) query.set(name, String(value).toWellFormed());
   }
   return query.size === 0 ? '' : `?${query.toString()}`;
+}
+
+type Place = {
+  readonly page: number;
+  readonly pages: number;
+  readonly words?: readonly [before: string, after: string];
+};
+
+/** Links a page of a list to those before and after it; undefined if there is no other. */
+export function renderPages(list: string, filter: Query, { page, pages, words = ['newer', 'older'] }: Place) {
+  if (pages === 1) return undefined;
+  const to = (target: number, text: string): Html | undefined =>
+    target < 1 || target > pages
+      ? undefined
+      : html`<a href="${list}${toQuery({ ...filter, page: target })}">${text}</a> `;
+  const [before, after] = words;
+  return html`<p>${to(page - 1, `← ${before}`)}page ${page} of ${pages} ${to(page + 1, `${after} →`)}</p>\n`;
 }
 
 export function toChoice(filter: Filter): (execution: EndedExecution) => boolean {

@@ -9,7 +9,7 @@ import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
-import { type Filter, readFilter, toChoice, toQuery } from './execution-filter.ts';
+import { type Filter, readFilter, renderPages, toChoice } from './execution-filter.ts';
 
 export type ExecutionListOptions = {
   /** Returns the finished executions of all servers that are kept for pages, newest first. */
@@ -73,7 +73,7 @@ function renderList(all: readonly EndedExecution[], about: About): Html {
   return html`<h1>Executions that ended last</h1>
 ${renderForm(all, about)}
 <p class="note">${count}, newest first. The last 1,000 of each server are kept.</p>
-${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages(page, pages, about)}`;
+${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages('executions', about.filter, { page, pages })}`;
 }
 
 function renderNothing(all: readonly EndedExecution[]): Html {
@@ -137,15 +137,6 @@ function renderRow(execution: EndedExecution, { root, nowMs }: About, isOne: boo
     endedAtMs,
   ).toISOString()}">${toAge(endedAtMs, nowMs)}</time></td><td data-is="Took" class="number">${lengthMs < 0 ? '' : toLength(lengthMs)}</td></tr>
 `;
-}
-
-function renderPages(page: number, pages: number, { filter }: About): Html | undefined {
-  if (pages === 1) return undefined;
-  const to = (target: number, text: string): Html | undefined =>
-    target < 1 || target > pages
-      ? undefined
-      : html`<a href="executions${toQuery({ ...filter, page: target })}">${text}</a> `;
-  return html`<p>${to(page - 1, '← newer')}page ${page} of ${pages} ${to(page + 1, 'older →')}</p>\n`;
 }
 
 /** The settings that decide which executions have a page, and whether it shows their steps. */

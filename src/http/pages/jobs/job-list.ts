@@ -12,7 +12,7 @@ import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
 import { renderPathLink, toExecutionAddress } from '../addresses.ts';
 import { renderEnding } from '../ending.ts';
-import { toQuery } from '../execution/execution-filter.ts';
+import { renderPages } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { renderStrip } from '../schedule/last-hours.ts';
@@ -120,7 +120,7 @@ function renderList(all: readonly ListedJob[], about: About): Html {
   return html`<h1>Scheduled jobs</h1>
 ${renderForm(wish, about.servers)}
 <p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run or failed first. Durations and success are of the last 1,000 executions of each server.</p>
-${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: about.servers.length < 2 })}${renderPages(here, pages, wish)}`;
+${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: about.servers.length < 2 })}${renderPages('jobs', wish, { page: here, pages, words: ['before', 'after'] })}`;
 }
 
 const order: Readonly<Record<State, number>> = { missed: 0, failed: 1, late: 2, unknown: 3, ran: 4, off: 5 };
@@ -187,11 +187,4 @@ function toCell(name: string, value: Html | string | undefined, style = ''): Htm
   return value === undefined
     ? html`<td class="none ${style}"></td>`
     : html`<td data-is="${name}" class="${style}">${value}</td>`;
-}
-
-function renderPages(page: number, pages: number, wish: Wish): Html | undefined {
-  if (pages === 1) return undefined;
-  const to = (target: number, words: string): Html | undefined =>
-    target < 1 || target > pages ? undefined : html`<a href="jobs${toQuery({ ...wish, page: target })}">${words}</a> `;
-  return html`<p>${to(page - 1, '← before')}page ${page} of ${pages} ${to(page + 1, 'after →')}</p>\n`;
 }
