@@ -75,7 +75,20 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
 
   /** When a run ends, by the clock of the first member. */
   const endOf = ({ jobId, endedAtMs }: DayRun): number => endedAtMs - (aheads.get(jobId) ?? 0);
-  const startOf = ({ jobId, startedAtMs }: DayRun): number => startedAtMs - (aheads.get(jobId) ?? 0);
+  /** The same for all beginnings, in order; before `begun` are those that have begun, and of these `open` may go on. */
+  const spans = day.runs
+    .map((run) => ({ run, fromMs: run.startedAtMs - (aheads.get(run.jobId) ?? 0), toMs: endOf(run) }))
+    .toSorted((one, other) => one.fromMs - other.fromMs);
+  let begun = 0;
+  let open: typeof spans = [];
+  function listRunning(): readonly DayRun[] {
+    for (let next = spans[begun]; next !== undefined && next.fromMs <= nowMs; next = spans[begun]) {
+      open.push(next);
+      begun += 1;
+    }
+    open = open.filter(({ toMs }) => toMs > nowMs);
+    return open.map(({ run }) => run);
+  }
 
   function toSeen(run: DayRun, isOver: boolean): readonly SeenRun[] {
     const seen =
@@ -85,7 +98,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
 
   function decideAll(): void {
     doubts.clear();
-    const running = day.runs.filter((run) => startOf(run) <= nowMs && endOf(run) > nowMs);
+    const running = listRunning();
     for (const job of jobs.values()) {
       const aheadMs = aheads.get(job.id) ?? 0;
       const decided = parts.decide(job, {
