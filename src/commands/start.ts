@@ -76,11 +76,18 @@ export const allocatorSettings = {
 
 /**
  * Restarts this process under the same id with the settings for a small daemon. If settings of the allocator exist, a
- * person chose them, or this was already done.
+ * person chose them, or this was already done. A restart would close a socket that systemd passed.
  */
 function settleProcess(): void {
   const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);
-  if (isSettled || !isBundle() || process.platform !== 'linux' || process.execve === undefined) return;
+  if (
+    isSettled ||
+    process.env['LISTEN_FDS'] !== undefined ||
+    !isBundle() ||
+    process.platform !== 'linux' ||
+    process.execve === undefined
+  )
+    return;
   const [, ...own] = process.argv;
   process.execve(process.execPath, [process.execPath, ...nodeFlags, ...process.execArgv, ...own], {
     ...process.env,

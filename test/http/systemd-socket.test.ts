@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readSystemdSocket } from '../../src/http/server/server.ts';
+import { provideCli } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
-
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 describe('http/server/systemd-socket', () => {
   it('uses the one socket for this process', () => {
@@ -27,7 +25,7 @@ describe('http/server/systemd-socket', () => {
     const script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"';
     const flags = ['serve', '--web.systemd-socket', '--web.listen-address=127.0.0.1:1', '--state.memory'];
     const env = { ...process.env, AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
-    const daemon = spawn('sh', ['-c', script, process.execPath, cli, ...flags], {
+    const daemon = spawn('sh', ['-c', script, process.execPath, provideCli(), ...flags], {
       env,
       stdio: ['ignore', 'ignore', 'ignore', fd],
     });
