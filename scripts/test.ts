@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { startVitest } from 'vitest/node';
+import { provideBuilt } from '../test/support/built.ts';
 import { runSteps, staticSteps } from './check.ts';
 import { listMissingTools } from './install-tools.ts';
 import { createTally, createTallyReporter, hasSucceeded, toSummary, toTimes } from './tally.ts';
@@ -16,6 +17,9 @@ const isAll = filters.length < process.argv.length - 2;
 // The workers of vitest read both.
 if (isAll) process.env['TEST_ALL'] = 'true';
 if (listMissingTools().length > 0) process.env['TOOLS_INSTALLED_AT'] = String(await installTools());
+
+// Before workers ask for it at once.
+provideBuilt();
 
 const [results, vitest] = await Promise.all([
   runSteps(staticSteps),

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findDanger } from '../../src/commands/start.ts';
+import { provideCli } from '../support/built.ts';
 import { startChild, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 
 const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const cli = join(root, 'src/cli.ts');
 let home: string;
 
 beforeEach(() => {
@@ -151,7 +151,7 @@ describe('cli: process', () => {
     await new Promise((resolve) => holder.close(resolve));
     const configFile = join(home, 'config.yaml');
     writeFileSync(configFile, 'log: { level: debug }\n');
-    const args = [cli, 'serve', '--state.memory', `--config.file=${configFile}`, '--web.enable-lifecycle'];
+    const args = [provideCli(), 'serve', '--state.memory', `--config.file=${configFile}`, '--web.enable-lifecycle'];
     const child = spawn(process.execPath, [...args, `--web.listen-address=127.0.0.1:${port}`], {
       env: { ...env, HOME: home, PATH: process.env['PATH'] ?? '' },
       stdio: ['ignore', 'ignore', 'pipe'],

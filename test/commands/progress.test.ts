@@ -1,11 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { createProgress } from '../../src/commands/command.ts';
+import { provideCli } from '../support/built.ts';
 import { runCommand } from '../support/process.ts';
 import { toEnvironment } from './run-cli.ts';
-
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** Everything that is written to a terminal of 20 columns, or to something else. */
 function draw(
@@ -46,7 +44,7 @@ describe('commands/progress', () => {
     try {
       const variables = Object.entries(toEnvironment(simulator)).map(([name, value]) => `${name}=${value}`);
       const env = `CI= TERM=xterm ${variables.join(' ')}`;
-      const command = `${env} '${process.execPath}' '${cli}' check`;
+      const command = `${env} '${process.execPath}' '${provideCli()}' check`;
       const shown = await runCommand('script', ['-qec', command, '/dev/null']);
       const [, first = '', second = ''] = shown.split('\u001b[K');
       expect(first).toMatch(/^default: 1 of \d+, system-info\r$/);

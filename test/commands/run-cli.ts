@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { toVisibleLines } from '../../src/domain/format.ts';
+import { provideCli } from '../support/built.ts';
 import { toChildEnvironment } from '../support/child.ts';
 
 export type CliRun = {
@@ -29,8 +29,6 @@ export function toEnvironment({ url, token }: { readonly url: string; readonly t
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
   };
 }
-
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** Runs the command line to its end as a process of its own, in a directory of its own, its two outputs apart. */
 export async function runCli(args: readonly string[], { env = {}, files = {} }: CliOptions = {}): Promise<CliRun> {
@@ -86,10 +84,15 @@ function writeInto(directory: string, path: string, text: string): void {
 
 function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) {
   return new Promise<Omit<CliRun, 'left'>>((resolve) => {
-    const options = { cwd, env: toChildEnvironment(env), timeout: 50_000, killSignal: 'SIGKILL' };
+    const options = {
+      cwd,
+      env: toChildEnvironment({ MALLOC_ARENA_MAX: '1', ...env }),
+      timeout: 50_000,
+      killSignal: 'SIGKILL',
+    };
     const child = execFile(
       process.execPath,
-      [cli, ...args],
+      [provideCli(), ...args],
       { ...options, killSignal: 'SIGKILL' },
       (_, stdout, stderr) => {
         resolve({ code: child.exitCode ?? undefined, stdout, stderr });

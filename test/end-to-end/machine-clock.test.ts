@@ -1,15 +1,14 @@
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { provideCli } from '../support/built.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { toSeries } from './scraped.ts';
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const patience = { limitMs: 30_000 };
 const hour = 3600;
 const day = 24 * hour;
@@ -42,7 +41,7 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
     const everies = ['system-info', 'execution-mode', 'executions'].map((name) => `--collector.${name}.every=1s`);
     const options = ['--web.listen-address=127.0.0.1:0', '--metrics.hold-new-series=0s', '--log.level=debug'];
     const state = `--state.dir=${join(directory, 'state')}`;
-    daemon = startChild(process.execPath, [cli, 'serve', ...options, ...everies, state], {
+    daemon = startChild(process.execPath, [provideCli(), 'serve', ...options, ...everies, state], {
       env: {
         AUTOMATION_EXPORTER_URL: simulator.url,
         AUTOMATION_EXPORTER_TOKEN: simulator.token,

@@ -57,6 +57,8 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_texts_cut_total: 'no text is too long',
   automation_exporter_execution_pages_forgotten_total: 'there is room for every page',
   automation_exporter_credential_file_changes_total: 'no file changes',
+  automation_exporter_log_lines_total: 'no project asks for the lines of its logs',
+  automation_exporter_log_redactions_total: 'no project asks for the lines of its logs',
   cicd_pipeline_run_duration_seconds: 'metrics.cicd is off',
   cicd_pipeline_run_active: 'metrics.cicd is off',
   cicd_pipeline_run_errors_total: 'metrics.cicd is off',

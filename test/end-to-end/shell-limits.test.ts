@@ -2,13 +2,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { provideCli } from '../support/built.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const patience = { limitMs: 30_000 };
 
 describe('end-to-end/shell-limits', () => {
@@ -27,7 +26,7 @@ describe('end-to-end/shell-limits', () => {
   /** Starts the daemon from a shell that set a limit before. */
   function start(limit: string): Child {
     const options = `--web.listen-address=127.0.0.1:0 --state.dir='${join(directory, 'state')}' --collector.execution-mode.every=1s`;
-    const daemon = startChild('sh', ['-c', `${limit}; exec '${process.execPath}' '${cli}' serve ${options}`], {
+    const daemon = startChild('sh', ['-c', `${limit}; exec '${process.execPath}' '${provideCli()}' serve ${options}`], {
       env: { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token, HOME: directory },
     });
     onTestFinished(() => daemon.stop());

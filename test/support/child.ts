@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { provideCli } from './built.ts';
 
 export type Child = {
   readonly pid: number;
@@ -23,11 +23,13 @@ type ChildOptions = {
 
 type Variables = Readonly<Record<string, string>>;
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-
-/** The daemon's own command line, as a process of its own. */
+/** The command line of the package that ships, as a process of its own. */
 export function startCli(args: readonly string[], options: ChildOptions = {}): Child {
-  return startChild(process.execPath, [cli, ...args], options);
+  // With a setting of the allocator it keeps the process as it is: the restart is proven by the test of the bundle.
+  return startChild(process.execPath, [provideCli(), ...args], {
+    ...options,
+    env: { MALLOC_ARENA_MAX: '1', ...options.env },
+  });
 }
 
 export function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Child {
