@@ -11,6 +11,7 @@ import { scheduleAlerts } from './definitions/schedule.ts';
 import { serverAlerts } from './definitions/server.ts';
 import { serviceAlerts } from './definitions/service.ts';
 import { createExpressions } from './expressions.ts';
+import { ownerText, pageOf } from './label-texts.ts';
 import { buildMigrationRules } from './migration.ts';
 import { pyrraObjectives, slothObjectives } from './objective-specs.ts';
 import { defaultThresholds, type Thresholds } from './thresholds.ts';
@@ -80,7 +81,7 @@ function toRule(
     alert,
     expr,
     for: duration,
-    labels: { severity },
+    labels: { severity, ...(page === pageOf.job ? { owner: ownerText(limits) } : {}) },
     annotations: {
       summary,
       description,

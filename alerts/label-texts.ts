@@ -43,6 +43,14 @@ export function executionText(words: string, metric: string, { baseUrl, gapWindo
   return `{{ range ${found} }} ${words}: #${id} (${baseUrl}/executions/{{ $labels.server }}/${id}).{{ end }}`;
 }
 
+/** The configured owner of the job of an alert; empty, which is no label, where there is none. */
+export function ownerText({ gapWindow }: Thresholds): string {
+  const selector = 'automation_job_owner_info{server=%q,project=%q,job_group=%q,job_name=%q}';
+  const values = '$labels.server $labels.project $labels.job_group $labels.job_name';
+  const query = `printf \`topk(1, last_over_time(${selector}[${gapWindow}]))\` ${values} | query`;
+  return `{{ range ${query} }}{{ .Labels.owner }}{{ end }}`;
+}
+
 /** Escapes a label for one segment of a path. */
 function inPath(value: string): string {
   return `{{ ${value} | urlquery | reReplaceAll "\\\\+" "%20" }}`;

@@ -1,3 +1,4 @@
+import type { AboutJob } from '../status/shown-job.ts';
 import type { WhyEnded, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
@@ -10,7 +11,7 @@ export async function why(context: CommandContext): Promise<number> {
     return askForPage<WhyEnded>(context, {
       path: `/api/why${toQuery(context, [], { server, execution })}`,
       isOwn: (content): content is WhyEnded => isAnswer(content),
-      render: ({ sentence, facts }) => `${[sentence, ...facts].join('\n')}\n`,
+      render: ({ sentence, facts, ...about }) => `${[sentence, ...facts, ...toAboutLines(about)].join('\n')}\n`,
       toExitCode: ({ verdict }) => verdicts[verdict],
     });
   if (job === undefined || rest.length > 0) {
@@ -40,9 +41,15 @@ function isAnswer(content: unknown): boolean {
 }
 
 /** The later first: its last failure, or the last expected run. */
-function render({ sentence, facts, failure, expected }: WhyOfJob): string {
+function render({ sentence, facts, failure, expected, ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence];
   const isFailureLater = failure !== undefined && (expected === undefined || failure.at >= expected);
-  return `${(isFailureLater ? [...failed, ...lines] : [...lines, ...failed]).join('\n')}\n`;
+  const told = isFailureLater ? [...failed, ...lines] : [...lines, ...failed];
+  return `${[...told, ...toAboutLines(about)].join('\n')}\n`;
+}
+
+function toAboutLines({ owner, note, runbook }: AboutJob): readonly string[] {
+  const named = { Owner: owner, Note: note, Runbook: runbook };
+  return Object.entries(named).flatMap(([name, text]) => (text === undefined ? [] : [`${name}: ${text}`]));
 }

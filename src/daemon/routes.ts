@@ -166,7 +166,7 @@ function listRoutes(served: Served) {
   ];
 }
 
-function toFindFailures({ watching, clock }: Served): FindFailures {
+function toFindFailures({ watching, clock, current }: Served): FindFailures {
   const jobOf = (server: string, path: string) => watching().watched.get(server)?.job(path);
   return {
     execution: (server, id) => {
@@ -174,9 +174,13 @@ function toFindFailures({ watching, clock }: Served): FindFailures {
       const ended = watched?.ended().find((one) => one.id === id);
       const failure = ended && watching().traces?.causeOf(server, ended)?.failure;
       const found = { running: watched?.running(id), ended, failure, explanation: ended && watched?.explain(ended) };
-      return explainExecution(server, { ...found, nowMs: clock.now() });
+      const told = explainExecution(server, { ...found, nowMs: clock.now() });
+      return told && { ...told, ...(told.job === undefined ? {} : current().jobs.aboutOf(told.job)) };
     },
-    lastOf: ({ server, ...names }) => toLastFailure(jobOf(server, toJobPath(names))),
+    more: ({ server, ...names }) => {
+      const path = toJobPath(names);
+      return { failure: toLastFailure(jobOf(server, path)), ...current().jobs.aboutOf(path) };
+    },
     unscheduled: (server, path) => explainUnscheduled(jobOf(server, path)),
   };
 }
@@ -265,6 +269,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     ended: endedOf,
     cause: (name, run) => watching().traces?.causeOf(name, run),
     explain: (server, run) => watching().watched.get(server)?.explain(run),
+    aboutJob: (path) => current().jobs.aboutOf(path),
     urlOf: (name) => current().servers.find((server) => server.name === name)?.url,
     tracing: () => ({
       isOn: watching().traces !== undefined,

@@ -24,6 +24,7 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     successAgeMsOf: jobs.successAgeMsOf,
+    ownerOf: (path) => jobs.aboutOf(path).owner,
   };
 }
 

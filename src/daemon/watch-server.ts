@@ -238,7 +238,7 @@ function findTroubles(
 }
 
 type Known = Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
-  Pick<WatchOptions, 'clock' | 'traces'> & {
+  Pick<WatchOptions, 'clock' | 'traces' | 'config'> & {
     readonly executionSettings: ReturnType<typeof toExecutionSettings>;
     readonly ended: readonly EndedStatus[];
     readonly explain: (run: EndedStatus) => Explanation | undefined;
@@ -247,17 +247,17 @@ type Known = Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
 function toJob(
   server: string,
   path: string,
-  { executions, expected, changes, executionSettings, clock, ended, explain, traces }: Known,
+  { executions, expected, changes, executionSettings, ended, explain, ...known }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
   return toShownJob({
     server,
     path,
-    nowMs: status?.nowMs ?? clock.now(),
+    nowMs: status?.nowMs ?? known.clock.now(),
     seenMs: status?.seenMs,
     schedule: expected?.find(path),
     ended,
-    lastFailure: traces?.lastFailureOf(server, path),
+    lastFailure: known.traces?.lastFailureOf(server, path),
     explain,
     explainShift: ({ project, group, name }, successMs, startedAtMs) =>
       changes?.explain({
@@ -272,6 +272,7 @@ function toJob(
     factsOf: (...names) => executions?.factsOf(...names),
     overdueFactor: executionSettings.overdueFactorOf(path),
     overdueFloorMs: executionSettings.overdueFloorMs,
+    about: known.config.jobs.aboutOf(path),
   });
 }
 

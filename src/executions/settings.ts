@@ -20,11 +20,13 @@ export type ExecutionSettings = SeriesRules & {
   readonly isWantedJob: (jobPath: string) => boolean;
   /** The maximum age of a job's last success; undefined if not configured. */
   readonly successAgeMsOf: (jobPath: string) => number | undefined;
+  /** The configured owner of a job; none by default. */
+  readonly ownerOf?: (jobPath: string) => string | undefined;
 };
 
 /**
- * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs of 28 series, 200 of them with 7 histograms of 16
- * series, 5,000 nodes, and for each project 72 series and 3 histograms. Together 287,400.
+ * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs of 29 series, 200 of them with 7 histograms of 16
+ * series, 5,000 nodes, and for each project 72 series and 3 histograms. Together 292,400.
  */
 export const defaultMaxSeries = 300_000;
 

@@ -26,6 +26,7 @@ export type ShownJob = {
   readonly lastFailure?: FailedRun | undefined;
   /** What changed before its last run, if that failed. */
   readonly explanation?: Explanation | undefined;
+  readonly about?: AboutJob;
   /** True if its results change often. */
   readonly isFlaky?: boolean;
   /** The last lasting change of its durations, and what changed where it began. */
@@ -34,7 +35,14 @@ export type ShownJob = {
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
-type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'> & {
+/** What the site says about a job. */
+export type AboutJob = {
+  readonly owner?: string | undefined;
+  readonly note?: string | undefined;
+  readonly runbook?: string | undefined;
+};
+
+type Input = Pick<ShownJob, 'server' | 'path' | 'about' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'> & {
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
   /** Explains what changed between two times at which the job ran. */
   readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
@@ -63,7 +71,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
   const isFlaky = facts?.flakiness?.isFlaky === true;
   const shift = toExplained(facts?.drift?.shift, { project, group, name }, input.explainShift);
   const own = { runs, running, averageMs, overdueMs, lastFailure, explanation, isFlaky, shift };
-  return { server, path, nowMs, seenMs, schedule, ...own };
+  return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, ...own };
 }
 
 function toExplained(shift: Shift | undefined, job: JobNames, explain: Input['explainShift']): ShownJob['shift'] {

@@ -4,7 +4,7 @@ import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { FailedRun } from '../tracing/enrich/causes.ts';
-import type { ShownJob } from './shown-job.ts';
+import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 
 /** Why an execution failed; times are text, as in JSON. */
@@ -41,7 +41,7 @@ export type WhySuspect = {
   readonly fits: boolean;
 };
 
-export type WhyEnded = {
+export type WhyEnded = AboutJob & {
   readonly server: string;
   readonly id: number;
   readonly job: string | undefined;
@@ -52,7 +52,7 @@ export type WhyEnded = {
 };
 
 /** The answer about a job: the decision about its last expected time, and its last failure. */
-export type WhyOfJob = Why & { readonly failure: WhyFailed | undefined };
+export type WhyOfJob = Why & AboutJob & { readonly failure: WhyFailed | undefined };
 
 function toWhyFailed(run: FailedRun, nowMs: number, explanation?: Explanation): WhyFailed {
   const { id, endedAtMs, failureClass, reason, exitCode, node, step, seen } = run;

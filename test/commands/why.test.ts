@@ -89,7 +89,10 @@ const failures: FindFailures = {
       nowMs: atMs,
     });
   },
-  lastOf: () => undefined,
+  more: ({ name }) => ({
+    failure: undefined,
+    ...(name === 'index' ? { owner: 'payments', runbook: 'https://wiki.example.org/settle' } : {}),
+  }),
   unscheduled: (server, path) =>
     path === 'pay/adhoc/clean'
       ? explainUnscheduled({ ...shown, server, path, runs: [endedRun], lastFailure: failed })
@@ -161,7 +164,10 @@ describe('commands/why', () => {
   });
 
   it('succeeds if the job ran, which may be at top level', async () => {
-    expect(await ask('prod', 'pay/index')).toMatchObject({ code: 0, stdout: 'Ran.\n' });
+    expect(await ask('prod', 'pay/index')).toMatchObject({
+      code: 0,
+      stdout: 'Ran.\nOwner: payments\nRunbook: https://wiki.example.org/settle\n',
+    });
   });
 
   it.each([

@@ -64,6 +64,19 @@ jobs:
     ]);
   });
 
+  it('has what a site says about a job, and refuses what is not one line', async () => {
+    const overrides = '[{ match: "pay/.*", owner: payments }, { match: ".*", owner: all, note: "restart by hand" }]';
+    const { config } = await load({ yaml: `jobs: { overrides: ${overrides} }` });
+    expect(config.jobs.aboutOf('pay/settle')).toEqual({
+      owner: 'payments',
+      note: 'restart by hand',
+      runbook: undefined,
+    });
+    await expect(complain({ yaml: 'jobs: { overrides: [{ match: a, owner: "b\\nc" }] }' })).resolves.toEqual([
+      expect.stringContaining('is not one line of at most 300 characters'),
+    ]);
+  });
+
   it('writes settings so that they load again', async () => {
     const yaml = 'jobs: { overrides: [{ match: "pay/.*", success_age: 26h }, { match: ".*", overdue_factor: 2.5 }] }';
     const text = toEffectiveYaml((await load({ yaml })).config);
@@ -116,7 +129,8 @@ executions:
     },
     {
       said: 'jobs: { overrides: [{ match: "a/.*" }] }',
-      complaint: '1:21 jobs.overrides[0]: says nothing beside (give success_age or overdue_factor or critical)',
+      complaint:
+        '1:21 jobs.overrides[0]: says nothing beside (give success_age or overdue_factor or critical or owner or note or runbook)',
     },
     {
       said: 'jobs: { overrides: [{ success_age: 1h }] }',
@@ -133,7 +147,7 @@ executions:
     {
       said: 'jobs: { overrides: [{ match: a, overdue: 2 }] }',
       complaint:
-        '1:33 jobs.overrides[0].overdue: is not a known key (known here: critical, match, overdue_factor, success_age)',
+        '1:33 jobs.overrides[0].overdue: is not a known key (known here: critical, match, note, overdue_factor, owner, runbook, success_age)',
     },
   ])('refuses $said', async ({ said, complaint }) => {
     expect(await complain({ yaml: said })).toEqual([`config.yaml:${complaint}`]);

@@ -58,9 +58,19 @@ describe('config/json-schema', () => {
       type: 'object',
       additionalProperties: false,
       required: ['match'],
-      anyOf: [{ required: ['success_age'] }, { required: ['overdue_factor'] }, { required: ['critical'] }],
+      anyOf: ['success_age', 'overdue_factor', 'critical', 'owner', 'note', 'runbook'].map((key) => ({
+        required: [key],
+      })),
     });
-    expect(Object.keys(properties)).toEqual(['match', 'success_age', 'overdue_factor', 'critical']);
+    expect(Object.keys(properties)).toEqual([
+      'match',
+      'success_age',
+      'overdue_factor',
+      'critical',
+      'owner',
+      'note',
+      'runbook',
+    ]);
   });
 
   it('has the options of every metric family', () => {

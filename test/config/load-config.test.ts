@@ -33,6 +33,7 @@ describe('config/load-config', () => {
         successAgeMsOf: aFunction,
         overdueFactorOf: aFunction,
         isCritical: aFunction,
+        aboutOf: aFunction,
       },
       executions: {
         overlapMs: 120_000,

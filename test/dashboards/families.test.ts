@@ -28,6 +28,7 @@ const unused: Readonly<Record<string, string>> = {
   automation_exporter_log_redactions_total: 'only where lines of logs are kept',
   automation_exporter_state_resets_total: 'the log says what was lost',
   automation_exporter_traceparent_invalid_total: 'for those who hand over trace contexts',
+  automation_job_owner_info: 'for the alerts about jobs',
   automation_project_info: 'for joins with labels of projects',
   automation_projects: 'the table of projects says more',
   automation_server_os_info: 'a fact for joins',

@@ -192,6 +192,7 @@ describe('executions/total-rows', () => {
       `job_last_status{${of},status="other"} 0`,
       `job_consecutive_failures{${of}} 2`,
       `job_success_age_limit_seconds{${of}} 86400`,
+      `job_owner_info{${of},owner="payments"} 1`,
     ]);
   });
 });
@@ -219,6 +220,7 @@ function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
       cicd,
       isWantedJob: (path) => path !== 'pay/out',
       successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined),
+      ownerOf: (path) => (path === 'pay/nightly/settle' ? 'payments' : undefined),
     },
   });
   return toLines(rows);

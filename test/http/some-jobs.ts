@@ -77,6 +77,7 @@ function someJob(server: string, path: string, { job, why }: Pick<ScheduleOfJob,
     running: [running({ id: 4711 })],
     averageMs: 200_000,
     overdueMs: 600_000,
+    about: { owner: 'payments', runbook: 'https://wiki.example.org/settle' },
   };
 }
 

@@ -13,6 +13,7 @@ import {
   plainName,
   routePrefix,
   schemaName,
+  siteText,
   urlPath,
   userName,
 } from '../values/texts.ts';
@@ -28,6 +29,9 @@ const jobOverrides = mapList(
     success_age: duration('1m', '52w').schema.optional(),
     overdue_factor: overdueFactor.schema.optional(),
     critical: boolean.schema.optional(),
+    owner: siteText.schema.optional(),
+    note: siteText.schema.optional(),
+    runbook: siteText.schema.optional(),
   },
   {
     takes: 'a list of patterns with what is particular to their jobs',
@@ -144,7 +148,7 @@ export const generalOptions = {
     include: option(patternList, []).help('Patterns of jobs to watch, as project/group/name; all if empty.'),
     exclude: option(patternList, []).help('Patterns of jobs not to watch; takes precedence over include.'),
     overrides: option(jobOverrides, []).help(
-      'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue, critical is true where a missed run is critical. The first match wins, separately for each setting.',
+      'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue, critical is true where a missed run is critical; owner, note and runbook (a text or an address) are shown with the job, and owner is a label of its alerts. The first match wins, separately for each setting.',
     ),
   },
   executions: {

@@ -72,23 +72,33 @@ type Override = {
   success_age?: number | undefined;
   overdue_factor?: number | undefined;
   critical?: boolean | undefined;
+  owner?: string | undefined;
+  note?: string | undefined;
+  runbook?: string | undefined;
 };
+
+/** What a site says about a job. */
+export type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], string | undefined>>>;
+const aboutKeys = ['owner', 'note', 'runbook'] as const;
 
 /** Returns the overrides of a job: for each field, the first matching entry that has it. */
 export function toOverrideChoice(entries: readonly Override[]): {
   successAgeMsOf: (path: string) => number | undefined;
   overdueFactorOf: (path: string) => number | undefined;
   isCritical: (path: string) => boolean;
+  aboutOf: (path: string) => AboutJob;
 } {
   const toChoiceOf = <K extends keyof Override>(key: K): ((path: string) => Override[K] | undefined) => {
     const given = entries.filter((entry) => entry[key] !== undefined);
     return (path) => given.find(({ match }) => match.matches(path))?.[key];
   };
   const isCritical = toChoiceOf('critical');
+  const about = aboutKeys.map((key) => [key, toChoiceOf(key)] as const);
   return {
     successAgeMsOf: toChoiceOf('success_age'),
     overdueFactorOf: toChoiceOf('overdue_factor'),
     isCritical: (path) => isCritical(path) ?? false,
+    aboutOf: (path) => Object.fromEntries(about.map(([key, choose]) => [key, choose(path)])),
   };
 }
 

@@ -49,6 +49,14 @@ export const userName = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]
   placeholder: 'NAME',
 });
 
+/** One line for people. */
+export const siteText = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]{0,298}[\x21-\x7e\u00a1-\uffff])?$/, {
+  takes: 'a text',
+  problem: 'is not one line of at most 300 characters',
+  examples: ['payments'],
+  placeholder: 'TEXT',
+});
+
 /** A server name for certificates; TLS allows no addresses there (RFC 6066, section 3). */
 export const hostName = text(/^(?!\d+(\.\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/, {
   takes: 'a host name',

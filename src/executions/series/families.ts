@@ -135,6 +135,7 @@ export const executionFamilies = {
     'Configured maximum age of the last success of a job [jobs.overrides].',
     ...job,
   ),
+  owner: info('automation_job_owner_info', 'Configured owner of a job [jobs.overrides].', ...job, 'owner'),
   hidden: gauge(
     'automation_exporter_executions_hidden',
     'Executions finished within a day that the server counts but does not show to these credentials [paging.total].',

@@ -15,7 +15,7 @@ type RowsInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   /** The projects whose failures are not shown by class: fewer are counted than were shown before a restore. */
   readonly behind?: ReadonlySet<string>;
-  readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf'>;
+  readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
   /** Since when durations are also counted natively. */
   readonly nativeSeconds: number | undefined;
@@ -121,8 +121,10 @@ function toShiftRows({ drift }: JobFacts, job: JobLabels): Row[] {
   ];
 }
 
-function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): Row[] {
+function toJobRows(facts: JobFacts, { successAgeMsOf, ownerOf }: RowsInput['settings']): Row[] {
   const { project, group, name } = facts;
+  const path = toJobPath(project, { group, name });
+  const owner = ownerOf?.(path);
   const job = { project, job_group: group, job_name: name };
   return [
     ...families.averageDuration.rows(toSeconds(facts.averageDurationMs), job),
@@ -137,7 +139,8 @@ function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): 
     ...families.lastStatus.rows(facts.lastEnding, job),
     ...families.consecutiveFailures.rows(facts.consecutiveFailures, job),
     ...toLastFailureRows(facts, job),
-    ...families.successAgeLimit.rows(toSeconds(successAgeMsOf(toJobPath(project, { group, name }))), job),
+    ...families.successAgeLimit.rows(toSeconds(successAgeMsOf(path)), job),
+    ...(owner === undefined ? [] : families.owner.rows({ ...job, owner })),
   ];
 }
 

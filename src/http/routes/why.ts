@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import type { Why } from '../../expected-runs/deciding/why.ts';
+import type { AboutJob } from '../../status/shown-job.ts';
 import type { WhyEnded, WhyFailed, WhyOfJob } from '../../status/why-failed.ts';
 import { createRoutes } from '../server/routes.ts';
 
@@ -11,7 +12,8 @@ export type HintAt = (server: string, job: string) => string | undefined;
 
 export type FindFailures = {
   readonly execution: (server: string, id: number) => WhyEnded | undefined;
-  readonly lastOf: (job: Why) => WhyFailed | undefined;
+  /** The last failure of a job, and what the site says about it. */
+  readonly more: (job: Why) => AboutJob & { readonly failure: WhyFailed | undefined };
   /** A job without a watched schedule; undefined if nothing is known of it. */
   readonly unscheduled: (server: string, path: string) => WhyOfJob | undefined;
 };
@@ -48,12 +50,16 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
     else if (first === undefined)
       refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
     else if (others.length > 0) refuse(409, `Several jobs fit, name one by its id: ${found.map(toPath).join(', ')}.`);
-    else response.json({ failure: failures.lastOf(first), ...first });
+    else response.json({ ...failures.more(first), ...first });
   });
   return router;
 }
 
-const noFailures: FindFailures = { execution: () => undefined, lastOf: () => undefined, unscheduled: () => undefined };
+const noFailures: FindFailures = {
+  execution: () => undefined,
+  more: () => ({ failure: undefined }),
+  unscheduled: () => undefined,
+};
 
 function toPath({ project, group, name, id }: Why): string {
   return `${[project, group, name].filter((part) => part !== '').join('/')} (${id})`;

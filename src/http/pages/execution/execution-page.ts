@@ -5,9 +5,11 @@ import { toAge, toDuration, toLength, toTime } from '../../../domain/ages.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
 import { isFailure } from '../../../status/running.ts';
+import type { AboutJob } from '../../../status/shown-job.ts';
 import type { EndedExecution, EndedStatus, RunningExecution } from '../../../status/status.ts';
 import type { Cause, CauseKey, FailedRun } from '../../../tracing/enrich/causes.ts';
 import { createRoutes } from '../../server/routes.ts';
+import { toAboutFacts } from '../about-job.ts';
 import { renderJobLink } from '../addresses.ts';
 import { ofFailure, renderSuspects } from '../changes/suspects.ts';
 import { type Html, html } from '../html.ts';
@@ -17,6 +19,7 @@ import { renderReadSteps } from '../traces/traces-page.ts';
 import { renderDurations } from './durations-chart.ts';
 import { renderMissing, type Tracing } from './execution-list.ts';
 import { renderLines } from './log-lines.ts';
+import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
@@ -29,6 +32,8 @@ export type ExecutionPageOptions = {
   readonly cause: (server: string, run: CauseKey) => Cause | undefined;
   /** Explains what changed before a failed run of a job. */
   readonly explain?: (server: string, run: EndedStatus) => Explanation | undefined;
+  /** What the site says about a job, by its path with its project. */
+  readonly aboutJob?: (path: string) => AboutJob;
   readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
@@ -62,6 +67,8 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
   const execution = await find(server, Number(id));
   const others = ended(server);
   const over = others.find((one) => one.id === Number(id));
+  const unfinished = running(server, Number(id));
+  const ofJob = toOfJob(options, over ?? unfinished);
   const suspects =
     over &&
     renderSuspects(explain?.(server, over), { server, untilMs: over.startedAtMs, words: ofFailure, root, nowMs });
@@ -79,23 +86,33 @@ async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked
         others,
         failure,
         suspects,
+        ofJob,
       }),
     };
   }
-  const unfinished = running(server, Number(id));
   if (unfinished !== undefined) {
     const isSilent = silence(server) !== undefined;
     const title = `${toStanding(unfinished, isSilent)}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
-    return { status: 200, title, body: renderRunning(unfinished, { isSilent, root, url: urlOf(server) }) };
+    return { status: 200, title, body: renderRunning(unfinished, { isSilent, root, url: urlOf(server), ofJob }) };
   }
   if (over !== undefined) {
     const title = `${over.ending}: #${over.id} ${over.job ?? 'ad hoc'}`;
-    const about = { others, suspects, tracing: tracing(), link: traceLink(), url: urlOf(server), root, nowMs };
+    const about = { others, suspects, ofJob, tracing: tracing(), link: traceLink(), url: urlOf(server), root, nowMs };
     const body = renderEnded({ ...over, server }, cause(server, over), about);
     return { status: 200, title, body };
   }
   return toMissing({ server, id, isId: true, tracing: tracing() });
 }
+
+type Names = Pick<EndedStatus, 'project' | 'job'> | undefined;
+
+function toOfJob({ aboutJob }: ExecutionPageOptions, names: Names): OfJob {
+  const about = names?.job === undefined ? undefined : aboutJob?.(`${names.project}/${names.job}`);
+  return toAboutFacts(about ?? {});
+}
+
+/** What the site says about its job. */
+type OfJob = ReturnType<typeof toAboutFacts>;
 
 function toMissing(missing: Parameters<typeof renderMissing>[0]): Found {
   return { status: 404, title: 'Execution not found', body: renderMissing(missing) };
@@ -113,13 +130,14 @@ type About = {
   readonly others: readonly EndedStatus[];
   readonly failure: FailedRun | undefined;
   readonly suspects: Html | undefined;
+  readonly ofJob: OfJob;
 };
 
 const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
 const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
 
 function renderExecution(execution: PastExecution, about: About): Html {
-  const { link, url, nowMs, root, others, failure, suspects } = about;
+  const { link, url, nowMs, root, others, failure, suspects, ofJob } = about;
   const { server, project, id, job, traceId, permalink, attempts, facts, lines, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
@@ -128,6 +146,7 @@ function renderExecution(execution: PastExecution, about: About): Html {
     renderFact('Server', server),
     project === undefined ? undefined : renderFact('Project', project),
     own === undefined ? undefined : renderFact('Job', own),
+    ...ofJob.map(([name, value]) => (value === undefined ? undefined : renderFact(name, value))),
     renderFact('Started', renderTime(startMs)),
     renderFact('Ended', html`${renderTime(endMs)} (${toAge(endMs, nowMs)})`),
     renderFact('Took', toLength(endMs - startMs)),
@@ -178,6 +197,7 @@ function renderTime(atMs: number): Html {
 type Finished = {
   readonly others: readonly EndedStatus[];
   readonly suspects: Html | undefined;
+  readonly ofJob: OfJob;
   readonly tracing: Tracing;
   /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly link: string | undefined;
@@ -188,13 +208,14 @@ type Finished = {
 
 /** Renders a finished execution without known steps: its result, duration and stored cause. */
 function renderEnded(execution: EndedExecution, cause: Cause | undefined, about: Finished): Html {
-  const { others, suspects, tracing, link, url, root, nowMs } = about;
+  const { others, suspects, ofJob, tracing, link, url, root, nowMs } = about;
   const { server, project, id, job, ending, startedAtMs, endedAtMs } = execution;
   const lengthMs = endedAtMs - startedAtMs;
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Server', server],
     ['Project', project],
     ['Job', renderJobLink(server, execution, root)],
+    ...ofJob,
     ['Started', toUtc(startedAtMs)],
     ['Ended', `${toUtc(endedAtMs)} (${toAge(endedAtMs, nowMs)})`],
     ['Took', lengthMs < 0 ? undefined : toLength(lengthMs)],
@@ -227,10 +248,11 @@ type Running = {
   readonly isSilent: boolean;
   readonly root: string;
   readonly url: string | undefined;
+  readonly ofJob: OfJob;
 };
 
 /** Renders an execution that runs or waits; its steps are read once it has ended. */
-function renderRunning(execution: RunningExecution, { isSilent, root, url }: Running): Html {
+function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;
   const forMs = (isSilent ? seenMs : serverNowMs) - startedAtMs;
@@ -238,6 +260,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url }: Run
     ['Server', server],
     ['Project', project],
     ['Job', renderJobLink(server, execution, root)],
+    ...ofJob,
     ['Started', isWaiting ? undefined : toUtc(startedAtMs)],
     [isSilent ? 'Running for, when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
@@ -257,36 +280,4 @@ ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerA
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';
-}
-
-type Outside = {
-  readonly traceId: string | undefined;
-  /** The address of traces, with `{trace_id}` for the id; undefined if not configured. */
-  readonly link: string | undefined;
-  /** The address of the execution on its server. */
-  readonly permalink: string | undefined;
-};
-
-function renderOutsideLinks({ traceId, link, permalink }: Outside): Html | undefined {
-  const links = [
-    renderLink(
-      traceId === undefined ? undefined : link?.replaceAll('{trace_id}', () => traceId),
-      'The trace',
-      'With its attributes, in the trace viewer',
-    ),
-    renderLink(permalink, 'The execution on the server', 'With its output'),
-  ].filter((one) => one !== undefined);
-  return links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`;
-}
-
-/** An address may come from the service, and may not be safe to follow. */
-function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
-  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
-  return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;
-}
-
-/** Returns the page of an execution on its server, for when the server gave no link. */
-function toServerAddress(url: string | undefined, project: string, id: number): string | undefined {
-  if (url === undefined) return undefined;
-  return `${url.replace(/\/$/, '')}/project/${encodeURIComponent(project.toWellFormed())}/execution/show/${id}`;
 }

@@ -7,6 +7,7 @@ import { isFailure } from '../../../status/running.ts';
 import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';
 import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
+import { toAboutFacts } from '../about-job.ts';
 import { toExecutionAddress, toScheduleAddress } from '../addresses.ts';
 import { ofDurations, ofFailure, renderSuspects } from '../changes/suspects.ts';
 import { renderEnding } from '../ending.ts';
@@ -103,6 +104,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
   const next = schedule?.job.nextMs;
   const blockers = schedule?.job.blockers ?? [];
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
+    ...toAboutFacts(job.about ?? {}),
     [
       isSilent && seenMs !== undefined ? `Last seen running ${toTime(seenMs, nowMs)}` : 'Runs now',
       links.length === 0 ? undefined : html`${links}`,
