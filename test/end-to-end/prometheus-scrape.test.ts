@@ -56,8 +56,6 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_traceparent_invalid_total: 'no execution was handed a context',
   automation_exporter_spool_oldest_timestamp_seconds: 'what is sent at once does not wait',
   automation_exporter_texts_cut_total: 'no text is too long',
-  automation_exporter_log_lines_total: 'no lines of logs are kept',
-  automation_exporter_log_redactions_total: 'no lines of logs are kept',
   automation_exporter_execution_pages_forgotten_total: 'there is room for every page',
   automation_exporter_credential_file_changes_total: 'no file changes',
   automation_exporter_log_lines_total: 'no project asks for the lines of its logs',
