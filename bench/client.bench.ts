@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
-import { createTokenCredentials } from '../src/api/auth/token.ts';
+import { createTokenCredentials } from '../src/api/auth/credentials.ts';
 import { createClient } from '../src/api/client.ts';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import { logStorage } from '../src/api/endpoints/log-storage.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, waitFor } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
 import { type BreakerMemory, createBreaker, createBreakerMemory } from './breaker.ts';
 import { type BudgetMemory, createBudget, createBudgetMemory, type Lane } from './budget.ts';
@@ -16,7 +16,6 @@ import {
   type Scope,
   type Timed,
 } from './requester.ts';
-import { waitFor } from './wait-for.ts';
 import type { Transport } from './wire/transport.ts';
 
 export type ClientOptions = {

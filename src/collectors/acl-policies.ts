@@ -2,8 +2,7 @@ import type { Api } from '../api/client.ts';
 import { projectPolicies, systemPolicies } from '../api/endpoints/acl.ts';
 import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from '../schedule/collector.ts';
-import type { Watch } from '../schedule/watch.ts';
+import { defineCollector, type Watch } from '../schedule/collector.ts';
 
 /** Counts the access policies of the server: an unexpected one is worth a look. */
 export const aclPoliciesCollector = defineCollector({

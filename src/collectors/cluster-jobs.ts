@@ -3,8 +3,7 @@ import { memberJobs, ownJobs } from '../api/endpoints/cluster.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
 import type { Memory } from '../domain/memory.ts';
 import { gauge } from '../metrics/family.ts';
-import { defineCollector } from '../schedule/collector.ts';
-import type { Watch } from '../schedule/watch.ts';
+import { defineCollector, type Watch } from '../schedule/collector.ts';
 
 /** Shows how many jobs each cluster member schedules. */
 export const clusterJobsCollector = defineCollector({

@@ -1,11 +1,20 @@
-import type { Collector } from '../schedule/collector.ts';
+import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
+import { jobSections } from '../api/endpoints/job-sections.ts';
+import { jobDefinition, jobForecast, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
+import { projectNodes } from '../api/endpoints/nodes.ts';
+import { pluginList } from '../api/endpoints/plugins.ts';
+import { projects } from '../api/endpoints/projects.ts';
+import { storedKeys, storedKeysBelow } from '../api/endpoints/storage.ts';
+import { changeFamilies } from '../diagnosis/changes/families.ts';
+import { executionFamilies } from '../executions/series/families.ts';
+import { defaultMaxSeries } from '../executions/settings.ts';
+import { scheduleFamilies } from '../expected-runs/showing/families.ts';
+import type { ChangesCollector, Collector, ExecutionsCollector, ExpectedRunsCollector } from '../schedule/collector.ts';
 import { aclPoliciesCollector } from './acl-policies.ts';
 import { appMetricsCollector } from './app-metrics.ts';
-import { changesCollector } from './changes.ts';
 import { clusterJobsCollector } from './cluster-jobs.ts';
 import { executionMetricsCollector } from './execution-metrics.ts';
 import { executionModeCollector } from './execution-mode.ts';
-import { executionsCollector } from './executions.ts';
 import { healthcheckCollector } from './healthcheck.ts';
 import { jobInfoCollector } from './job-info.ts';
 import { logStorageCollector } from './log-storage.ts';
@@ -15,13 +24,52 @@ import { projectJobsCollector } from './project-jobs.ts';
 import { projectModesCollector } from './project-modes.ts';
 import { projectNodesCollector } from './project-nodes.ts';
 import { projectsCollector } from './projects.ts';
-import { scheduleCollector } from './schedule.ts';
 import { storedKeysCollector } from './stored-keys.ts';
 import { systemInfoCollector } from './system-info.ts';
 import { threadsCollector } from './threads.ts';
 import { tokensCollector } from './tokens.ts';
 import { userClassesCollector } from './user-classes.ts';
 import { usersCollector } from './users.ts';
+
+const changesCollector: ChangesCollector = {
+  kind: 'changes',
+  name: 'changes',
+  help: 'The journal of changes: of jobs and their definitions, keys, nodes, projects and the server. Requires the collector executions',
+  every: '1m',
+  on: true,
+  vital: false,
+  perMember: false,
+  reads: [storedKeys, storedKeysBelow, projectNodes, jobSections, pluginList],
+  metrics: changeFamilies,
+};
+
+/** Compares the runs of jobs with their schedules. */
+const scheduleCollector: ExpectedRunsCollector = {
+  kind: 'expected-runs',
+  name: 'schedule',
+  help: 'Scheduled runs that did not happen, and why; delays, next runs, and how many runs to expect at once. Requires the collector executions',
+  every: '1m',
+  on: true,
+  vital: false,
+  perMember: false,
+  maxSeries: 50_000,
+  reads: [projectJobs, jobForecast, jobInfo, jobDefinition],
+  metrics: scheduleFamilies,
+};
+
+/** Shows the running executions, and counts every finished one once. */
+export const executionsCollector: ExecutionsCollector = {
+  kind: 'executions',
+  name: 'executions',
+  help: 'Running, queued and finished executions; each finished execution is counted once',
+  every: '15s',
+  on: true,
+  vital: true,
+  perMember: false,
+  maxSeries: defaultMaxSeries,
+  reads: [runningExecutions, projectExecutions, projects],
+  metrics: executionFamilies,
+};
 
 /** All collectors, in the order of the documentation. */
 export const collectors: readonly Collector[] = [

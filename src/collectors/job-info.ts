@@ -3,8 +3,7 @@ import { type Job, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
 import { ApiError, isUnaskable } from '../api/errors.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { info, newestGauge } from '../metrics/family.ts';
-import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
-import type { Watch } from '../schedule/watch.ts';
+import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedule/collector.ts';
 
 type JobFacts = Job & { averageDurationMs: number | undefined };
 

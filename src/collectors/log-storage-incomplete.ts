@@ -2,8 +2,7 @@ import type { Api } from '../api/client.ts';
 import { type IncompleteLog, incompleteLogs } from '../api/endpoints/log-storage.ts';
 import { readList } from '../api/paging.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
-import { defineCollector } from '../schedule/collector.ts';
-import type { Watch } from '../schedule/watch.ts';
+import { defineCollector, type Watch } from '../schedule/collector.ts';
 
 /** Counts the logs that wait to be stored, by project, with the age of the oldest. */
 export const logStorageIncompleteCollector = defineCollector({

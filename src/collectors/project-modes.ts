@@ -7,8 +7,7 @@ import {
   projectsWithModes,
 } from '../api/endpoints/projects.ts';
 import { stateSet } from '../metrics/family.ts';
-import { defineProjectCollector, type ProjectToAsk } from '../schedule/collector.ts';
-import type { Watch } from '../schedule/watch.ts';
+import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedule/collector.ts';
 
 /** Shows the execution and schedule modes of projects: what may run in them at all. */
 export const projectModesCollector = defineProjectCollector({

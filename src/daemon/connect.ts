@@ -1,7 +1,11 @@
 import type { LargeAnswers } from '../api/answers/large-answers.ts';
-import type { Credentials, SecretSource } from '../api/auth/credentials.ts';
+import {
+  type Credentials,
+  createBearerCredentials,
+  createTokenCredentials,
+  type SecretSource,
+} from '../api/auth/credentials.ts';
 import { createSessionCredentials, createSessionMemory, type SessionMemory } from '../api/auth/session.ts';
-import { createBearerCredentials, createTokenCredentials } from '../api/auth/token.ts';
 import {
   type Client,
   type ClientMemory,

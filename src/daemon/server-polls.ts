@@ -10,7 +10,7 @@ import { toExecutionsPort } from '../expected-runs/executions-port.ts';
 import { createExpectedRuns, type ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import type { SourceNotes } from '../expected-runs/sources.ts';
 import type { BoundRules, FamilyRule } from '../metrics/bound.ts';
-import type { Collector, ProjectCollector, ServerCollector } from '../schedule/collector.ts';
+import type { Collector, ProjectCollector, ServerCollector, Watch } from '../schedule/collector.ts';
 import { createCollectorReading } from '../schedule/collector-reading.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import { createPoll } from '../schedule/poll.ts';
@@ -24,7 +24,6 @@ import {
 import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { isAway } from '../schedule/vitality.ts';
-import type { Watch } from '../schedule/watch.ts';
 import type { CommitHook } from '../state/ledger.ts';
 import { toRoundObserver } from './instruments.ts';
 import { toChangesSettings, toDetail, toExpectedRunsSettings } from './server-settings.ts';

@@ -1,8 +1,7 @@
 import type { ProjectCollector, ProjectToAsk } from './collector.ts';
-import type { Outcome } from './outcome.ts';
+import { type Fault, isSilence, judgeFault, type Outcome, toFault, toOutcome } from './outcome.ts';
 import { createProjectRows, type ProjectRows, type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 import { createRequestGap, type RequestGap } from './request-gap.ts';
-import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
 
 type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 

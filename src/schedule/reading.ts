@@ -7,10 +7,9 @@ import { type Bounded, type BoundRules, boundRows, isOmitted } from '../metrics/
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import type { Collector } from './collector.ts';
+import type { Collector, Watch } from './collector.ts';
 import type { Outcome, PollKey } from './outcome.ts';
 import type { SharedGap } from './request-gap.ts';
-import type { Watch } from './watch.ts';
 
 /** Reads a collector: publishes its rows, and returns the outcome. */
 export type Reading = {

@@ -1,8 +1,10 @@
-import type { Memory } from '../domain/memory.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Memory, MemoryKey } from '../domain/memory.ts';
 import { toChecksum } from './checksum.ts';
-import type { LedgerEntry } from './ledger.ts';
+import type { LedgerDocument, LedgerEntry } from './ledger.ts';
+import { UnfinishedCopyError } from './shared-state.ts';
+import type { QuarantineReason, SpooledTrace } from './spool.ts';
 import type { State } from './state.ts';
-import { batchSizes, type StateRows, type TraceRow } from './state-rows.ts';
 
 /** The number of rows of a unit, and a checksum over them. */
 export type UnitSummary = {
@@ -91,4 +93,51 @@ async function* readTraces(rows: StateRows, unit: string): AsyncGenerator<readon
     after = last.place;
     yield batch;
   }
+}
+
+/** All rows of an engine, in its order and in batches: for copies between engines. */
+export type StateRows = {
+  readonly units: () => Promise<readonly string[]>;
+  readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
+  /** The memories of a unit and its members, by server and collector. */
+  readonly memories: (unit: string) => Promise<readonly MemoryRow[]>;
+  /** The entries after the given one, by id and start. */
+  readonly entries: (unit: string, after: LedgerEntry | undefined) => Promise<readonly LedgerEntry[]>;
+  /** The traces after a place in the queue, including quarantined ones. */
+  readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
+};
+
+/** The memory of a collector, as JSON; its server is the unit or one of its members. */
+export type MemoryRow = MemoryKey & { readonly memory: string };
+
+export type TraceRow = {
+  readonly place: number;
+  readonly trace: SpooledTrace;
+  readonly why: QuarantineReason | undefined;
+};
+
+/** The maximum of rows to read, write or delete at once: transactions stay small, however large the state is. */
+export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;
+
+/** Marks a state file as the target of an unfinished `migrate`, or as complete. */
+export function markCopy(database: DatabaseSync, isUnderWay: boolean): void {
+  database.exec(`PRAGMA application_id = ${isUnderWay ? underWay : whole}`);
+}
+
+export function hasUnfinishedCopy(database: DatabaseSync): boolean {
+  return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
+}
+
+/** The application id in the file's header: it changes within a transaction, like rows. */
+const [whole, underWay] = [0, 0x68616c66];
+
+/** Refuses to use an incomplete state. */
+export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
+  const [where, target, option] =
+    place === 'database'
+      ? ['in the database', 'postgres', 'state.postgres.schema']
+      : ['in the state directory', 'directory', 'state.dir'];
+  throw new UnfinishedCopyError(
+    `the state ${where} is incomplete, because \`automation-exporter migrate ${target}\` did not finish; run it again, or choose another \`${option}\``,
+  );
 }

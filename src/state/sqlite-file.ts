@@ -1,6 +1,7 @@
 import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { hasUnfinishedCopy, refuseUnfinishedCopy } from './copy-state.ts';
 import { explainFault, isDamage, isReadOnly } from './explain-fault.ts';
 import { firstChecked } from './migrations.ts';
 import {
@@ -25,7 +26,6 @@ import {
   toDamage,
 } from './sqlite-open.ts';
 import { StateError, type StateOrigin } from './state.ts';
-import { hasUnfinishedCopy, refuseUnfinishedCopy } from './unfinished-copy.ts';
 
 export type OpenedFile = {
   readonly database: DatabaseSync;

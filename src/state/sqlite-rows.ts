@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { batchSizes, type MemoryRow, type StateRows, type TraceRow } from './copy-state.ts';
 import type { LedgerDocument, LedgerEntry } from './ledger.ts';
 import type { SpooledTrace } from './spool.ts';
-import { batchSizes, type MemoryRow, type StateRows, type TraceRow } from './state-rows.ts';
 
 type SpoolRow = SpooledTrace & { position: number; reason: string | null; atMs: number | null };
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { waitFor } from '../../src/api/wait-for.ts';
+import { waitFor } from '../../src/domain/clock.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 
 beforeEach(() => {

@@ -43,7 +43,7 @@ export const rooms: readonly Room[] = [
   { room: 'api/wire/transport', knows: ['api'], types: ['domain', 'undici'] },
   { room: 'api/wire/connections', knows: ['api/wire/tls-material'], packages: ['undici'] },
   { room: 'api/wire/tls-material', packages: ['node:tls'] },
-  { room: 'api/auth', knows: ['api', 'domain/pause'] },
+  { room: 'api/auth', knows: ['api', 'domain'] },
   { room: 'api', knows: ['domain'] },
 
   { room: 'state', types: ['node:sqlite'] },
@@ -100,13 +100,16 @@ export const rooms: readonly Room[] = [
     pure: true,
   },
   {
-    room: 'collectors/executions',
-    knows: ['api/endpoints', 'executions/series/families', 'executions/settings'],
-    pure: true,
+    room: 'collectors/index',
+    knows: [
+      'collectors',
+      'api/endpoints',
+      'diagnosis/changes/families',
+      'executions/series/families',
+      'executions/settings',
+      'expected-runs/showing/families',
+    ],
   },
-  { room: 'collectors/schedule', knows: ['api/endpoints', 'expected-runs/showing/families'], pure: true },
-  { room: 'collectors/changes', knows: ['api/endpoints', 'diagnosis/changes/families'], pure: true },
-  { room: 'collectors/index', knows: ['collectors'] },
 
   { room: 'executions/counting', knows: ['domain'], pure: true },
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerFacts } from '../../src/api/contact.ts';
-import { executionsCollector } from '../../src/collectors/executions.ts';
+import { executionsCollector } from '../../src/collectors/index.ts';
 import type { Memory } from '../../src/domain/memory.ts';
 import type { Outcome, PollKey } from '../../src/schedule/outcome.ts';
 import type { PollStatus } from '../../src/schedule/scheduler.ts';

@@ -1,5 +1,4 @@
-import type { SecretSource } from '../../src/api/auth/credentials.ts';
-import { createTokenCredentials } from '../../src/api/auth/token.ts';
+import { createTokenCredentials, type SecretSource } from '../../src/api/auth/credentials.ts';
 import { type Api, type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';

@@ -1,6 +1,6 @@
 import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import type { Watch } from '../../src/schedule/watch.ts';
+import type { Watch } from '../../src/schedule/collector.ts';
 
 export type WatchSettings = Partial<Omit<Watch, 'projects'>> & {
   readonly isWanted?: (project: string) => boolean;

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../domain/clock.ts';
+import { type Clock, waitFor } from '../../domain/clock.ts';
 import { createJoin } from '../../domain/pause.ts';
 import { isLoginPage, isLoginPath } from '../answers/classify.ts';
 import { ApiError } from '../errors.ts';
-import { waitFor } from '../wait-for.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 import { type AuthHeaders, type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 

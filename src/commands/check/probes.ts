@@ -10,8 +10,7 @@ import type { Config, ServerConfig } from '../../config/config.ts';
 import { toExecutionSettings, toJobRoom } from '../../daemon/server-settings.ts';
 import { toCount } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
-import type { Collector, ProjectCollector } from '../../schedule/collector.ts';
-import type { Watch } from '../../schedule/watch.ts';
+import type { Collector, ProjectCollector, Watch } from '../../schedule/collector.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 /** Builds each request of the enabled collectors once; for projects, only the first few are requested. */

@@ -1,4 +1,5 @@
 import type { Request, Router } from 'express';
+import { isFailure } from '../../status/running.ts';
 import { createRoutes } from '../server/routes.ts';
 import { type Html, html, trust } from './html.ts';
 import { type FindSilence, renderSilence } from './silence.ts';
@@ -110,4 +111,12 @@ export function serverRoute<Wish extends object, Answer>(route: ServerRoute<Wish
     response.send(renderPage({ title: titleOf(server), notice, body: render(found, toRoot({ path })), path }));
   });
   return router;
+}
+
+/** Renders a sign next to the word, because not everybody sees colours. */
+export function renderEnding(ending: string): Html {
+  if (ending === 'succeeded') return html`<span class="good">✓ succeeded</span>`;
+  return isFailure({ ending })
+    ? html`<strong class="bad">✗ ${ending}</strong>`
+    : html`<span class="off">! ${ending}</span>`;
 }

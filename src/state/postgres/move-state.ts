@@ -1,12 +1,17 @@
 import type { Clock } from '../../domain/clock.ts';
-import { copyUnit, summarizeUnit, type UnitSummary } from '../copy-state.ts';
+import {
+  copyUnit,
+  hasUnfinishedCopy,
+  markCopy,
+  type StateRows,
+  summarizeUnit,
+  type UnitSummary,
+} from '../copy-state.ts';
 import type { Lease } from '../shared-state.ts';
 import { openSqliteState } from '../sqlite.ts';
 import { openStateFile } from '../sqlite-file.ts';
 import { clearSqlite, createSqliteRows } from '../sqlite-rows.ts';
 import { StateError } from '../state.ts';
-import type { StateRows } from '../state-rows.ts';
-import { hasUnfinishedCopy, markCopy } from '../unfinished-copy.ts';
 import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
 import { readUnfinished, refuseHalf, toState } from './open-postgres.ts';
 import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';

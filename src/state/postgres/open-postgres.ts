@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
+import { refuseUnfinishedCopy } from '../copy-state.ts';
 import type { Replica, SharedState } from '../shared-state.ts';
 import type { State } from '../state.ts';
-import { refuseUnfinishedCopy } from '../unfinished-copy.ts';
 import { createConnections, type PostgresSettings, type Sql } from './connections.ts';
 import { createOwnedUnit, type OwnedUnit } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';

@@ -1,8 +1,8 @@
 import type { Memory, MemoryKey } from '../../domain/memory.ts';
+import { batchSizes, type MemoryRow, type StateRows } from '../copy-state.ts';
 import type { LedgerDocument, LedgerEntry } from '../ledger.ts';
 import type { SpooledTrace } from '../spool.ts';
 import { type State, toOwner } from '../state.ts';
-import { batchSizes, type MemoryRow, type StateRows } from '../state-rows.ts';
 import type { Sql } from './connections.ts';
 import type { OwnedUnit } from './owned-unit.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createTokenCredentials } from '../../../src/api/auth/token.ts';
+import { createTokenCredentials } from '../../../src/api/auth/credentials.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTestClient } from '../../support/client.ts';
 import { createChangingSecret } from './changing-secret.ts';

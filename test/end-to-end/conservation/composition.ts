@@ -1,4 +1,4 @@
-import { createTokenCredentials } from '../../../src/api/auth/token.ts';
+import { createTokenCredentials } from '../../../src/api/auth/credentials.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';

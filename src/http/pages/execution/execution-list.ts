@@ -5,9 +5,8 @@ import { filterInPieces, noPause, type Pause } from '../../../domain/pause.ts';
 import type { EndedExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
-import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
-import { renderPage, toRoot } from '../page.ts';
+import { renderEnding, renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
 import { type Filter, readFilter, renderPages, toChoice } from './execution-filter.ts';
 

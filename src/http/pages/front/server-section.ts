@@ -9,8 +9,8 @@ import type {
   ServerStatus,
   TargetStatus,
 } from '../../../status/status.ts';
-import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
+import { renderEnding } from '../page.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderLease, renderMode, renderState, renderTime, states, toAnchor, toRightsAnchor } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
