@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
+import { executionOutput } from '../../src/api/endpoints/execution-output.ts';
 import { incompleteLogs } from '../../src/api/endpoints/log-storage.ts';
 import { healthcheck, threads } from '../../src/api/endpoints/metrics.ts';
 import { projectDisablesExecutions } from '../../src/api/endpoints/projects.ts';
@@ -28,6 +29,16 @@ describe('api/classify', () => {
     expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"Forbidden"}' })).toBe(
       'forbidden: GET execution-mode: HTTP 403, refused by something in front of the service',
+    );
+  });
+
+  it('recognizes a refused log, which has neither an error code nor a mark of the service', () => {
+    const body = '{"error":"Not authorized","id":"7","offset":"0","completed":false}';
+    expect(read(executionOutput, { status: 403, body })).toBe(
+      'forbidden: GET execution-output: HTTP 403, these credentials may not read it',
+    );
+    expect(read(executionOutput, { status: 404, body, isSession: true })).toBe(
+      'not_found: GET execution-output: HTTP 404, not found, or switched off',
     );
   });
 

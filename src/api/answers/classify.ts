@@ -110,14 +110,19 @@ type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isO
 
 /**
  * Reads the fields of an error. `error` is `true` in answers of the API and its servlets, and a text if the request did
- * not reach them; the metrics of release 6 are an exception, and also have `enable`.
+ * not reach them. Exceptions are the metrics of release 6, which also have `enable`, and logs, which have `completed`.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
-  const { error, enable, errorCode, apiversion } = json as Readonly<Record<string, unknown>>;
+  const { error, enable, completed, errorCode, apiversion } = json as Readonly<Record<string, unknown>>;
   const version = typeof apiversion === 'number' || typeof apiversion === 'string' ? Number(apiversion) : Number.NaN;
   return {
-    isOfService: error === true || error === 'true' || typeof errorCode === 'string' || enable !== undefined,
+    isOfService:
+      error === true ||
+      error === 'true' ||
+      typeof errorCode === 'string' ||
+      enable !== undefined ||
+      completed === false,
     ...(typeof errorCode === 'string' ? { errorCode } : {}),
     ...(Number.isInteger(version) && version > 0 ? { serverApiVersion: version } : {}),
   };

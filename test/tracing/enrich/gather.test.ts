@@ -90,6 +90,19 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=200');
   });
 
+  it('goes without a log that may not be read', async () => {
+    const { gatherOnce, server } = await start();
+    server.answer({
+      'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
+      'execution/7/output': {
+        status: 403,
+        body: '{"error":"Not authorized","id":"7","offset":"0","completed":false}',
+      },
+    });
+    const { source, isPending } = await gatherOnce();
+    expect([isPending, source.loggedReason, source.state?.steps.length]).toEqual([false, undefined, 1]);
+  });
+
   it('requests a log again that is still loading, and finally goes without it', async () => {
     const { gatherOnce, server } = await start();
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
