@@ -71,6 +71,16 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
+ * Reports whether a release of the rundeck dialect takes `*`, for all projects, for a project's name: 4.14 to 4.17 report
+ * that project as missing, 3.2.6 to 3.3.0 fail.
+ */
+export function isUnknownStar(error: unknown, release = ''): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const { errorCode, status } = error.details;
+  return errorCode === 'api.error.project.missing' || (status === 500 && /^3\.(2|3\.0)\b/.test(release));
+}
+
+/**
  * Reports whether an error is independent of the request: the server did not answer at all, or it or a proxy rejects
  * every request.
  */

@@ -129,6 +129,12 @@ describe('commands/check', () => {
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
   });
 
+  it('reads running executions project by project if the release fails over the star', async () => {
+    const { stdout, ...ended } = await check(await start({ dialect: 'rundeck', apiVersion: 35 }));
+    expect(ended).toMatchObject({ code: 0, left: [] });
+    expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
+  });
+
   it('reports that no project is visible, and prints the policy for everything', async () => {
     const { stdout, ...ended } = await check(await start({ projects: [] }));
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });

@@ -123,8 +123,10 @@ describe('executions/running-reader', () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 
-    await expect(setUp(answer, failure, '5.3.0').read(['pay'])).rejects.toThrow('failed');
-    expect(await setUp(answer, failure, '3.2.7-20200615').read(['pay'])).toMatchObject({ executions: [] });
+    for (const release of ['5.3.0', '3.3.1-20200713', '3.30.0'])
+      await expect(setUp(answer, failure, release).read(['pay'])).rejects.toThrow('failed');
+    for (const release of ['3.2.7-20200615', '3.3.0-20200701'])
+      expect(await setUp(answer, failure, release).read(['pay'])).toMatchObject({ executions: [] });
   });
 });
 

@@ -113,7 +113,8 @@ function toList(request: ApiRequest, found: readonly Execution[], offset: number
 }
 
 function openProjects(request: ApiRequest, names: string): Project[] | Answer {
-  const { runningOf } = request.world.release;
+  const { runningOf, failsOverStar } = request.world.release;
+  if (names === '*' && failsOverStar) return { status: 500, json: { error: 'A server error occurred' } };
   if (names === '*' && runningOf.includes('*')) {
     const readable = [...request.world.projects.values()].filter(
       (project) => !project.deleted && !project.disabled && mayReadEvents(request, project.name),

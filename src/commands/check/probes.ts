@@ -4,7 +4,7 @@ import { projectExecutions, runningExecutions } from '../../api/endpoints/execut
 import { type Job, jobDefinition, jobForecast, jobInfo, projectJobs } from '../../api/endpoints/jobs.ts';
 import { projects } from '../../api/endpoints/projects.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, isUnknownStar } from '../../api/errors.ts';
 import { createProjectList } from '../../api/project-list.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import { toExecutionSettings, toJobRoom } from '../../daemon/server-settings.ts';
@@ -166,8 +166,8 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // For releases that take `*` for a name, rounds also go project by project.
-      if (!(error instanceof ApiError) || error.details.isOfService !== true || error.kind === 'forbidden') throw error;
+      // Then rounds also go project by project.
+      if (!isUnknownStar(error, api.server().release)) throw error;
     }
     // The list of all projects silently omits what may not be read.
     return findInProjects(names.slice(0, maxReadProjects), names.length, ask);

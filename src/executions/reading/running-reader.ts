@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, isUnknownStar } from '../../api/errors.ts';
 import { readList } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './odd-rows.ts';
@@ -18,8 +18,8 @@ export type Running = {
 type Open = (lane: 'vital' | 'normal') => Api;
 
 /**
- * Reads running and waiting executions in as few requests as possible. Some releases of the rundeck dialect take `*`
- * for a project's name (3.2.6 to 3.2.8, 4.14 to 4.17): for these, reads a few projects in each round.
+ * Reads running and waiting executions in as few requests as possible. For releases without `*`, reads a few projects in
+ * each round.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
@@ -86,13 +86,6 @@ const nothing: Running = { executions: undefined, serverMs: undefined };
 /** Afterwards all projects are tried together again, in case the server was upgraded. */
 const oneByOneForMs = 3_600_000;
 const maxPerRound = 25;
-
-/** The newer of these releases report that project as missing, the older ones fail. */
-function isUnknownStar(error: unknown, release = ''): boolean {
-  if (!(error instanceof ApiError)) return false;
-  const { errorCode, status } = error.details;
-  return errorCode === 'api.error.project.missing' || (status === 500 && release.startsWith('3.2.'));
-}
 
 /** A missing, disabled or denied project has no running executions, and does not stop the others. */
 function toNothing(error: unknown): Running {

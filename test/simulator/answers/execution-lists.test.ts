@@ -194,6 +194,8 @@ describe('simulator/answers/execution-lists', () => {
   });
 
   it.each([
+    [35, '3.3.0', [500, 200]],
+    [36, '3.3.3', [200, 200]],
     [45, '4.14.0', [404, 404]],
     [46, '5.0.0', [200, 404]],
     [47, '5.3.0', [200, 200]],
@@ -203,7 +205,7 @@ describe('simulator/answers/execution-lists', () => {
       const simulator = await startSmall({ apiVersion, release });
       const seen = [];
       for (const names of ['*', 'pay,pay']) {
-        seen.push((await ask(simulator, `api/45/project/${names}/executions/running`)).status);
+        seen.push((await ask(simulator, `api/35/project/${names}/executions/running`)).status);
       }
       await simulator.stop();
       expect(seen).toEqual(expected);
