@@ -75,7 +75,7 @@ export type WorkflowStep = {
   readonly target: string | undefined;
   readonly isNodeStep: boolean;
   readonly jobId: string | undefined;
-  /** The steps of the referenced job; each job is expanded once, in any place. */
+  /** The steps of the referenced job; each job is expanded once, in any place. Of a plugin: the steps of a conditional step. */
   readonly workflow: readonly WorkflowStep[] | undefined;
   readonly handler: WorkflowStep | undefined;
 };

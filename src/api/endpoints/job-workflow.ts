@@ -32,7 +32,8 @@ function toStep(step: Fields, depth: number): WorkflowStep {
   const reference = toFields(step.jobref ?? step.jobRef);
   const kind = toKind(step);
   const handler = step.errorhandler ?? step.errorHandler;
-  const below = depth > deepest || !Array.isArray(step.workflow) ? undefined : toSteps(step.workflow, depth + 1);
+  const inner = step.workflow ?? step.subSteps;
+  const below = depth > deepest || !Array.isArray(inner) ? undefined : toSteps(inner, depth + 1);
   return {
     kind,
     description: toText(step.description),

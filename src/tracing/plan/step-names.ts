@@ -16,8 +16,11 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
-function namesOfLevel(workflow: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  if (!isFitting(workflow, states)) return noNames;
+function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
+  // Release 5.20 of the rundeck dialect shows the steps of a conditional step in its place, 6.0 below it.
+  const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
+  const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
+  if (workflow === undefined) return noNames;
   const find = (number: number, isHandler: boolean): WorkflowStep | undefined => {
     const step = workflow[number - 1];
     return isHandler ? step?.handler : step;
@@ -27,7 +30,7 @@ function namesOfLevel(workflow: Steps, states: States, expanded: ReadonlyMap<str
     below: ({ number, isHandler }, statesBelow) => {
       const found = find(number, isHandler);
       // Servers put the steps of a handler that refers to a job below the step that it handled.
-      const step = found?.kind === 'reference' ? found : found?.handler;
+      const step = found?.kind === 'reference' || found?.workflow !== undefined ? found : found?.handler;
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);
     },
@@ -46,8 +49,13 @@ function isFitting(workflow: Steps, states: States): boolean {
 function isOfKind(step: WorkflowStep, state: StepState | undefined): boolean {
   if (state === undefined || step.isNodeStep !== state.isNodeStep) return false;
   const isReference = state.workflow !== undefined || state.perNode.length > 0;
+  if (isConditional(step)) return isReference;
   if (step.kind !== 'reference') return !isReference || step.handler?.kind === 'reference';
   return isReference || step.jobId === undefined;
+}
+
+function isConditional({ kind, workflow }: WorkflowStep): boolean {
+  return kind === 'plugin' && workflow !== undefined;
 }
 
 function toName(step: WorkflowStep | undefined): string | undefined {
