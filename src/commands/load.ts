@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
 import { collectors } from '../collectors/index.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import { setTimeZone } from '../domain/ages.ts';
 import { formatComplaint } from '../domain/complaint.ts';
 import { checkInterval } from '../domain/interval.ts';
 import type { CommandContext } from './command.ts';
@@ -28,7 +29,10 @@ export async function loadOrComplain(
       validateTls: findTlsProblems,
     });
   const loaded = await load();
-  if (loaded.ok) return { ...loaded, loadAgain: load };
+  if (loaded.ok) {
+    setTimeZone(loaded.config.web.timezone);
+    return { ...loaded, loadAgain: load };
+  }
   context.complain(`${loaded.complaints.map(formatComplaint).join('\n')}\n`);
   return undefined;
 }

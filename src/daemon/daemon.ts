@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
+import { setTimeZone } from '../domain/ages.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
 import type { Log } from '../domain/log.ts';
@@ -137,7 +138,10 @@ export function createApp(options: AppOptions): App {
             leaveBehind: (before, after) => leaveBehind(before, after, { self, keptPlans, onFault: onEndFault }),
           })
         : goOver(lasting, { replica, server: inUse().server }, next);
-    reloading = done.catch(() => undefined);
+    reloading = done.then(
+      () => setTimeZone(next.web.timezone),
+      () => undefined,
+    );
     return done;
   }
 

@@ -53,7 +53,54 @@ const lengths: readonly (readonly [string, number])[] = [
 
 /** Formats the time of day; the date only if it is another day. */
 export function toTime(atMs: number, nowMs: number): string {
+  const { date, clock, zone } = toZoned(atMs);
+  return `${date === toZoned(nowMs).date ? '' : `${date} `}${clock.slice(0, 5)} ${zone}`;
+}
+
+/** Formats a time with its date, to the second. */
+export function toMoment(atMs: number): string {
+  const { date, clock, zone } = toZoned(atMs);
+  return `${date} ${clock} ${zone}`;
+}
+
+/** Formats the time of day to the second. */
+export function toClock(atMs: number): string {
+  return toZoned(atMs).clock;
+}
+
+type Zoned = { readonly date: string; readonly clock: string; readonly zone: string };
+
+function toZoned(atMs: number): Zoned {
+  if (zoned !== undefined) return zoned(atMs);
   const at = new Date(atMs).toISOString();
-  const isToday = at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10);
-  return `${isToday ? '' : `${at.slice(0, 10)} `}${at.slice(11, 16)} UTC`;
+  return { date: at.slice(0, 10), clock: at.slice(11, 19), zone: 'UTC' };
+}
+
+/** Undefined for UTC. */
+let zoned: ((atMs: number) => Zoned) | undefined;
+
+/** Sets the zone of all times in texts for people; those for programs are in UTC. A process has one. */
+export function setTimeZone(timeZone: string): void {
+  zoned = timeZone === 'UTC' ? undefined : createZone(timeZone);
+}
+
+function createZone(timeZone: string): (atMs: number) => Zoned {
+  const inDigits = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+  const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
+  // Each knows the abbreviations of its own part of the world, such as CET and EST.
+  const formats = ['en-GB', 'en-US', 'en-AU'].map(
+    (locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short', ...inDigits, ...clock }),
+  );
+  return (atMs) => {
+    const all = formats.map((format) => new Map(format.formatToParts(atMs).map(({ type, value }) => [type, value])));
+    const [parts] = all;
+    const named = all.find((each) => !/\d/.test(each.get('timeZoneName') ?? '0')) ?? parts;
+    const join = (types: readonly Intl.DateTimeFormatPartTypes[], by: string): string =>
+      types.map((type) => parts?.get(type) ?? '').join(by);
+    return {
+      date: join(['year', 'month', 'day'], '-'),
+      clock: join(['hour', 'minute', 'second'], ':'),
+      zone: named?.get('timeZoneName') ?? timeZone,
+    };
+  };
 }

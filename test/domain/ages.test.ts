@@ -1,5 +1,15 @@
-import { describe, expect, it } from 'vitest';
-import { toAge, toDuration, toLength, toTime, toTook, toWait } from '../../src/domain/ages.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  setTimeZone,
+  toAge,
+  toClock,
+  toDuration,
+  toLength,
+  toMoment,
+  toTime,
+  toTook,
+  toWait,
+} from '../../src/domain/ages.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40.500Z');
 
@@ -50,5 +60,23 @@ describe('domain/ages', () => {
   it('shows the date only if it is another day', () => {
     expect(toTime(Date.parse('2024-05-20T00:00:01Z'), nowMs)).toBe('00:00 UTC');
     expect(toTime(Date.parse('2024-05-19T23:59:59Z'), nowMs)).toBe('2024-05-19 23:59 UTC');
+  });
+
+  describe('in a time zone', () => {
+    afterEach(() => setTimeZone('UTC'));
+
+    it.each([
+      ['Europe/Berlin', '2024-05-20T22:30:00Z', '2024-05-21 00:30 CEST', '2024-05-21 00:30:00 CEST'],
+      ['Europe/Berlin', '2024-05-19T23:00:00Z', '01:00 CEST', '2024-05-20 01:00:00 CEST'],
+      ['Europe/Berlin', '2024-03-31T00:59:59Z', '2024-03-31 01:59 CET', '2024-03-31 01:59:59 CET'],
+      ['Europe/Berlin', '2024-03-31T01:00:00Z', '2024-03-31 03:00 CEST', '2024-03-31 03:00:00 CEST'],
+      ['America/New_York', '2024-11-03T05:30:00Z', '2024-11-03 01:30 EDT', '2024-11-03 01:30:00 EDT'],
+      ['America/New_York', '2024-11-03T06:30:00Z', '2024-11-03 01:30 EST', '2024-11-03 01:30:00 EST'],
+      ['Asia/Kolkata', '2024-05-19T18:30:00Z', '00:00 GMT+5:30', '2024-05-20 00:00:00 GMT+5:30'],
+    ])('shows %s at %s as %s', (zone, at, time, moment) => {
+      setTimeZone(zone);
+      expect([toTime(Date.parse(at), nowMs), toMoment(Date.parse(at))]).toEqual([time, moment]);
+      expect(toClock(Date.parse(at))).toBe(moment.slice(11, 19));
+    });
   });
 });

@@ -62,7 +62,7 @@ describe('http/jobs', () => {
       'pay/nightly/off',
     ]);
     expect(page).toContain(
-      '<span role="img" aria-label="the last 2, oldest first: ran, missed"><span class="good" title="2026-11-22 06:00: ran 3 s late">✓</span><span class="bad" title="2026-11-22 07:00: missed, passive">✗</span></span>',
+      '<span role="img" aria-label="the last 2, oldest first: ran, missed"><span class="good" title="2026-11-22 06:00 UTC: ran 3 s late">✓</span><span class="bad" title="2026-11-22 07:00 UTC: missed, passive">✗</span></span>',
     );
     expect(page).toContain('<a href="./jobs/prod/pay/nightly/settle">');
     expect(page).toContain('<a href="./jobs/prod/pay/%3Cb%3Eindex">');

@@ -17,6 +17,7 @@ import {
   urlPath,
   userName,
 } from '../values/texts.ts';
+import { timeZone } from '../values/time-zone.ts';
 import { boolean, choice } from '../values/value-type.ts';
 import { alertOptions } from './alert-options.ts';
 import { type Option, type OptionTree, option, optional } from './option.ts';
@@ -133,6 +134,9 @@ export const generalOptions = {
     ),
     grafana_url: optional(webAddress).help(
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
+    ),
+    timezone: option(timeZone, 'UTC').help(
+      'Time zone of times in texts for people, such as pages and the output of commands; those in JSON are in UTC.',
     ),
     systemd_socket: option(boolean, false).help('Listen on a socket passed by systemd instead of listen_address.'),
     route_prefix: option(routePrefix, '/').help('Prefix of all paths that the exporter serves.'),

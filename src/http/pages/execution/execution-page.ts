@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Explanation } from '../../../diagnosis/changes/explain.ts';
 import { toCauseText, toOften, toSentence } from '../../../diagnosis/lines/sentence.ts';
-import { toAge, toDuration, toLength, toTime } from '../../../domain/ages.ts';
+import { toAge, toDuration, toLength, toMoment, toTime } from '../../../domain/ages.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
 import { isFailure } from '../../../status/running.ts';
@@ -190,8 +190,7 @@ function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root:
 }
 
 function renderTime(atMs: number): Html {
-  const at = new Date(atMs).toISOString();
-  return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time>`;
+  return html`<time datetime="${new Date(atMs).toISOString()}">${toMoment(atMs)}</time>`;
 }
 
 type Finished = {
@@ -216,8 +215,8 @@ function renderEnded(execution: EndedExecution, cause: Cause | undefined, about:
     ['Project', project],
     ['Job', renderJobLink(server, execution, root)],
     ...ofJob,
-    ['Started', toUtc(startedAtMs)],
-    ['Ended', `${toUtc(endedAtMs)} (${toAge(endedAtMs, nowMs)})`],
+    ['Started', toMoment(startedAtMs)],
+    ['Ended', `${toMoment(endedAtMs)} (${toAge(endedAtMs, nowMs)})`],
     ['Took', lengthMs < 0 ? undefined : toLength(lengthMs)],
     ...toFailureFacts(cause?.failure),
     ...(cause?.facts ?? []).map(({ name, value }) => [name, String(value)] as const),
@@ -240,10 +239,6 @@ function renderWithoutSteps({ isOn }: Tracing, cause: Cause | undefined): Html {
 ${renderReadSteps()}`;
 }
 
-function toUtc(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
 type Running = {
   readonly isSilent: boolean;
   readonly root: string;
@@ -261,7 +256,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     ['Project', project],
     ['Job', renderJobLink(server, execution, root)],
     ...ofJob,
-    ['Started', isWaiting ? undefined : toUtc(startedAtMs)],
+    ['Started', isWaiting ? undefined : toMoment(startedAtMs)],
     [isSilent ? 'Running for, when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue', isOverdue ? '✗ yes' : undefined],
@@ -271,7 +266,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     execution,
     isSilent,
   )}</h1></div>
-<p class="note">As reported by the server at ${toUtc(seenMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
+<p class="note">As reported by the server at ${toMoment(seenMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }

@@ -1,3 +1,4 @@
+import { toClock } from '../../../domain/ages.ts';
 import type { LogLine } from '../../../domain/failure-class.ts';
 import { type Html, html } from '../html.ts';
 
@@ -7,8 +8,4 @@ export function renderLines(lines: readonly LogLine[]): Html | undefined {
   const texts = lines.map(({ text, atMs }) => `${atMs === undefined ? '' : `${toClock(atMs)} `}${text}`);
   return html`<h2>The last lines of the failed step</h2>
 <pre><bdi>${texts.join('\n')}</bdi></pre>\n`;
-}
-
-function toClock(atMs: number): string {
-  return new Date(atMs).toISOString().slice(11, 19);
 }

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { toAge, toDuration, toTime } from '../../../domain/ages.ts';
+import { toAge, toDuration, toMoment, toTime } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import type { Pause } from '../../../domain/pause.ts';
 import { isWell } from '../../../status/problem-kinds.ts';
@@ -57,7 +57,7 @@ async function renderStatus(status: Status, problems: readonly Problem[], about:
   const servers = toWorstFirst(status.servers, problems);
   const isOnly = servers.length === 1;
   const isFew = servers.filter((server) => isOf(server, problems)).length <= maxOpen;
-  const at = `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const at = toMoment(nowMs);
   const refresh =
     about.refreshSeconds === undefined
       ? html`<a href="?refresh">refresh every ${shortRefreshSeconds} s</a>`

@@ -128,7 +128,7 @@ function toWord(verdict: Verdict): keyof typeof shapes {
 
 /** Describes a decision in a few words. */
 function toTitle(verdict: Verdict): string {
-  const at = new Date(verdict.expectedMs).toISOString().slice(0, 16).replace('T', ' ');
+  const at = toTime(verdict.expectedMs, 0);
   if (verdict.is === 'ran') return `${at}: ran ${toDuration(verdict.delayMs)} late`;
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
 }

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { toAge, toTime } from '../../../domain/ages.ts';
+import { toAge, toMoment, toTime } from '../../../domain/ages.ts';
 import { toCount, toSize } from '../../../domain/format.ts';
 import type { DeliveryStatus, Elsewhere, QuarantineStatus, Status, TracesStatus } from '../../../status/status.ts';
 import type { Lifecycle } from '../../server/lifecycle.ts';
@@ -67,7 +67,7 @@ function renderTraces(
   { root, nowMs }: { root: string; nowMs: number },
 ): Html | undefined {
   if (traces === undefined) return undefined;
-  const at = `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const at = toMoment(nowMs);
   const note = html`<p class="note">As of ${at}; <a href="${root}traces">look again</a>.</p>\n`;
   return traces.delivery === undefined
     ? html`${note}${renderOff(traces)}`

@@ -1,0 +1,20 @@
+import { parsedText } from './value-type.ts';
+
+/** The name of a time zone. */
+export const timeZone = parsedText(
+  (text) => {
+    try {
+      // Also accepts other spellings of a name.
+      return { value: new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone };
+    } catch {
+      return { problem: 'is not the name of a time zone' };
+    }
+  },
+  {
+    takes: 'the name of a time zone',
+    examples: ['UTC', 'Europe/Berlin', 'America/New_York'],
+    placeholder: 'ZONE',
+    json: {},
+    format: (name: string) => name,
+  },
+);
