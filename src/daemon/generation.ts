@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReloadOutcome } from '../domain/complaint.ts';
-import { forgetSeries } from '../metrics/forget.ts';
+import { forgetSeries } from '../metrics/exposition.ts';
 import type { Self } from '../metrics/self.ts';
 import { type PollKey, toPollText } from '../schedule/outcome.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { forgetSeries } from '../metrics/forget.ts';
+import { forgetSeries } from '../metrics/exposition.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
 import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';

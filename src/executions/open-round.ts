@@ -12,13 +12,12 @@ import { beginNatives, createForgetMissing, rebucket, release } from './ledger/u
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createJobLists, type JobLists } from './reading/job-lists.ts';
-import type { OddRows } from './reading/odd-rows.ts';
 import { createOverlap, type Overlap } from './reading/overlap.ts';
 import { isCaughtUpWith } from './reading/plan-reads.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
 import type { ReadResult } from './reading/take-in.ts';
-import { readTotal } from './reading/window-reader.ts';
+import { type OddRows, readTotal } from './reading/window-reader.ts';
 import { createRecount, type Recount } from './recount/recount.ts';
 import { createSeriesFit, type SeriesFit } from './series/fit-series.ts';
 

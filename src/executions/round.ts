@@ -3,13 +3,12 @@ import type { Window } from '../api/paging.ts';
 import { runLimited } from '../domain/pause.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
 import type { ProjectState } from './ledger/project-state.ts';
-import { noteSlowClocks } from './ledger/slow-clocks.ts';
+import { noteSlowClocks } from './ledger/upkeep.ts';
 import type { OpenRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import type { createActivityHint } from './reading/activity-hint.ts';
 import type { Narrowing } from './reading/narrowing.ts';
-import type { OddRows } from './reading/odd-rows.ts';
 import { type PlanInput, type PlannedRead, planReads, planSearch } from './reading/plan-reads.ts';
 import { type createReadNotes, toActiveMs } from './reading/read-notes.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
@@ -17,6 +16,7 @@ import type { createRunningReader, Running } from './reading/running-reader.ts';
 import type { ServerClock, ServerTime } from './reading/server-clock.ts';
 import type { Visibility } from './reading/visibility.ts';
 import type { WatchedProjects } from './reading/watched-projects.ts';
+import type { OddRows } from './reading/window-reader.ts';
 import type { Showing } from './series/show.ts';
 
 export type RoundTools = {

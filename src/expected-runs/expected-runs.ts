@@ -21,7 +21,6 @@ import { type AskedSchedules, explain, type Why, type WhyInput } from './decidin
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
-import { toNote } from './note.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { listHeld, toRiskRows, toScheduleRows } from './showing/rows.ts';
@@ -268,3 +267,23 @@ function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Give
 
 const hourMs = 3_600_000;
 const minValidMs = 60_000;
+
+/** Names the jobs whose missed runs are not reported, with the cause; undefined if there are none. */
+function toNote(jobs: Iterable<WatchedJob>): string | undefined {
+  const there = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
+  const hidden = there.filter(({ hiddenMs }) => hiddenMs !== undefined);
+  const unread = there.filter((job) => job.unread?.why !== undefined && !isOff(job));
+  const texts = [
+    ...toNames(hidden).map(
+      (names) => `runs of ${names} are hidden from the credentials, so their missed runs are not reported`,
+    ),
+    ...toNames(unread).map((names) => `the schedule of ${names} cannot be read: ${unread[0]?.unread?.why}`),
+  ];
+  return texts.length === 0 ? undefined : texts.join('; ');
+}
+
+function toNames(jobs: readonly WatchedJob[]): readonly string[] {
+  const [first] = jobs;
+  if (first === undefined) return [];
+  return [jobs.length === 1 ? toJobPath(first) : `${toJobPath(first)} and ${jobs.length - 1} more`];
+}

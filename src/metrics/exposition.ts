@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client';
+import type { Gauge, Registry } from 'prom-client';
 import type { NativeHistogram } from '../domain/histograms/native-histogram.ts';
 import { type Block, emptyBlock, joinBlocks, toBlock, toBlockNow, toGzip } from './block.ts';
 import type { Family, LabelPair, MetricType, Row } from './family.ts';
@@ -192,4 +192,23 @@ function toType(metric: RegistryMetric): MetricType {
 
 function byName({ family: one }: OwnFamily, { family: other }: OwnFamily): number {
   return one.name < other.name ? -1 : 1;
+}
+
+/** Removes the exporter's own series with stale labels. */
+export async function forgetSeries(
+  registry: Registry,
+  isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
+): Promise<void> {
+  // The cast is true: whatever its kind, a metric has these two; prom-client's types tell only its name.
+  const metrics = registry.getMetricsAsArray() as unknown as readonly (Pick<Gauge<string>, 'get' | 'remove'> & {
+    name: string;
+  })[];
+  for (const metric of metrics) {
+    const { values } = await metric.get();
+    for (const { labels } of values) {
+      // prom-client adds the bound of a bucket to its labels.
+      const { le: _bound, quantile: _quantile, ...own } = labels as Readonly<Record<string, string | number>>;
+      if (isGone(own, metric.name)) metric.remove(own);
+    }
+  }
 }

@@ -18,6 +18,15 @@ export type Segment = {
 /** Resolves when the caller may block the event loop for about a millisecond. */
 export type NextTurn = () => Promise<void>;
 
+/** Gives each caller its own turn of the event loop, even if many call at once. */
+export function createTurns(nextTurn: NextTurn): NextTurn {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(nextTurn);
+    return last;
+  };
+}
+
 export type ToBlock = (bytes: Buffer) => Promise<Block>;
 
 type RenderOptions = {

@@ -1,10 +1,17 @@
 import type { Clock } from '../domain/clock.ts';
 import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
-import { createTurns } from './forget.ts';
 import type { Format, TextFormat } from './format.ts';
 import { renderHeader } from './render.ts';
-import { joinMessages, listBlocks, renderSegments, type Segment, type ToBlock, translateSegments } from './segment.ts';
+import {
+  createTurns,
+  joinMessages,
+  listBlocks,
+  renderSegments,
+  type Segment,
+  type ToBlock,
+  translateSegments,
+} from './segment.ts';
 
 export type Snapshot = {
   /** Identifies what was polled: a new snapshot replaces the previous one of the same source. */

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Memory, MemoryKey } from '../domain/memory.ts';
-import { toChecksum } from './checksum.ts';
 import type { LedgerDocument, LedgerEntry } from './ledger.ts';
 import { UnfinishedCopyError } from './shared-state.ts';
 import type { QuarantineReason, SpooledTrace } from './spool.ts';
-import type { State } from './state.ts';
+import { type State, toChecksum } from './state.ts';
 
 /** The number of rows of a unit, and a checksum over them. */
 export type UnitSummary = {

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { toChecksum } from './checksum.ts';
-import { StateError } from './state.ts';
+import { StateError, toChecksum } from './state.ts';
 
 /** The schema, one step a version; published steps never change. */
 const migrations: readonly string[] = [

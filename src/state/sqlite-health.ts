@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { toChecksum } from './checksum.ts';
 import { firstChecked, newestVersion, readVersion, toSchemaChecksum } from './migrations.ts';
+import { toChecksum } from './state.ts';
 
 /** Reports whether the parsed body of a document has the shape of its kind. */
 export type IsSound = (kind: string, body: unknown) => boolean;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { toChecksum } from './checksum.ts';
 import type { QuarantinedTrace, QuarantineReason, Spool, SpoolBounds, SpooledTrace, SpoolSize } from './spool.ts';
 import type { Commit } from './sqlite-commits.ts';
+import { toChecksum } from './state.ts';
 
 type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 

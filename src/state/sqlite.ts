@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../domain/clock.ts';
 import type { Memory } from '../domain/memory.ts';
 import { systemClock } from '../domain/system-clock.ts';
-import { toChecksum } from './checksum.ts';
 import { isDamage } from './explain-fault.ts';
 import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from './ledger.ts';
 import { migrate } from './migrations.ts';
@@ -10,7 +9,7 @@ import { type Commit, createCommit } from './sqlite-commits.ts';
 import { type FileOptions, type OpenedFile, openStateFile } from './sqlite-file.ts';
 import type { IsSound } from './sqlite-health.ts';
 import { createSpoolWriter, createSqliteSpool } from './sqlite-spool.ts';
-import { type State, StateError } from './state.ts';
+import { type State, StateError, toChecksum } from './state.ts';
 
 /** A limit of pages simulates a full disk. */
 export type SqliteOptions = Partial<StateRules> &

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Memories } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
@@ -33,4 +34,11 @@ export function toOwner(server: string): { unit: string; member: string | undefi
 /** The state cannot be opened or written. The message says what to do. */
 export class StateError extends Error {
   override readonly name: string = 'StateError';
+}
+
+/** Returns a checksum over a row including its key: a body under another key is damaged too. */
+export function toChecksum(parts: readonly (string | number | Uint8Array)[]): number {
+  let sum = 0;
+  for (const part of parts) sum = crc32(part instanceof Uint8Array ? part : `${part}\0`, sum);
+  return sum;
 }

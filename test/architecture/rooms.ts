@@ -32,7 +32,6 @@ export const rooms: readonly Room[] = [
   { room: 'metrics/exposition', knows: ['metrics'], types: ['prom-client'] },
   { room: 'metrics/instrument', knows: ['domain'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics/instrument'], packages: ['prom-client'] },
-  { room: 'metrics/forget', types: ['prom-client'] },
 
   { room: 'api/errors', pure: true },
   { room: 'api/access-policy', types: ['api'], pure: true },

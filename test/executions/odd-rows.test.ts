@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createOddRows } from '../../src/executions/reading/odd-rows.ts';
+import { createOddRows } from '../../src/executions/reading/window-reader.ts';
 
 describe('executions/odd-rows', () => {
   it('counts a row once, however often it is read', () => {

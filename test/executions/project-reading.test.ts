@@ -4,10 +4,10 @@ import type { Finished } from '../../src/domain/execution.ts';
 import type { CountRequest } from '../../src/executions/ledger/count-executions.ts';
 import type { LedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import type { OddRows } from '../../src/executions/reading/odd-rows.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
 import type { PlannedRead } from '../../src/executions/reading/plan-reads.ts';
 import { createProjectReading } from '../../src/executions/reading/project-reading.ts';
+import type { OddRows } from '../../src/executions/reading/window-reader.ts';
 import { createFakeApi, type Question, refusal, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';
 

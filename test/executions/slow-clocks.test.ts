@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
-import { noteSlowClocks } from '../../src/executions/ledger/slow-clocks.ts';
+import { noteSlowClocks } from '../../src/executions/ledger/upkeep.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { someRunning } from './some-execution.ts';
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { addDuration, type Drift } from '../../src/executions/counting/drift.ts';
-import type { JobFacts } from '../../src/executions/counting/totals.ts';
-import { toJobKey } from '../../src/executions/counting/totals.ts';
-import { toTypicalDuration } from '../../src/executions/counting/typical-duration.ts';
+import { toTypicalDuration } from '../../src/executions/counting/job-facts.ts';
+import { type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
 
 const job = ['pay', 'nightly', 'settle'] as const;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderExposition } from '../../src/metrics/exposition.ts';
-import { forgetSeries } from '../../src/metrics/forget.ts';
+import { forgetSeries, renderExposition } from '../../src/metrics/exposition.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -15,8 +15,8 @@ import { createPost } from '../../tracing/deliver/post.ts';
 import type { OtlpSettings } from '../../tracing/deliver/settings.ts';
 import { toVerdict } from '../../tracing/deliver/verdict.ts';
 import type { Trace } from '../../tracing/plan/span.ts';
-import { askOnce } from '../ask-once.ts';
 import { toPostgresSettings } from '../shared-state.ts';
+import { askOnce } from './probe.ts';
 
 /** A check of something other than the servers' endpoints. A warning does not fail `check`. */
 export type LiveReport = {

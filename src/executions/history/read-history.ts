@@ -7,10 +7,9 @@ import type { Ledger } from '../../state/ledger.ts';
 import { createCountExecutions, type ExecutionsObserver } from '../ledger/count-executions.ts';
 import { openLedgerCache } from '../ledger/ledger-cache.ts';
 import { toNewProject, withPastRead } from '../ledger/project-state.ts';
-import { createOddRows } from '../reading/odd-rows.ts';
 import { toHold } from '../reading/project-reading.ts';
 import { createTakeIn } from '../reading/take-in.ts';
-import { readTotal } from '../reading/window-reader.ts';
+import { createOddRows, readTotal } from '../reading/window-reader.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import { toPage } from './pages.ts';
 

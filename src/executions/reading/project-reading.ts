@@ -16,11 +16,10 @@ import {
   withPastRead,
 } from '../ledger/project-state.ts';
 import { isInRestoreGap } from '../ledger/restore-gap.ts';
-import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';
 import type { PlannedRead } from './plan-reads.ts';
 import { addResults, createTakeIn, nothingRead, type ReadResult } from './take-in.ts';
-import { readNewest } from './window-reader.ts';
+import { type OddRows, readNewest } from './window-reader.ts';
 
 type ProjectReadingOptions = {
   readonly cache: LedgerCache;

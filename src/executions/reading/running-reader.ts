@@ -3,7 +3,7 @@ import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError, isUnknownStar } from '../../api/errors.ts';
 import { readList } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
-import type { OddRows } from './odd-rows.ts';
+import type { OddRows } from './window-reader.ts';
 
 export type Running = {
   /** Undefined if none may be read, or not all have been. */

@@ -3,8 +3,7 @@ import type { Window } from '../../api/paging.ts';
 import type { Execution, Finished } from '../../domain/execution.ts';
 import type { CountRequest } from '../ledger/count-executions.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
-import type { OddRows } from './odd-rows.ts';
-import { readProjectWindow } from './window-reader.ts';
+import { type OddRows, readProjectWindow } from './window-reader.ts';
 
 export type ReadResult = {
   readonly counted: number;

@@ -2,10 +2,10 @@ import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFac
 import { type Doubt, findDoubt, maySeveral } from './doubts.ts';
 import { closeGap, judgeGap } from './gap.ts';
 import { isLeaptOver, takeBack } from './leaps.ts';
-import { addMisses } from './misses.ts';
 import { isProjectOff, isProjectOffAt, type Sources } from './sources.ts';
 import type { Timetable } from './timetable.ts';
 import {
+  addMisses,
   isOff,
   type Judged,
   type Missed,

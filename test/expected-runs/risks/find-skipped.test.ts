@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../../src/domain/pause.ts';
-import { addMisses } from '../../../src/expected-runs/deciding/misses.ts';
-import type { Verdict, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { addMisses, type Verdict, type WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import { readKept, toJobDocument } from '../../../src/expected-runs/documents.ts';
 import { findSkipped, type Success } from '../../../src/expected-runs/risks/find-skipped.ts';
 import { hourMs, job, minuteMs, nowMs } from './some-risks.ts';
