@@ -93,22 +93,22 @@ function toId(value: Field['value'] | undefined, size: number): string {
 const errorCode = 2n;
 
 /** Returns every field with this number, as a message or bytes. */
-function messages(bytes: Buffer, wanted: number): readonly Buffer[] {
+export function messages(bytes: Buffer, wanted: number): readonly Buffer[] {
   return [...readFields(bytes)].filter(({ number }) => number === wanted).map(({ value }) => toBytes(value));
 }
 
-function toBytes(value: Field['value'] | undefined): Buffer {
+export function toBytes(value: Field['value'] | undefined): Buffer {
   if (value === undefined) return none;
   if (typeof value === 'bigint') throw new Error('A field is a number where it should not be.');
   return value;
 }
 
-function toMs(value: Field['value'] | undefined): number {
+export function toMs(value: Field['value'] | undefined): number {
   const bytes = toBytes(value);
   return bytes.length === 8 ? Number(bytes.readBigUInt64LE() / 1000n) / 1000 : 0;
 }
 
-function readAttributes(bytes: Buffer, wanted: number, depth = 0): Attributes {
+export function readAttributes(bytes: Buffer, wanted: number, depth = 0): Attributes {
   return new Map(
     messages(bytes, wanted).map((pair) => {
       const [name = none] = messages(pair, 1);
@@ -142,10 +142,10 @@ function readValue(bytes: Buffer, depth: number): string {
 }
 
 /** A field of a protobuf message: its number, and its value, a number or bytes. */
-type Field = { readonly number: number; readonly value: bigint | Buffer };
+export type Field = { readonly number: number; readonly value: bigint | Buffer };
 
 /** Reads the fields of a protobuf message; throws if the bytes are not one. */
-function* readFields(bytes: Buffer): Generator<Field> {
+export function* readFields(bytes: Buffer): Generator<Field> {
   for (let at = 0; at < bytes.length; ) {
     const tag = readNumber(bytes, at);
     const number = Number(tag.value >> 3n);
@@ -179,7 +179,7 @@ function readExtent(bytes: Buffer, at: number, wireType: number): { readonly sta
 }
 
 /** Seven bits a byte, lowest first; the highest bit means that more follow. */
-function readNumber(bytes: Buffer, start: number): { readonly value: bigint; readonly end: number } {
+export function readNumber(bytes: Buffer, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let place = 0; place < 10; place += 1) {
     const byte = bytes[start + place];

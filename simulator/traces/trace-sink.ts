@@ -1,17 +1,19 @@
 import { type ErrorRequestHandler, type RequestHandler, Router, raw } from 'express';
 import { type Markup, page, renderPage } from '../page.ts';
+import { readMetricsRequest, type SunkPoint } from './read-metrics.ts';
 import { readLogRequest, readRequest, type SunkRecord } from './read-request.ts';
 import { createShelf, type KeptTrace } from './shelf.ts';
 
 /** Returns the page of an execution in what watches this service; undefined if there is none. */
 export type ExecutionPage = (server: string, executionId: string) => string | undefined;
 
-/** A simple backend: accepts traces and log records by OTLP in protobuf, keeps the last ones, and lists them. */
+/** A simple backend: accepts traces, log records and metrics by OTLP in protobuf, keeps the last ones, and lists them. */
 export function createTraceSink(executionPage: ExecutionPage = () => undefined): Router {
   const shelf = createShelf(limits);
   let records: readonly SunkRecord[] = [];
+  let points: readonly SunkPoint[] = [];
   const router = Router();
-  router.use(['/v1/traces', '/v1/logs', '/simulator/traces', '/simulator/log-records'], setHeaders);
+  router.use(['/v1/traces', '/v1/logs', '/v1/metrics', '/simulator/traces', '/simulator/log-records'], setHeaders);
   const take = (keep: (body: Buffer) => void): RequestHandler[] => [
     raw({ type: protobuf, limit: maxBytes }),
     (request, response) => {
@@ -28,6 +30,10 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
   ];
   router.post('/v1/traces', ...take((body) => shelf.keep(readRequest(body))));
   router.post('/v1/logs', ...take((body) => (records = [...records, ...readLogRequest(body)].slice(-maxRecords))));
+  router.post('/v1/metrics', ...take((body) => (points = [...points, ...readMetricsRequest(body)].slice(-maxPoints))));
+  router.get('/simulator/metric-points', setHeaders, (_request, response) => {
+    response.json(points);
+  });
   router.get('/simulator/log-records', (_request, response) => {
     const toPlain = (record: SunkRecord) => ({
       ...record,
@@ -48,6 +54,7 @@ const maxBytes = 8 * 2 ** 20;
 const limits = { traces: 1000, bytes: 16 * 2 ** 20 };
 const maxListed = 200;
 const maxRecords = 1000;
+const maxPoints = 100_000;
 
 function renderList(traces: readonly KeptTrace[], executionPage: ExecutionPage): string {
   const listed = traces.slice(0, maxListed);
