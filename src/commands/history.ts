@@ -2,7 +2,7 @@ import { ApiError } from '../api/errors.ts';
 import { parseDuration } from '../config/values/duration.ts';
 import { type LabelPair, labels as labelsType } from '../config/values/maps.ts';
 import { checkValue } from '../config/values/value-type.ts';
-import { type HistoryReport, type Span, writeHistory } from '../daemon/history/write-history.ts';
+import { type HistoryReport, type Span, writeHistory } from '../daemon/outputs/write-history.ts';
 import { toCount, toSize } from '../domain/format.ts';
 import { systemClock } from '../domain/system-clock.ts';
 import { toTimestampMs } from '../domain/time.ts';

@@ -8,14 +8,13 @@ import { formatComplaint, type ReloadOutcome } from '../domain/complaint.ts';
 import type { Log } from '../domain/log.ts';
 import { systemClock } from '../domain/system-clock.ts';
 import { StateError } from '../state/state.ts';
-import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
 import { createLog, type LogLevel } from './log.ts';
 import { toOpenShared } from './shared-state.ts';
 import { awaitStopSignal } from './stop-signals.ts';
-import { loadOtlpOrComplain } from './trace-backend.ts';
+import { loadBackendsOrComplain, secretsOfBackends } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = {
@@ -27,9 +26,9 @@ type RunOptions = {
 export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {
   const { config } = loaded;
   const { version, env, complain } = context;
-  const otlp = await loadOtlpOrComplain(context, config);
-  if (otlp === undefined) return exitCodes.misconfigured;
-  const secrets = new Set<string>([otlp, otlp.logs ?? otlp].flatMap(secretsOf));
+  const backends = await loadBackendsOrComplain(context, config);
+  if (backends === undefined) return exitCodes.misconfigured;
+  const secrets = new Set<string>(secretsOfBackends(backends));
   const write = createLineWriter(process.stderr, (dropped) =>
     log.error({ dropped }, 'log lines dropped: standard error not read'),
   );
@@ -59,7 +58,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     log,
     version,
     onSecret: (value) => secrets.add(value),
-    otlp,
+    ...backends,
     reload,
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),

@@ -3,6 +3,8 @@ import { findTlsProblems } from '../api/wire/tls-material.ts';
 import type { Config } from '../config/config.ts';
 import { keepsLines } from '../daemon/server-settings.ts';
 import { type Complaint, formatComplaint, quote } from '../domain/complaint.ts';
+import { type PushSettings, readPushSettings } from '../push/settings.ts';
+import { secretsOf } from '../tracing/deliver/secrets.ts';
 import {
   findFileVariables,
   type Otlp,
@@ -31,6 +33,35 @@ export async function loadOtlpOrComplain(
   const [traces, logs] = [await read('traces'), await read('logs')];
   if (traces !== undefined && complaints.size === 0) return { ...traces, logs };
   context.complain(`${[...complaints].join('\n')}\n`);
+  return undefined;
+}
+
+type Backends = { readonly otlp: Otlp; readonly push?: PushSettings };
+
+/** Reads the settings of all that is sent; undefined after all complaints were printed. */
+export async function loadBackendsOrComplain(
+  context: Pick<CommandContext, 'env' | 'complain'>,
+  config: Pick<Config, 'diagnosis'>,
+): Promise<Backends | undefined> {
+  const otlp = await loadOtlpOrComplain(context, config);
+  const pushing = await loadPushOrComplain(context);
+  return otlp && pushing && { otlp, ...pushing };
+}
+
+export function secretsOfBackends({ otlp, push }: Backends): readonly string[] {
+  return [otlp, otlp.logs, push].flatMap((settings) => (settings === undefined ? [] : secretsOf(settings)));
+}
+
+/** Reads the settings for metrics, none if they are not pushed; undefined after all complaints were printed. */
+async function loadPushOrComplain({
+  env,
+  complain,
+}: Pick<CommandContext, 'env' | 'complain'>): Promise<{ readonly push?: PushSettings } | undefined> {
+  const found = readPushSettings(env);
+  if (found === undefined) return {};
+  const faults = 'endpoint' in found ? await tryFiles(found, findFileVariables(env, 'metrics')) : found;
+  if ('endpoint' in found && faults.length === 0) return { push: found };
+  complain(`${faults.map(formatComplaint).join('\n')}\n`);
   return undefined;
 }
 

@@ -9,6 +9,8 @@ import { systemClock } from '../domain/system-clock.ts';
 import { createExposition, type Exposition } from '../metrics/exposition.ts';
 import { createSelf } from '../metrics/self.ts';
 import { createSnapshots } from '../metrics/snapshot.ts';
+import type { Pusher } from '../push/pusher.ts';
+import type { PushSettings } from '../push/settings.ts';
 import type { Replica as ReplicaName, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import { toWatcher } from '../status/watcher.ts';
@@ -25,6 +27,7 @@ import {
   type Watching,
   watchAll,
 } from './generation.ts';
+import type { StartOptions } from './outputs/start-pusher.ts';
 import { createReplica, type Replica } from './replica.ts';
 import { createDaemonServer, type DaemonServer, type Served } from './routes.ts';
 import type { SelfTracing } from './self-tracing.ts';
@@ -38,6 +41,8 @@ export type AppOptions = {
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
   readonly otlp?: Otlp | undefined;
+  /** The settings for pushing metrics; absent if they are not pushed. */
+  readonly push?: PushSettings | undefined;
   /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
   /** Opens the database that replicas share; absent if the state is a file of this process. */
@@ -64,6 +69,7 @@ type Started = {
   readonly server: DaemonServer;
   watching: Watching;
   readonly replica: Replica | undefined;
+  pusher?: Pusher | undefined;
 };
 
 /** The composition root: from a checked configuration to the running daemon. */
@@ -87,11 +93,11 @@ export function createApp(options: AppOptions): App {
 
   async function stop(mayTake: (ms: number) => void): Promise<void> {
     if (started === undefined) return;
-    const { state, keeping, server, watching, replica } = started;
+    const { state, keeping, server, watching, replica, pusher } = started;
     started = undefined;
     // All at once: a poll that waits for an answer ends with its connection. A reload may still be writing.
     const end = replica?.stop ?? (() => stopGeneration(watching, onEndFault));
-    await Promise.all([end(), server.close(), reloading]);
+    await Promise.all([end(), server.close(), reloading, pusher?.stop()]);
     await keeping.stop(mayTake);
     await state.close();
   }
@@ -99,12 +105,13 @@ export function createApp(options: AppOptions): App {
   async function start(): Promise<{ url: string }> {
     // The port first: if it is taken, nothing else has happened. Requests are read only once the rest is ready.
     const tracing = await loadTracing(options.config, options.otlp);
+    const exposition = createDaemonExposition(lasting, current, () => inUse().replica?.toOwned());
     const server = await createDaemonServer({
       ...lasting,
       fixed,
       current,
       reload: options.reload,
-      exposition: createDaemonExposition(lasting, current, () => inUse().replica?.toOwned()),
+      exposition,
       watching: () => watchingOf(inUse()),
       state: () => inUse().state,
       ...toSharing(() => inUse().replica, { current, url: () => url }),
@@ -116,6 +123,7 @@ export function createApp(options: AppOptions): App {
       reloads.note({ ok: true, warnings: [] });
       if (started.replica === undefined) startGeneration(started.watching);
       else started.replica.start();
+      started.pusher = await push(lasting, { exposition, memories: started.state, url });
     } catch (error) {
       await Promise.all([server.close(), started?.state.close()]);
       throw error;
@@ -163,6 +171,13 @@ function toSharing(
     database: () => replica()?.away(),
     differing: () => replica()?.differing() ?? [],
   };
+}
+
+/** Pushes metrics, if that is configured: most exporters need none of its code. */
+async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'memories' | 'url'>) {
+  if (lasting.push === undefined) return undefined;
+  const { startPusher } = await import('./outputs/start-pusher.ts');
+  return startPusher({ ...lasting, ...to, push: lasting.push });
 }
 
 type Lasting = ReturnType<typeof createLasting>;

@@ -241,6 +241,16 @@ const instruments = {
     help: 'Secrets that were removed from lines of logs before they were shown or sent.',
     labelNames: ['server'],
   }),
+  metricsPushes: counter({
+    name: 'automation_exporter_metrics_pushes_total',
+    help: 'Pushes of metrics to an OTLP endpoint, by result: delivered, partial (some points were rejected), refused (by the endpoint), failed (no response, or a temporary error).',
+    labelNames: ['result'],
+  }),
+  metricsPointsRejected: counter({
+    name: 'automation_exporter_metrics_points_rejected_total',
+    help: 'Points of pushed metrics that did not reach the OTLP endpoint, by reason: partial_success (the rest of the request was accepted).',
+    labelNames: ['reason'],
+  }),
   pagesForgotten: counter({
     name: 'automation_exporter_execution_pages_forgotten_total',
     help: 'Execution pages removed from memory, by reason: count (more than 1,000 pages), bytes (more than 32 MB), too_large (a single page exceeds 32 MB), configuration (the options about what pages may show changed).',

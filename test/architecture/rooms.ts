@@ -172,6 +172,19 @@ export const rooms: readonly Room[] = [
     knows: ['tracing/plan', 'tracing/deliver/encode', 'domain', 'api/endpoints', 'api/errors'],
   },
 
+  // The same settings and way as traces.
+  {
+    room: 'push',
+    knows: [
+      'domain',
+      'tracing/deliver/encode',
+      'tracing/deliver/observer',
+      'tracing/deliver/settings',
+      'tracing/deliver/verdict',
+    ],
+    packages: ['@opentelemetry/otlp-transformer'],
+  },
+
   {
     room: 'status',
     knows: [
@@ -245,6 +258,7 @@ export const rooms: readonly Room[] = [
       'http',
       'metrics',
       'ownership',
+      'push',
       'schedule',
       'state',
       'status',
@@ -259,6 +273,7 @@ export const rooms: readonly Room[] = [
       'config',
       'collectors',
       'api',
+      'push/settings',
       'state/state',
       'state/sqlite-open',
       'state/postgres',

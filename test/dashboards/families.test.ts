@@ -26,6 +26,8 @@ const unused: Readonly<Record<string, string>> = {
   automation_exporter_spool_bytes: 'the number of waiting traces and their age say more',
   automation_exporter_log_lines_total: 'only where lines of logs are sent',
   automation_exporter_log_redactions_total: 'only where lines of logs are kept',
+  automation_exporter_metrics_pushes_total: 'only where metrics are pushed',
+  automation_exporter_metrics_points_rejected_total: 'only where metrics are pushed',
   automation_exporter_state_resets_total: 'the log says what was lost',
   automation_exporter_traceparent_invalid_total: 'for those who hand over trace contexts',
   automation_job_owner_info: 'for the alerts about jobs',

@@ -55,6 +55,8 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_traces_degraded_total: 'the steps of every execution are read in time',
   automation_exporter_traceparent_invalid_total: 'no execution was handed a context',
   automation_exporter_spool_oldest_timestamp_seconds: 'what is sent at once does not wait',
+  automation_exporter_metrics_pushes_total: 'metrics are not pushed',
+  automation_exporter_metrics_points_rejected_total: 'metrics are not pushed',
   automation_exporter_texts_cut_total: 'no text is too long',
   automation_exporter_execution_pages_forgotten_total: 'there is room for every page',
   automation_exporter_credential_file_changes_total: 'no file changes',

@@ -9,6 +9,7 @@ import { parseArguments } from '../../src/config/read/command-line.ts';
 import { type App, createApp } from '../../src/daemon/daemon.ts';
 import type { SelfTracing } from '../../src/daemon/self-tracing.ts';
 import type { Clock } from '../../src/domain/clock.ts';
+import { readPushSettings } from '../../src/push/settings.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
 
 export type Daemon = {
@@ -70,12 +71,15 @@ export async function startDaemon({
   const otlp = readOtlpSettings(env);
   const logs = readOtlpSettings(env, 'logs');
   if (!('endpoint' in otlp && 'endpoint' in logs)) throw new Error('the variables of OpenTelemetry are wrong');
+  const push = readPushSettings(env);
+  if (push !== undefined && !('endpoint' in push)) throw new Error('the variables of OpenTelemetry are wrong');
   const app = createApp({
     config,
     log,
     version: 'test',
     onSecret: () => undefined,
     otlp: { ...otlp, logs },
+    push,
     selfTracing,
     ...clocked,
   });

@@ -2,7 +2,7 @@ import { type Complaint, quote } from '../../domain/complaint.ts';
 import { Secret } from '../../domain/secret.ts';
 
 /** What is sent by OTLP; each has variables of its own. */
-export type Signal = 'traces' | 'logs';
+export type Signal = 'traces' | 'logs' | 'metrics';
 
 /** Where and how a signal is sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
 export type OtlpSettings = {

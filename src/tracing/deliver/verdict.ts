@@ -46,7 +46,9 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
     // All signals have the same fields in protobuf; only JSON has their names.
     const partialSuccess: Rejected | undefined = serializer.deserializeResponse(bytes).partialSuccess;
     // JSON has 64-bit numbers as text.
-    const rejectedSpans = Number(partialSuccess?.rejectedSpans ?? partialSuccess?.rejectedLogRecords ?? 0);
+    const rejectedSpans = Number(
+      partialSuccess?.rejectedSpans ?? partialSuccess?.rejectedLogRecords ?? partialSuccess?.rejectedDataPoints ?? 0,
+    );
     const message = partialSuccess?.errorMessage;
     return {
       rejectedSpans: Number.isSafeInteger(rejectedSpans) && rejectedSpans > 0 ? rejectedSpans : 0,
@@ -58,7 +60,9 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   }
 }
 
-type Rejected = { rejectedSpans?: number; rejectedLogRecords?: number; errorMessage?: string };
+type Rejected = { [Count in 'rejectedSpans' | 'rejectedLogRecords' | 'rejectedDataPoints']?: number } & {
+  errorMessage?: string;
+};
 
 function readMessage({ bytes, contentType }: PostAnswer): string {
   if (isHtml(contentType)) return '';

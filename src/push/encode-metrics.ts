@@ -1,0 +1,89 @@
+import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
+import { toHighResolution, toOtlpResource } from '../tracing/deliver/encode.ts';
+import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
+import type { PushSettings } from './settings.ts';
+
+type Request = Parameters<typeof ProtobufMetricsSerializer.serializeRequest>[0];
+type Scope = Request['scopeMetrics'][number];
+type Metric = Scope['metrics'][number];
+
+/** The points of one family in one request. */
+export type Pushed = {
+  readonly family: Pick<ScrapedFamily, 'name' | 'help' | 'isCounter'>;
+  readonly points: readonly Point[];
+};
+
+export type Times = {
+  readonly nowMs: number;
+  /** When the previous push was; undefined if points are since the start of their series. */
+  readonly sinceMs: number | undefined;
+};
+
+type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential'> & { readonly version: string };
+
+/** Encodes one request with OpenTelemetry's serializer. Units are in the names, so they stay empty: a translation back adds none. */
+export function encodeMetrics(families: readonly Pushed[], times: Times, encoding: Encoding): Uint8Array {
+  const { protocol, resource, version } = encoding;
+  const metrics = families.flatMap(({ family, points }) => toMetrics(family, points, times, encoding));
+  const scope = { name: 'automation-exporter', version };
+  const request = { resource: toOtlpResource(resource), scopeMetrics: [{ scope, metrics }] };
+  const serializer = protocol === 'http/json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
+  const bytes = serializer.serializeRequest(request);
+  if (bytes === undefined) throw new Error('OpenTelemetry serialized metrics to nothing.');
+  return bytes;
+}
+
+function toMetrics(
+  { name, help, isCounter }: Pushed['family'],
+  points: readonly Point[],
+  times: Times,
+  { isExponential }: Encoding,
+) {
+  const descriptor = { name, description: help, unit: '', valueType: double };
+  const aggregationTemporality = times.sinceMs === undefined ? cumulative : delta;
+  const metrics: unknown[] = [];
+  function add(about: { readonly dataPointType: number; readonly isMonotonic?: true }, dataPoints: readonly unknown[]) {
+    if (dataPoints.length > 0) metrics.push({ descriptor, aggregationTemporality, ...about, dataPoints });
+  }
+  const numbers = points.filter(({ histogram }) => histogram === undefined);
+  const [natives, classics] = [new Array<unknown>(), new Array<unknown>()];
+  for (const point of points) {
+    const { histogram } = point;
+    if (histogram === undefined) continue;
+    const { native } = histogram;
+    if (isExponential && native !== undefined)
+      natives.push(toDataPoint(point, toExponential(histogram, native), times));
+    else classics.push(toDataPoint(point, toClassic(histogram), times));
+  }
+  add(
+    isCounter ? { dataPointType: sumType, isMonotonic: true } : { dataPointType: gaugeType },
+    numbers.map((point) => toDataPoint(point, point.value, times)),
+  );
+  add({ dataPointType: exponentialType }, natives);
+  add({ dataPointType: histogramType }, classics);
+  // The cast is true: each type has its points. The package does not export its enumerations.
+  return metrics as Metric[];
+}
+
+function toDataPoint<Value>({ startSeconds = 0, labels }: Point, value: Value, { nowMs, sinceMs = 0 }: Times) {
+  const startTime = toHighResolution(Math.max(startSeconds * 1000, sinceMs));
+  return { startTime, endTime: toHighResolution(nowMs), attributes: labels, value };
+}
+
+function toClassic({ count, sum, bounds, counts }: PointHistogram) {
+  return { count, sum, buckets: { boundaries: bounds, counts } };
+}
+
+/** A bucket with an index ends at the power of that index here, and begins there in OTLP. */
+function toExponential({ count, sum }: PointHistogram, { schema, zeros, buckets }: PointNative) {
+  const first = buckets[0] ?? 1;
+  const bucketCounts: number[] = [];
+  for (let at = 0; at < buckets.length; at += 2) bucketCounts[(buckets[at] ?? 0) - first] = buckets[at + 1] ?? 0;
+  const positive = { offset: first - 1, bucketCounts: Array.from(bucketCounts, (one) => one ?? 0) };
+  return { count, sum, scale: schema, zeroCount: zeros, positive, negative: { offset: 0, bucketCounts: [] } };
+}
+
+// The numbers of OpenTelemetry's enumerations.
+const [histogramType, exponentialType, gaugeType, sumType] = [0, 1, 2, 3] as const;
+const [delta, cumulative] = [0, 1];
+const double = 1;

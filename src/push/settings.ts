@@ -1,0 +1,65 @@
+import { type Complaint, quote } from '../domain/complaint.ts';
+import { type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
+
+/** How metrics are pushed, from the variables of OpenTelemetry. */
+export type PushSettings = OtlpSettings & {
+  readonly everyMs: number;
+  /** True if each push has only what was added since the previous one. */
+  readonly isDelta: boolean;
+  /** True if histograms with native buckets are pushed with those. */
+  readonly isExponential: boolean;
+  readonly resource: Readonly<Record<string, string>>;
+};
+
+const defaultEveryMs = 60_000;
+
+/** Undefined if metrics are not pushed: unlike in OpenTelemetry's SDK, the default is off. */
+export function readPushSettings(environment: OtlpEnvironment): PushSettings | undefined | readonly Complaint[] {
+  const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim());
+  if (!exporters.includes('otlp')) return undefined;
+  const settings = readOtlpSettings(environment, 'metrics');
+  const complaints: Complaint[] = 'endpoint' in settings ? [] : [...settings];
+  const find = (name: string): string => environment[name]?.trim().toLowerCase() ?? '';
+
+  function choose(name: string, words: readonly [string, ...string[]]): string {
+    const word = find(name);
+    if (word !== '' && !words.includes(word))
+      complaints.push({ place: name, message: `is ${quote(word)}`, hint: `use ${words.join(' or ')}` });
+    return word === '' ? words[0] : word;
+  }
+
+  const interval = find(intervalVariable);
+  const everyMs = interval === '' ? defaultEveryMs : Number(interval);
+  if (!/^\d*$/.test(interval) || everyMs < 1000 || everyMs > 3_600_000)
+    complaints.push({
+      place: intervalVariable,
+      message: `is ${quote(interval)}`,
+      hint: 'use milliseconds, from 1000 to 3600000',
+    });
+  const temporality = choose(`${preferences}TEMPORALITY_PREFERENCE`, ['cumulative', 'delta', 'lowmemory']);
+  const aggregation = choose(`${preferences}DEFAULT_HISTOGRAM_AGGREGATION`, [
+    'explicit_bucket_histogram',
+    'base2_exponential_bucket_histogram',
+  ]);
+  if (!('endpoint' in settings) || complaints.length > 0) return complaints;
+  return {
+    ...settings,
+    everyMs,
+    isDelta: temporality !== 'cumulative',
+    isExponential: aggregation.startsWith('base2'),
+    resource: readResource(environment),
+  };
+}
+
+const intervalVariable = 'OTEL_METRIC_EXPORT_INTERVAL';
+const preferences = 'OTEL_EXPORTER_OTLP_METRICS_';
+
+function readResource(environment: OtlpEnvironment): Record<string, string> {
+  const resource: Record<string, string> = { 'service.name': 'automation-exporter' };
+  for (const pair of (environment['OTEL_RESOURCE_ATTRIBUTES'] ?? '').split(',')) {
+    const [, name, value = ''] = /^\s*([^=]+?)\s*=(.*)$/.exec(pair) ?? [];
+    if (name !== undefined) resource[name] = value.trim();
+  }
+  const service = environment['OTEL_SERVICE_NAME']?.trim() ?? '';
+  return service === '' ? resource : { ...resource, 'service.name': service };
+}

@@ -1,0 +1,246 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SunkPoint } from '../../simulator/traces/read-metrics.ts';
+import { createScene, type Receiver, startReceiver, startSeconds } from './scene.ts';
+
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(() => receiver.stop());
+
+const delta = { OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta' };
+const exponential = { OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram' };
+
+/** The lines that a scrape would have, without their order. */
+function toLines(points: readonly SunkPoint[]): string[] {
+  const lines: string[] = [];
+  for (const { name, labels, value, counts = [], bounds = [], sum, count } of points) {
+    const add = (suffix: string, number: number | undefined, le?: string) => {
+      const pairs = Object.entries({ ...labels, ...(le === undefined ? {} : { le }) });
+      const text = pairs.map(([label, of]) => `${label}=${JSON.stringify(of)}`).join(',');
+      lines.push(`${name}${suffix}${text === '' ? '' : `{${text}}`} ${number}`);
+    };
+    if (value !== undefined) {
+      add('', value);
+      continue;
+    }
+    let below = 0;
+    for (const [at, inBucket] of counts.entries()) {
+      below += inBucket;
+      const bound = bounds[at];
+      add('_bucket', below, bound === undefined ? '+Inf' : Number.isInteger(bound) ? `${bound}.0` : String(bound));
+    }
+    add('_sum', sum);
+    add('_count', count);
+  }
+  return lines.sort((one, other) => (one < other ? -1 : 1));
+}
+
+function totalOf(points: readonly SunkPoint[], project: string): number {
+  let total = 0;
+  for (const { name, labels, value = 0 } of points)
+    if (name === 'automation_executions_total' && labels['project'] === project) total += value;
+  return total;
+}
+
+describe('push/pusher', () => {
+  it('sends every sample of a scrape of the same moment, with its name and labels', async () => {
+    const scene = createScene(receiver.url);
+    scene.run('pay', 4, 3);
+    scene.run('pay', 100);
+    await scene.publish();
+    await scene.createPusher().push();
+    const text = (await scene.read('text')).toString('utf8');
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(samples.length).toBeGreaterThan(15);
+    expect(toLines(receiver.points)).toEqual(samples.sort((one, other) => (one < other ? -1 : 1)));
+    expect(scene.results).toEqual(['delivered']);
+    for (const { unit, resource, atMs } of receiver.points) {
+      expect([unit, resource['service.name'], atMs]).toEqual(['', 'automation-exporter', scene.nowMs()]);
+    }
+  });
+
+  it('sends counters and histograms as cumulative sums with their starts, all else as gauges', async () => {
+    const scene = createScene(receiver.url);
+    scene.run('pay', 4);
+    await scene.publish();
+    await scene.createPusher().push();
+    const of = (name: string) => receiver.points.find((point) => point.name === name);
+    const cumulative = { temporality: 'cumulative', startMs: scene.nowMs() };
+    expect(of('automation_executions_total')).toMatchObject({ kind: 'sum', isMonotonic: true, ...cumulative });
+    expect(of('automation_execution_duration_seconds')).toMatchObject({
+      kind: 'histogram',
+      startMs: startSeconds * 1000,
+    });
+    for (const name of [
+      'automation_server_info',
+      'automation_app_duration_seconds_count',
+      'automation_app_duration_seconds',
+    ])
+      expect(of(name)).toMatchObject({ kind: 'gauge' });
+  });
+
+  it('sends exponential histograms on request', async () => {
+    const scene = createScene(receiver.url, exponential);
+    for (const seconds of [0, 0.5, 1, 4, 4, 4.1, 700]) scene.run('pay', seconds);
+    await scene.publish();
+    await scene.createPusher().push();
+    const point = receiver.points.find(({ name }) => name === 'automation_execution_duration_seconds');
+    expect(point).toMatchObject({ kind: 'exponential', count: 7, scale: 3, zeros: 1 });
+    const { offset = 0, counts = [] } = point ?? {};
+    // A bucket holds what is above the power of its index and not above the next one.
+    const ends = counts.flatMap((count, at) => (count === 0 ? [] : [[2 ** ((offset + at + 1) / 8), count]]));
+    expect(ends).toEqual([
+      [0.5, 1],
+      [1, 1],
+      [4, 2],
+      [expect.closeTo(4.36), 1],
+      [expect.closeTo(724.08), 1],
+    ]);
+  });
+
+  it('sends what was added, and each increment once, while the endpoint is away for ten minutes', async () => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    scene.run('pay', 4, 2);
+    await scene.publish();
+    await pusher.push();
+    expect(totalOf(receiver.points, 'pay')).toBe(2);
+    const { port } = new URL(receiver.url);
+    await receiver.stop();
+    for (let minute = 0; minute < 10; minute += 1) {
+      scene.later(60_000);
+      scene.run('pay', 4);
+      await scene.publish();
+      await pusher.push();
+    }
+    const before = receiver.points;
+    receiver = await startReceiver(Number(port));
+    scene.later(60_000);
+    await pusher.push();
+    expect(totalOf([...before, ...receiver.points], 'pay')).toBe(12);
+    const [durations] = receiver.points.filter(({ kind }) => kind === 'histogram');
+    expect(durations).toMatchObject({ temporality: 'delta', count: 10, counts: [0, 10, 0, 0], sum: 40 });
+    await pusher.push();
+    expect(totalOf([...before, ...receiver.points], 'pay')).toBe(12);
+    expect(scene.results).toEqual([
+      'delivered',
+      ...Array.from({ length: 10 }, () => 'failed'),
+      'delivered',
+      'delivered',
+    ]);
+  });
+
+  it.each([
+    ['repeats after 503', 12, (response: Parameters<Receiver['answers'][number]>[0]) => response.writeHead(503).end()],
+    ['repeats after 429', 12, (response) => response.writeHead(429, { 'retry-after': '1' }).end()],
+    ['does not repeat what was refused', 2, (response) => response.writeHead(400).end()],
+    ['does not repeat what may have arrived', 2, (response) => response.destroy()],
+  ] satisfies [string, number, Receiver['answers'][number]][])('%s', async (_title, total, answer) => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    scene.run('pay', 4, 10);
+    await scene.publish();
+    receiver.answers.push(answer);
+    await pusher.push();
+    scene.later(60_000);
+    scene.run('pay', 4, 2);
+    await scene.publish();
+    await pusher.push();
+    expect(totalOf(receiver.points, 'pay')).toBe(total);
+  });
+
+  it('counts points that the endpoint rejects, and does not send them again', async () => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    scene.run('pay', 4);
+    await scene.publish();
+    // A response with a partial success (field 1): three rejected points (field 1), and a message (field 2).
+    const body = Buffer.from([0x0a, 6, 0x08, 3, 0x12, 2, 0x6e, 0x6f]);
+    receiver.answers.push((response) => response.setHeader('content-type', 'application/x-protobuf').end(body));
+    await pusher.push();
+    await pusher.push();
+    expect([scene.results, scene.rejected(), totalOf(receiver.points, 'pay')]).toEqual([
+      ['partial', 'delivered'],
+      3,
+      0,
+    ]);
+  });
+
+  it('continues after a restart, loses at most one push by a crash, and never sends twice', async () => {
+    const scene = createScene(receiver.url, delta);
+    const first = scene.createPusher();
+    scene.run('pay', 4, 5);
+    await scene.publish();
+    await first.push();
+    scene.later(60_000);
+    scene.run('pay', 4, 3);
+    await scene.publish();
+    // The process ends right after the endpoint got the request, before its answer.
+    let seen: ReadonlyMap<string, unknown> = new Map();
+    receiver.answers.push((response) => {
+      seen = new Map(scene.memories);
+      response.destroy();
+    });
+    await first.push();
+    expect([...seen]).toEqual([...scene.memories]);
+    const second = scene.createPusher();
+    scene.run('pay', 4, 2);
+    await scene.publish();
+    await second.push();
+    expect(totalOf(receiver.points, 'pay')).toBe(7);
+  });
+
+  it('sends nothing, and loses nothing, while the sums cannot be stored', async () => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    scene.run('pay', 4, 5);
+    await scene.publish();
+    scene.isFull(true);
+    await pusher.push();
+    scene.isFull(false);
+    expect([scene.results, receiver.points]).toEqual([['failed'], []]);
+    await pusher.push();
+    expect(totalOf(receiver.points, 'pay')).toBe(5);
+  });
+
+  it('begins with what is added from now on: older totals are not sent as a sudden increase', async () => {
+    const scene = createScene(receiver.url, delta);
+    scene.run('pay', 4, 1000);
+    scene.later(3_600_000);
+    const pusher = scene.createPusher();
+    await scene.publish();
+    await pusher.push();
+    expect(totalOf(receiver.points, 'pay')).toBe(0);
+    scene.run('pay', 4);
+    scene.run('shop', 4, 2);
+    await scene.publish();
+    await pusher.push();
+    expect([totalOf(receiver.points, 'pay'), totalOf(receiver.points, 'shop')]).toEqual([1, 2]);
+    scene.later(60_000);
+    scene.reset('shop');
+    scene.run('shop', 4);
+    await scene.publish();
+    await pusher.push();
+    expect(totalOf(receiver.points, 'shop')).toBe(3);
+  });
+
+  it('subtracts exponential histograms of another resolution', async () => {
+    const scene = createScene(receiver.url, { ...delta, ...exponential });
+    const pusher = scene.createPusher();
+    for (let at = 0; at < 150; at += 1) scene.run('pay', 1.09 ** at / 1000);
+    await scene.publish();
+    await pusher.push();
+    for (let at = 150; at < 300; at += 1) scene.run('pay', 1.09 ** at / 1000);
+    await scene.publish();
+    await pusher.push();
+    const pushed = receiver.points.filter(({ kind }) => kind === 'exponential');
+    const inBuckets = pushed.map(({ counts = [] }) => {
+      let sum = 0;
+      for (const one of counts) sum += one;
+      return sum;
+    });
+    // The first ones, at scale 3, are older than the first push.
+    expect([pushed.map(({ scale }) => scale), inBuckets]).toEqual([[2], [150]]);
+  });
+});

@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { readMetricsRequest, type SunkPoint } from '../../simulator/traces/read-metrics.ts';
+import { observe, type StoredHistogram, toNativePart } from '../../src/domain/histograms/stored-histogram.ts';
+import type { Memory, MemoryKey } from '../../src/domain/memory.ts';
+import { createExposition } from '../../src/metrics/exposition.ts';
+import { counter, gauge, histogram, info, type Row, since, summary } from '../../src/metrics/family.ts';
+import type { Format } from '../../src/metrics/format.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { createPusher, type PushResult } from '../../src/push/pusher.ts';
+import { type PushSettings, readPushSettings } from '../../src/push/settings.ts';
+import { createPost } from '../../src/tracing/deliver/post.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+export type Receiver = {
+  readonly url: string;
+  readonly points: SunkPoint[];
+  readonly bodies: Buffer[];
+  /** How the next requests are answered; 200 if the list is empty. */
+  readonly answers: ((response: ServerResponse) => void)[];
+  readonly stop: () => Promise<void>;
+};
+
+/** An OTLP endpoint on a port, which is free again while it is stopped. */
+export async function startReceiver(port = 0): Promise<Receiver> {
+  const points: SunkPoint[] = [];
+  const bodies: Buffer[] = [];
+  const answers: Receiver['answers'] = [];
+  const server: Server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      const answer = answers.shift();
+      if (answer !== undefined) return answer(response);
+      bodies.push(body);
+      points.push(...readMetricsRequest(body));
+      return response.setHeader('content-type', 'application/x-protobuf').end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port: used } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${used}`,
+    points,
+    bodies,
+    answers,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  const bytes = Buffer.concat(pieces);
+  return request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+}
+
+const bounds = [1, 5, 30];
+const families = {
+  runs: counter('automation_executions_total', 'Runs.', 'project', 'status'),
+  durations: histogram('automation_execution_duration_seconds', 'Durations.', 'project'),
+  jobs: gauge('automation_project_jobs', 'Jobs.', 'project'),
+  server: info('automation_server_info', 'Release.', 'release'),
+  timers: summary('automation_app_duration_seconds', 'Timers.', 'name'),
+};
+
+export const startSeconds = 1_790_000_000;
+
+/** Metrics of a server and of the exporter, and a pusher that sends them. */
+export function createScene(url: string, env: Readonly<Record<string, string>> = {}) {
+  let nowMs = (startSeconds + 60) * 1000;
+  const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
+  const runs = new Map<string, { count: number; sinceSeconds: number }>();
+  let stored: StoredHistogram = { count: 0 };
+  const memories = new Map<string, Memory>();
+  const results: PushResult[] = [];
+  let rejected = 0;
+  let isFull = false;
+  const snapshots = createSnapshots(clock);
+  const { registry, collectorSuccess } = createSelf({ version: '1', nodeVersion: '1', measuresProcess: false });
+  collectorSuccess.set({ server: 'prod', collector: 'projects' }, 1);
+  const { scrape } = createExposition({
+    snapshots,
+    registry,
+    labelsOf: () => [['site', 'eu']],
+    ticks: clock.ticks,
+    startedAtMs: nowMs,
+  });
+
+  async function publish(): Promise<void> {
+    const rows: Row[] = [
+      ...[...runs].flatMap(([project, { count, sinceSeconds }]) =>
+        since(sinceSeconds, families.runs.rows(count, { project, status: 'a "b"\\\n' })),
+      ),
+      ...families.durations.rows(
+        {
+          bounds,
+          counts: stored.buckets ?? [],
+          sum: stored.sumSeconds ?? 0,
+          count: stored.count,
+          startSeconds,
+          native: toNativePart(stored),
+        },
+        { project: 'pay' },
+      ),
+      ...families.jobs.rows(12.5, { project: 'pay' }),
+      ...families.server.rows({ release: '5.20' }),
+      ...families.timers.rows({ quantiles: [[0.5, 0.25]], sum: 9, count: 4 }, { name: 'x' }),
+    ];
+    const baseLabels = [['server', 'prod']] as const;
+    await snapshots.publish({ source: 'all', server: 'prod', collector: 'all', baseLabels, rows, validForMs: 1e12 });
+  }
+
+  function createOne() {
+    const settings = readPushSettings({ OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env });
+    return createPusher({
+      // The cast is true: these variables are complete.
+      settings: settings as PushSettings,
+      version: '1',
+      scrape: () => scrape({ format: 'protobuf', gzip: false }),
+      post: createPost({ settings: settings as PushSettings, readFile: async () => '', userAgent: 'test', clock }),
+      memories: {
+        recall: async (key) => memories.get(JSON.stringify(key)),
+        remember: async (key: MemoryKey, memory: Memory) => {
+          if (isFull) throw new Error('the disk is full');
+          memories.set(JSON.stringify(key), memory);
+        },
+      },
+      clock,
+      log: { warn: () => undefined, info: () => undefined },
+      observe: (result, count) => {
+        results.push(result);
+        rejected += count;
+      },
+    });
+  }
+
+  return {
+    memories,
+    results,
+    rejected: () => rejected,
+    createPusher: createOne,
+    publish,
+    nowMs: () => nowMs,
+    isFull: (is: boolean) => {
+      isFull = is;
+    },
+    later: (ms: number) => {
+      nowMs += ms;
+    },
+    run: (project: string, seconds: number, count = 1) => {
+      const before = runs.get(project) ?? { count: 0, sinceSeconds: Math.floor(nowMs / 1000) };
+      runs.set(project, { ...before, count: before.count + count });
+      for (let each = 0; each < count; each += 1) stored = observe(stored, seconds, bounds);
+    },
+    reset: (project: string) => runs.set(project, { count: 0, sinceSeconds: Math.floor(nowMs / 1000) }),
+    read: async (format: Format) => Buffer.concat(await scrape({ format, gzip: false })),
+  };
+}
