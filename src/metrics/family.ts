@@ -91,38 +91,21 @@ export type StateSetFamily<Label extends string = never> = Family & {
   readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
-export function gauge<const Label extends string = never>(
-  name: string,
-  help: string,
-  ...labels: Label[]
-): ValueFamily<Label> {
-  return valueFamily({ name, help, type: 'gauge', labels, merge: 'sum' });
-}
-
+export const gauge = defineValues('gauge', 'sum');
 /** A gauge; the later of two rows with the same labels wins. */
-export function newestGauge<const Label extends string = never>(
-  name: string,
-  help: string,
-  ...labels: Label[]
-): ValueFamily<Label> {
-  return valueFamily({ name, help, type: 'gauge', labels, merge: 'newest' });
-}
-
+export const newestGauge = defineValues('gauge', 'newest');
 /** A gauge; the smaller of two values with the same labels wins. */
-export function earliestGauge<const Label extends string = never>(
-  name: string,
-  help: string,
-  ...labels: Label[]
-): ValueFamily<Label> {
-  return valueFamily({ name, help, type: 'gauge', labels, merge: 'earliest' });
-}
+export const earliestGauge = defineValues('gauge', 'earliest');
+export const counter = defineValues<`${string}_total`>('counter', 'sum');
 
-export function counter<const Label extends string = never>(
-  name: `${string}_total`,
-  help: string,
-  ...labels: Label[]
-): ValueFamily<Label> {
-  return valueFamily({ name, help, type: 'counter', labels, merge: 'sum' });
+function defineValues<Name extends string>(type: MetricType, merge: MergeRule) {
+  return <const Label extends string = never>(name: Name, help: string, ...labels: Label[]): ValueFamily<Label> => {
+    const family: Family = { name, help, type, labels, merge };
+    return {
+      ...family,
+      rows: (value, ...given) => (isKnown(value) ? [{ family, labels: toLabelValues(labels, given), value }] : []),
+    };
+  };
 }
 
 export function info<const Label extends string>(
@@ -209,13 +192,6 @@ export function stateSet<const Label extends string = never>(
       const before = toLabelValues(labels, given);
       return states.map((state) => ({ family, labels: [...before, state], value: state === current ? 1 : 0 }));
     },
-  };
-}
-
-function valueFamily<Label extends string>(family: Family & { labels: readonly Label[] }): ValueFamily<Label> {
-  return {
-    ...family,
-    rows: (value, ...given) => (isKnown(value) ? [{ family, labels: toLabelValues(family.labels, given), value }] : []),
   };
 }
 

@@ -115,6 +115,7 @@ export const rooms: readonly Room[] = [
     room: 'executions/ledger',
     knows: ['domain', 'executions/counting'],
     types: ['executions/reading'],
+    packages: ['zod'],
   },
   {
     room: 'executions/reading',
