@@ -1,7 +1,9 @@
 import type { Random } from '../../random.ts';
+import { morePrograms } from './more-programs.ts';
 
 /** What programs write when they fail, with places for values; `{secret}` stands for a password or a token. */
 export const programs: readonly string[] = [
+  ...morePrograms,
   // Shells and tools.
   'bash: line {n}: {word}: command not found',
   '/tmp/{hex}-dispatch-script.tmp.sh: line {n}: {word}: No such file or directory',

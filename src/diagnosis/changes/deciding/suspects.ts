@@ -94,7 +94,9 @@ function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number
     Number(other.fits) - Number(one.fits) ||
     scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
     toWidth(one) - toWidth(other) ||
-    toLatest(other, startedAtMs) - toLatest(one, startedAtMs)
+    toLatest(other, startedAtMs) - toLatest(one, startedAtMs) ||
+    // An upgrade explains its restart.
+    Number(one.kind === 'restart') - Number(other.kind === 'restart')
   );
 }
 
