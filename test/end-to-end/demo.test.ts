@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isAll } from '../support/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
@@ -17,13 +17,17 @@ async function start(options?: DemoOptions): Promise<Demo> {
   return demo;
 }
 
-describe('end-to-end/demo', () => {
-  it('watches its simulated service within three seconds', async () => {
-    const { url } = await start();
+describe('end-to-end/demo, as it comes', () => {
+  let demo: Demo;
+  beforeAll(async () => {
+    demo = await startDemo();
+    return demo.stop;
+  });
 
+  it('watches its simulated service within three seconds', async () => {
     const text = await eventually(
       async () => {
-        const scraped = await (await fetch(`${url}/metrics`)).text();
+        const scraped = await (await fetch(`${demo.url}/metrics`)).text();
         expect(scraped).toContain('\nautomation_up{server="demo"} 1\n');
         return scraped;
       },
@@ -34,53 +38,19 @@ describe('end-to-end/demo', () => {
   });
 
   it('counts its simulated past within seconds, and shows it on the page', async () => {
-    const { url } = await start();
-
     await eventually(
       async () => {
-        const scraped = await (await fetch(`${url}/metrics`)).text();
+        const scraped = await (await fetch(`${demo.url}/metrics`)).text();
         expect(scraped).toMatch(/^automation_executions_total\{.*status="succeeded"\} [1-9]/m);
       },
       { limitMs: 15_000 },
     );
-    const page = await (await fetch(`${url}/`)).text();
+    const page = await (await fetch(`${demo.url}/`)).text();
     expect(page).toContain('<h3>Runs now');
     expect(page).toContain('<h3>Ended last</h3>');
   });
 
-  it('uses the configured start of counting', async () => {
-    const { url } = await start({ env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '1h' } });
-    expect(await (await fetch(`${url}/config`)).text()).toContain('\n  backfill: 1h\n');
-  });
-
-  it("uses the configured age of a job's last success", async () => {
-    const overrides = [
-      { match: 'payments/health probe', success_age: '26h' },
-      { match: 'payments/.*', success_age: '2h' },
-    ];
-    const { url } = await start({ flags: [`--jobs.overrides=${JSON.stringify(overrides)}`] });
-
-    await eventually(
-      async () => {
-        const scraped = await (await fetch(`${url}/metrics`)).text();
-        const limits = scraped
-          .split('\n')
-          .filter((line) => line.startsWith('automation_job_success_age_limit_seconds{'));
-        const told = limits.map((line) => [/job_name="([^"]*)"/.exec(line)?.[1], line.split(' ').at(-1)]);
-        expect(told).toEqual(
-          expect.arrayContaining([
-            ['health probe', '93600'],
-            ['reconcile', '7200'],
-          ]),
-        );
-        expect(limits.filter((line) => !line.includes('project="payments"'))).toEqual([]);
-      },
-      { limitMs: 15_000 },
-    );
-  });
-
   it('prints only links that open', async () => {
-    const demo = await start();
     const links = [...demo.output().matchAll(/^ {2}(\w[\w ]*?) {2,}(http:\S+)/gm)].map(([, title, link]) => [
       title,
       link,
@@ -109,28 +79,8 @@ describe('end-to-end/demo', () => {
     }
   });
 
-  it('shows a trouble of each kind within two minutes', { skip: !isAll, timeout: 150_000 }, async () => {
-    const { url } = await start();
-    const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
-    await eventually(
-      async () => {
-        const { problems } = (await (await fetch(`${url}/api/status`)).json()) as { problems: { text: string }[] };
-        const texts = problems.map(({ text }) => text).join('\n');
-        expect(texts).toMatch(/"demo": \d+ of \d+ failed jobs share node log02\./);
-        expect(texts).toMatch(/scheduled runs? w(as|ere) missed\. Cause: overlap; warehouse\/orders\/import\./);
-        expect(texts).toContain('payments/bank/statements (access: key keys/team/payments/node.pem changed by bob)');
-        expect(texts).toContain('1 job has become slower. warehouse/orders/import.');
-      },
-      { limitMs: 120_000 },
-    );
-    expect(await read('jobs/demo/payments/bank/statements')).toContain(
-      'keys/team/payments/node.pem</bdi>: <bdi>changed</bdi> by <bdi>bob</bdi>',
-    );
-    expect(await read('tonight')).toMatch(/log02 fails everywhere since .* runs before/);
-  });
-
   it('links from an execution to its trace, and back', async () => {
-    const { url, simulatorUrl } = await start();
+    const { url, simulatorUrl } = demo;
 
     const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
     const { id, page } = await eventually(
@@ -153,6 +103,102 @@ describe('end-to-end/demo', () => {
       expect(list).toContain(`<tr id="${traceId}"><th scope="row"><a href="${url}/executions/demo/${id}">`);
     });
   });
+});
+
+describe('end-to-end/demo, as configured', () => {
+  let demo: Demo;
+  beforeAll(async () => {
+    const overrides = [
+      { match: 'payments/health probe', success_age: '26h' },
+      { match: 'payments/.*', success_age: '2h' },
+    ];
+    demo = await startDemo({
+      flags: [
+        `--jobs.overrides=${JSON.stringify(overrides)}`,
+        '--traces.enabled=off',
+        '--web.external-url=https://exporter.example.org/here/',
+      ],
+      env: {
+        AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '1h',
+        AUTOMATION_EXPORTER_NAME: 'prod',
+        AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9',
+        AUTOMATION_EXPORTER_TOKEN_FILE: './no-such-file',
+        AUTOMATION_EXPORTER_STATE_DIR: './state',
+      },
+    });
+    return demo.stop;
+  });
+
+  it('uses the configured start of counting', async () => {
+    expect(await (await fetch(`${demo.url}/config`)).text()).toContain('\n  backfill: 1h\n');
+  });
+
+  it("uses the configured age of a job's last success", async () => {
+    await eventually(
+      async () => {
+        const scraped = await (await fetch(`${demo.url}/metrics`)).text();
+        const limits = scraped
+          .split('\n')
+          .filter((line) => line.startsWith('automation_job_success_age_limit_seconds{'));
+        const told = limits.map((line) => [/job_name="([^"]*)"/.exec(line)?.[1], line.split(' ').at(-1)]);
+        expect(told).toEqual(
+          expect.arrayContaining([
+            ['health probe', '93600'],
+            ['reconcile', '7200'],
+          ]),
+        );
+        expect(limits.filter((line) => !line.includes('project="payments"'))).toEqual([]);
+      },
+      { limitMs: 15_000 },
+    );
+  });
+
+  it('makes no traces if that is configured', async () => {
+    const { output, url } = demo;
+    expect(output()).not.toContain('/simulator/traces');
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('automation_exporter_spool_traces ');
+  });
+
+  it('uses the configured address in links of rules and dashboards', async () => {
+    const rules = await (await fetch(`${demo.url}/alerts/rules.yaml`)).text();
+    expect(rules).toContain('https://exporter.example.org/here/runbooks/AutomationServiceDown');
+    const dashboard = await (await fetch(`${demo.url}/dashboards/overview.json`)).text();
+    expect(rules + dashboard).not.toContain('localhost:9720');
+  });
+
+  it('ignores settings for a real server', async () => {
+    const { url, directory } = demo;
+    const text = await eventually(async () => {
+      const scraped = await (await fetch(`${url}/metrics`)).text();
+      expect(scraped).toContain('automation_up{');
+      return scraped;
+    });
+    expect(text).toContain('\nautomation_up{server="demo"} 1\n');
+    expect(text).not.toContain('server="prod"');
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
+
+describe('end-to-end/demo', () => {
+  it.each(isAll ? ['two minutes'] : [])('shows a trouble of each kind within %s', { timeout: 150_000 }, async () => {
+    const { url } = await start();
+    const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
+    await eventually(
+      async () => {
+        const { problems } = (await (await fetch(`${url}/api/status`)).json()) as { problems: { text: string }[] };
+        const texts = problems.map(({ text }) => text).join('\n');
+        expect(texts).toMatch(/"demo": \d+ of \d+ failed jobs share node log02\./);
+        expect(texts).toMatch(/scheduled runs? w(as|ere) missed\. Cause: overlap; warehouse\/orders\/import\./);
+        expect(texts).toContain('payments/bank/statements (access: key keys/team/payments/node.pem changed by bob)');
+        expect(texts).toContain('1 job has become slower. warehouse/orders/import.');
+      },
+      { limitMs: 120_000 },
+    );
+    expect(await read('jobs/demo/payments/bank/statements')).toContain(
+      'keys/team/payments/node.pem</bdi>: <bdi>changed</bdi> by <bdi>bob</bdi>',
+    );
+    expect(await read('tonight')).toMatch(/log02 fails everywhere since .* runs before/);
+  });
 
   it('sends traces to a configured backend', async () => {
     const sink = await startSink((response) => accept(response));
@@ -169,40 +215,6 @@ describe('end-to-end/demo', () => {
     } finally {
       await sink.stop();
     }
-  });
-
-  it('makes no traces if that is configured', async () => {
-    const { output, url } = await start({ flags: ['--traces.enabled=off'] });
-    expect(output()).not.toContain('/simulator/traces');
-    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('automation_exporter_spool_traces ');
-  });
-
-  it('uses the configured address in links of rules and dashboards', async () => {
-    const { url } = await start({ flags: ['--web.external-url=https://exporter.example.org/here/'] });
-
-    const rules = await (await fetch(`${url}/alerts/rules.yaml`)).text();
-    expect(rules).toContain('https://exporter.example.org/here/runbooks/AutomationServiceDown');
-    const dashboard = await (await fetch(`${url}/dashboards/overview.json`)).text();
-    expect(rules + dashboard).not.toContain('localhost:9720');
-  });
-
-  it('ignores settings for a real server', async () => {
-    const env = {
-      AUTOMATION_EXPORTER_NAME: 'prod',
-      AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9',
-      AUTOMATION_EXPORTER_TOKEN_FILE: './no-such-file',
-      AUTOMATION_EXPORTER_STATE_DIR: './state',
-    };
-    const { url, directory } = await start({ env });
-
-    const text = await eventually(async () => {
-      const scraped = await (await fetch(`${url}/metrics`)).text();
-      expect(scraped).toContain('automation_up{');
-      return scraped;
-    });
-    expect(text).toContain('\nautomation_up{server="demo"} 1\n');
-    expect(text).not.toContain('server="prod"');
-    expect(readdirSync(directory)).toEqual([]);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s and leaves nothing behind', async (signal) => {
