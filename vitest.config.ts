@@ -15,6 +15,7 @@ const onlyWithAll = [
   'test/debian-archive.test.ts',
   'test/end-to-end/delivery/outage.test.ts',
   'test/end-to-end/passive-night.test.ts',
+  'test/image.test.ts',
   'test/newcomer.test.ts',
 ];
 
@@ -33,7 +34,6 @@ const sizes = {
 const longest = [
   'test/end-to-end/conservation/conservation.test.ts',
   'test/end-to-end/delivery/delivery.test.ts',
-  'test/image.test.ts',
   'test/alerts/scenarios.test.ts',
   'test/alerts/weathers.test.ts',
   'test/world/world.test.ts',

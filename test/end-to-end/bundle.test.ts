@@ -1,12 +1,12 @@
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildPackage } from '../../scripts/build/package.ts';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { explainFault } from '../../src/commands/faults.ts';
+import { provideBuilt } from '../support/built.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCommand } from '../support/process.ts';
@@ -22,7 +22,7 @@ let simulator: Simulator;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bundle-'));
   // Below a folder of packages, as npm installs it.
-  await buildPackage(home());
+  cpSync(provideBuilt(), home(), { recursive: true });
   simulator = await startSimulator({ scenario: 'quiet-day' });
   write('config.yaml', `servers: [{ name: prod, url: '${simulator.url}', token_file: token }]\n`);
   write('token', `${simulator.token}\n`);

@@ -5,9 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createRandom } from '../end-to-end/conservation/random.ts';
+import { isAll } from '../support/all.ts';
 import { startChild } from '../support/child.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
 
+/** `TEST_ALL=true` plays more of them. */
+const kills = isAll ? 20 : 10;
 const worker = fileURLToPath(new URL('state-worker.ts', import.meta.url));
 let dir: string;
 
@@ -43,7 +46,7 @@ describe('state/killed', () => {
     const deaths = new Map<string, number>();
     let least = 0;
     const isDone = () => phases.every((phase) => deaths.has(phase));
-    for (let kill = 0; kill < 20 || (kill < 80 && !isDone()); kill += 1) {
+    for (let kill = 0; kill < kills || (kill < 80 && !isDone()); kill += 1) {
       const line = random.pick(['opening', 'committed \\d+', 'backing up', 'closing', 'closing']);
       // The very first start is killed too, with no file there yet.
       const nth = kill === 0 ? 1 : random.between(1, 3);
@@ -73,7 +76,7 @@ describe('state/killed', () => {
     await before.close();
     const random = createRandom(11);
     let killedInside = 0;
-    for (let kill = 0; kill < 12; kill += 1) {
+    for (let kill = 0; kill < (isAll ? 12 : 8); kill += 1) {
       takeBack();
       const { died, opened } = await killAfter('opening', { nth: 1, turns: random.between(0, 3000) });
       expect(opened.filter((said) => !said.startsWith('open usual '))).toEqual([]);

@@ -9,7 +9,7 @@ import { splitTraces } from './made-traces.ts';
 import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 
 /** `TEST_ALL=true` plays more of them. */
-const kills = isAll ? 20 : 12;
+const kills = isAll ? 20 : 8;
 const executionsPerRun = 200;
 const executions = (kills + 1) * executionsPerRun;
 const poisoned = [37, 1234];
