@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pickPart } from '../support/all.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
@@ -126,15 +127,18 @@ describe('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(findCanary('nothing of the kind')).toEqual([]);
   });
 
-  it.each(['json', 'logfmt'])('shows no secret of a file in %s, whatever servers repeat', async (format) => {
-    const stateDirectory = join(directory, `state-${format}`);
-    const flags = [`--config.file=config.yaml`, `--log.format=${format}`, `--state.dir=${stateDirectory}`];
-    const daemon = startCli(['serve', ...flags], { cwd: directory });
+  it.each(pickPart(['json', 'logfmt'], 2))(
+    'shows no secret of a file in %s, whatever servers repeat',
+    async (format) => {
+      const stateDirectory = join(directory, `state-${format}`);
+      const flags = [`--config.file=config.yaml`, `--log.format=${format}`, `--state.dir=${stateDirectory}`];
+      const daemon = startCli(['serve', ...flags], { cwd: directory });
 
-    expect(await searchEverywhere({ daemon, stateDirectory, servers: Object.keys(echoes) })).toEqual([]);
-    expect(upstream.requests.some((head) => head.includes(canary))).toBe(true);
-    expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
-  });
+      expect(await searchEverywhere({ daemon, stateDirectory, servers: Object.keys(echoes) })).toEqual([]);
+      expect(upstream.requests.some((head) => head.includes(canary))).toBe(true);
+      expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
+    },
+  );
 
   it('shows no secret of the environment', async () => {
     const stateDirectory = join(directory, 'state-environment');

@@ -16,6 +16,7 @@ import { readContent } from '../../src/http/server/content.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
 import type { PastExecution } from '../../src/status/past-execution.ts';
 import type { Status } from '../../src/status/status.ts';
+import { pickPart } from '../support/all.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { failure, largeExecution, pastExecution, span } from './some-execution.ts';
@@ -273,10 +274,10 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     current = statuses['a thousand projects'] ?? status();
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
     expect(contentHeight).toBeLessThan(4000);
-    expect(await browser.findBarriers(`${url}/`, {})).toEqual([]);
+    expect(await browser.findBarriers(`${url}/`)).toEqual([]);
   });
 
-  it.each([
+  const pages = [
     '/',
     '/executions',
     '/jobs',
@@ -288,7 +289,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/executions/prod/4711',
     '/executions/prod/4500',
     '/executions/prod/1',
-    '/executions/prod/5000',
+    '/executions/prod/1000',
     '/traces',
     '/runbooks/',
     '/runbooks/AutomationServiceDown',
@@ -296,16 +297,19 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/reference',
     '/config',
     '/nowhere',
-  ])('has no accessibility problem at %s, light or dark', { timeout: 90_000 }, async (path) => {
-    current = status(
-      ...eight,
-      ...(statuses['much that runs']?.servers ?? []),
-      ...(statuses['executions that may not be read']?.servers ?? []),
-    );
-    for (const isDark of [false, true]) {
-      expect(await browser.findBarriers(`${url}${path}`, { isDark })).toEqual([]);
-    }
-  });
+  ];
+  it.each(pickPart(pages, 2))(
+    'has no accessibility problem at %s, light or dark',
+    { timeout: 90_000 },
+    async (path) => {
+      current = status(
+        ...eight,
+        ...(statuses['much that runs']?.servers ?? []),
+        ...(statuses['executions that may not be read']?.servers ?? []),
+      );
+      expect(await browser.findBarriers(`${url}${path}`)).toEqual([]);
+    },
+  );
 
   it('moves with the keyboard past the navigation to the content', async () => {
     current = status(server('prod'));

@@ -7,8 +7,8 @@ import { openDevtools, type Tab } from './devtools.ts';
 
 export type Browser = {
   readonly open: (url: string, view?: View) => Promise<Opened>;
-  /** What axe finds on a page that keeps people out who use a screen reader, a keyboard or little contrast. */
-  readonly findBarriers: (url: string, view?: View) => Promise<readonly string[]>;
+  /** What axe finds on a page, light or dark, that keeps people out who use a screen reader, a keyboard or little contrast. */
+  readonly findBarriers: (url: string) => Promise<readonly string[]>;
   /** The texts of the first stops of the Tab key. */
   readonly listStops: (url: string, count: number) => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
@@ -64,7 +64,7 @@ export async function startBrowser(chromium: string, more: readonly string[] = [
     const devtools = await openDevtools(address);
     return {
       open: (url, view = {}) => devtools.withTab((tab) => look(tab, url, view)),
-      findBarriers: (url, view = {}) => devtools.withTab((tab) => findBarriers(tab, url, view)),
+      findBarriers: (url) => devtools.withTab((tab) => findBarriers(tab, url)),
       listStops: (url, count) => devtools.withTab((tab) => listStops(tab, url, count)),
       stop: async () => {
         devtools.close();
@@ -97,8 +97,7 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false, press
     deviceScaleFactor: 1,
     mobile: width < 600,
   });
-  const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }];
-  await tab.send('Emulation.setEmulatedMedia', { features });
+  await emulateScheme(tab, isDark);
   const loaded = tab.next('Page.loadEventFired');
   await tab.send('Page.navigate', { url });
   await loaded;
@@ -117,20 +116,31 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false, press
   return { ...seen, complaints };
 }
 
-async function findBarriers(tab: Tab, url: string, view: View): Promise<readonly string[]> {
-  await look(tab, url, view);
+async function findBarriers(tab: Tab, url: string): Promise<readonly string[]> {
+  await look(tab, url, {});
   // Only now: the page itself has to do without.
   await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await tab.send('Runtime.evaluate', { expression: `${axe};0` });
+  const light = await runAxe(tab, {});
+  await emulateScheme(tab, true);
   // Only colours differ in the dark.
-  const rules = view.isDark === true ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {};
+  const dark = await runAxe(tab, { runOnly: ['color-contrast', 'link-in-text-block'] });
+  return [...light, ...dark.map((barrier) => `dark: ${barrier}`)];
+}
+
+async function runAxe(tab: Tab, rules: { readonly runOnly?: readonly string[] }): Promise<readonly string[]> {
   const options = { ...rules, resultTypes: ['violations'] };
   const expression = `axe.run(${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
   const { result, exceptionDetails } = await tab.send('Runtime.evaluate', { expression, awaitPromise: true });
   if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
   // The expression above answers with exactly that.
   return JSON.parse((result as { readonly value: string }).value) as string[];
+}
+
+async function emulateScheme(tab: Tab, isDark: boolean): Promise<void> {
+  const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }];
+  await tab.send('Emulation.setEmulatedMedia', { features });
 }
 
 async function listStops(tab: Tab, url: string, count: number): Promise<readonly string[]> {
