@@ -273,6 +273,7 @@ function toJob(
     overdueFactor: executionSettings.overdueFactorOf(path),
     overdueFloorMs: executionSettings.overdueFloorMs,
     about: known.config.jobs.aboutOf(path),
+    changes: changes?.list().filter(({ kind, subject }) => kind !== 'run' && subject === path),
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
 import { type JobNames, toJobPath } from '../domain/job-path.ts';
 import type { Shift } from '../executions/counting/drift.ts';
@@ -27,6 +28,8 @@ export type ShownJob = {
   /** What changed before its last run, if that failed. */
   readonly explanation?: Explanation | undefined;
   readonly about?: AboutJob;
+  /** The changes of the job itself, newest first. */
+  readonly changes?: readonly Change[] | undefined;
   /** True if its results change often. */
   readonly isFlaky?: boolean;
   /** The last lasting change of its durations, and what changed where it began. */
@@ -42,7 +45,10 @@ export type AboutJob = {
   readonly runbook?: string | undefined;
 };
 
-type Input = Pick<ShownJob, 'server' | 'path' | 'about' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'> & {
+type Input = Pick<
+  ShownJob,
+  'server' | 'path' | 'about' | 'changes' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'
+> & {
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
   /** Explains what changed between two times at which the job ran. */
   readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
@@ -71,7 +77,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
   const isFlaky = facts?.flakiness?.isFlaky === true;
   const shift = toExplained(facts?.drift?.shift, { project, group, name }, input.explainShift);
   const own = { runs, running, averageMs, overdueMs, lastFailure, explanation, isFlaky, shift };
-  return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, ...own };
+  return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, changes: input.changes ?? [], ...own };
 }
 
 function toExplained(shift: Shift | undefined, job: JobNames, explain: Input['explainShift']): ShownJob['shift'] {

@@ -160,12 +160,15 @@ describe('http/jobs', () => {
     const { body } = await ask('/jobs/prod/pay/nightly/settle');
     expect(toText(body).split('\n')).toEqual(
       expect.arrayContaining([
-        'The last 60 runs, 6 failed; average 3 min 20 s (dashed); overdue after 10 min (solid)',
+        'The last 60 runs, 6 failed; average 3 min 20 s (dashed); overdue after 10 min (solid); the job changed before those that are shaded',
         'Succeeded in 24 h: 42 of 47',
         'Last failures',
         '#4710 | ✗ failed | 02:47 UTC | 30 min ago | 2 min 30 s',
       ]),
     );
+    expect(toText(body)).toContain('Owner: payments');
+    // The change was seen between two runs.
+    expect(body.match(/; before it: definition steps changed<\/title><rect class="place marked"/g)).toHaveLength(1);
     expect(body).toContain('<a href="../../../../executions/prod/4710">#4710</a>');
     expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">60 runs kept</a>');
   });

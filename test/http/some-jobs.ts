@@ -77,6 +77,16 @@ function someJob(server: string, path: string, { job, why }: Pick<ScheduleOfJob,
     running: [running({ id: 4711 })],
     averageMs: 200_000,
     overdueMs: 600_000,
+    changes: [
+      {
+        kind: 'definition',
+        project: 'pay',
+        subject: path,
+        what: 'steps changed',
+        afterMs: atMs - 5 * hourMs,
+        beforeMs: atMs - 4.5 * hourMs,
+      },
+    ],
     about: { owner: 'payments', runbook: 'https://wiki.example.org/settle' },
   };
 }

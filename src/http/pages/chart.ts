@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Bar = {
   readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' | 'open' }[];
   readonly label: string;
-  /** True for the bar that the page is about. */
+  /** True for a bar that stands out, such as the one that the page is about. */
   readonly isMarked?: boolean;
 };
 

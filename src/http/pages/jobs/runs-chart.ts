@@ -1,3 +1,4 @@
+import { type Change, toShownMs } from '../../../diagnosis/changes/deciding/change.ts';
 import { toLength, toTime } from '../../../domain/ages.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { ShownJob } from '../../../status/shown-job.ts';
@@ -5,13 +6,14 @@ import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 
-/** Draws the durations of a job's last runs, with its average and the duration from which a run is overdue. */
-export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob): Html | undefined {
+/** Draws the durations of a job's last runs, with the changes of the job between them, its average and the duration from which a run is overdue. */
+export function renderRunsChart({ runs, averageMs, overdueMs, changes = [], nowMs }: ShownJob): Html | undefined {
   const timed = runs.filter((run) => toMs(run) >= 0).toReversed();
   const [first] = timed;
   const last = timed.at(-1);
   if (first === undefined || last === undefined) return undefined;
   const failures = timed.filter(isFailure).length;
+  const changed = timed.map((run, index) => listBetween(changes, timed[index - 1], run));
   const maxMs = Math.max(...timed.map(toMs));
   // A limit far above all runs would flatten them.
   const isNear = overdueMs !== undefined && overdueMs <= maxAbove * maxMs;
@@ -19,11 +21,12 @@ export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob)
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
     ...(averageMs === undefined ? [] : [`average ${toLength(averageMs)} (dashed)`]),
     ...(overdueMs === undefined ? [] : [`overdue after ${toLength(overdueMs)}${isNear ? ' (solid)' : ''}`]),
+    ...(changed.some(({ length }) => length > 0) ? ['the job changed before those that are shaded'] : []),
   ].join('; ');
   return renderChart({
     caption: facts,
     label: facts,
-    bars: timed.map((run) => toBar(run, nowMs)),
+    bars: timed.map((run, index) => toBar(run, changed[index] ?? [], nowMs)),
     ends: [toTime(first.endedAtMs, nowMs), toTime(last.endedAtMs, nowMs)],
     top: toLength(Math.max(maxMs, averageMs ?? 0, isNear ? overdueMs : 0)),
     line: averageMs,
@@ -38,9 +41,20 @@ function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
   return endedAtMs - startedAtMs;
 }
 
-function toBar(run: EndedStatus, nowMs: number): Bar {
+/** Returns the changes that were seen after one run began and before the next did. */
+function listBetween(changes: readonly Change[], before: EndedStatus | undefined, run: EndedStatus): readonly Change[] {
+  if (before === undefined) return [];
+  return changes.filter((change) => {
+    const atMs = toShownMs(change);
+    return atMs > before.startedAtMs && atMs <= run.startedAtMs;
+  });
+}
+
+function toBar(run: EndedStatus, changes: readonly Change[], nowMs: number): Bar {
   const label = `#${run.id}, ${toTime(run.startedAtMs, nowMs)}: ${run.ending} after ${toLength(toMs(run))}`;
-  return { parts: [{ height: toMs(run), mood: toMood(run) }], label };
+  const isMarked = changes.length > 0;
+  const before = isMarked ? `; before it: ${changes.map(({ kind, what }) => `${kind} ${what}`).join('; ')}` : '';
+  return { parts: [{ height: toMs(run), mood: toMood(run) }], label: `${label}${before}`, isMarked };
 }
 
 function toMood(run: EndedStatus): Bar['parts'][number]['mood'] {
