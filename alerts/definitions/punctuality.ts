@@ -65,7 +65,7 @@ export function punctualityAlerts(limits: Thresholds): Alert[] {
       expr: `(\n${toBurning(punctuality, fast, limits)}\n)\n${guard}\n${toUnlessTold(limits)}`,
       for: limits.burnFastFor,
       severity: 'critical',
-      summary: 'Very many scheduled runs on {{ $labels.server }} are late or missing',
+      summary: 'High rate of late or missed scheduled runs on {{ $labels.server }}',
       description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days lasts for less than five days.`,
     },
     {

@@ -111,8 +111,8 @@ function atRisk(limits: Thresholds): Alert {
     expr: `${newest('automation_schedule_at_risk_runs{horizon="12h"}')} > 0\n${unlessDown}\n${unlessBehind}`,
     for: limits.runsAtRiskFor,
     severity: 'warning',
-    summary: 'Known trouble awaits coming runs on {{ $labels.server }}: {{ $labels.reason }}',
-    description: `Known trouble awaits {{ $value }} runs that are expected on {{ $labels.server }} within 12 hours; the reason is {{ $labels.reason }}.${jobsAtRiskText()}`,
+    summary: 'Coming runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
+    description: `{{ $value }} runs that are expected on {{ $labels.server }} within 12 hours are at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText()}`,
     dashboard: dashboardOf.schedule,
     page: pageOf.tonight,
     needs: ['schedule'],
@@ -130,8 +130,8 @@ function criticalAtRisk(limits: Thresholds): Alert {
     expr: `count without (project, job_group, job_name) (${next}) > 0\n${unlessDown}\n${unlessBehind}`,
     for: '0s',
     severity: 'critical',
-    summary: 'Known trouble awaits critical runs on {{ $labels.server }}: {{ $labels.reason }}',
-    description: `Known trouble awaits the next run of {{ $value }} critical jobs on {{ $labels.server }} within ${limits.runsAtRiskSoonSeconds / 3600} hours; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (server, project, job_group, job_name) automation_schedule_critical')}`,
+    summary: 'Critical runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
+    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} within ${limits.runsAtRiskSoonSeconds / 3600} hours is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (server, project, job_group, job_name) automation_schedule_critical')}`,
   };
 }
 

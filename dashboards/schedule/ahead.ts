@@ -65,7 +65,7 @@ export function aheadRow(): QuestionRow {
       timeSeries({
         id: 655,
         title: 'Runs at risk',
-        description: 'Expected runs of the next twelve hours that known trouble awaits, by reason.',
+        description: 'Expected runs of the next twelve hours that are at risk, by reason.',
         emptyReason: 'Empty until executions and schedules were read.',
         unit: 'short',
         width: 12,
@@ -80,8 +80,8 @@ export function aheadRow(): QuestionRow {
       joinedTable({
         id: 656,
         title: 'Next runs at risk',
-        description: 'Jobs whose next run known trouble awaits, the next twenty.',
-        emptyReason: 'Empty while no trouble awaits the next runs.',
+        description: 'Jobs whose next run is at risk, the next twenty.',
+        emptyReason: 'Empty while no next run is at risk.',
         unit: 's',
         width: 12,
         height: 8,

@@ -92,7 +92,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'tonight',
-    help: 'Print the coming runs that known trouble awaits, from the running daemon: 0 none, 1 some, 2 unknown.',
+    help: 'Print the coming runs at risk, from the running daemon: 0 none, 1 some, 2 unknown.',
     usage: '[SERVER]',
     examples: ['tonight', 'tonight prod --hours=6 --json'],
     positionals: 1,

@@ -217,11 +217,11 @@ describe('status/schedule-troubles', () => {
       ['will_saturate: more runs than threads are expected: At 04:19 UTC'],
     ],
     [
-      'coming runs that known trouble awaits, critical ones soon',
+      'coming runs at risk, critical ones soon',
       { risks: { nowMs, atRisk: 3, runs: [atRisk('settle', 3 * hour, true), atRisk('critical', hour, true)] } },
       [
-        'critical_at_risk: known trouble awaits runs of critical jobs: Passive and job failing: pay/nightly/critical',
-        'at_risk: known trouble awaits 3 coming runs: Passive and job failing: pay/nightly/settle and pay/nightly/critical',
+        'critical_at_risk: runs of critical jobs are at risk: Passive and job failing: pay/nightly/critical',
+        'at_risk: 3 coming runs are at risk: Passive and job failing: pay/nightly/settle and pay/nightly/critical',
       ],
     ],
     ['no run at risk', { risks: { nowMs, atRisk: 0, runs: [] } }, []],

@@ -36,13 +36,13 @@ export const scheduleFamilies = {
   ),
   atRisk: gauge(
     'automation_schedule_at_risk_runs',
-    'Expected runs within the horizon that known trouble awaits, by reason; a run with two reasons counts for both. Absent for a reason that cannot be known [job/forecast, project/*/executions, system/info].',
+    'Expected runs within the horizon that are at risk, by reason; a run with two reasons counts for both. Absent for a reason that cannot be known [job/forecast, project/*/executions, system/info].',
     'reason',
     'horizon',
   ),
   nextAtRisk: newestGauge(
     'automation_job_next_run_at_risk',
-    'Is 1 while known trouble awaits the next run of a job within 12 h, by reason; absent otherwise [job/forecast, project/*/executions, system/info].',
+    'Is 1 while the next run of a job within 12 h is at risk, by reason; absent otherwise [job/forecast, project/*/executions, system/info].',
     ...job,
     'reason',
   ),

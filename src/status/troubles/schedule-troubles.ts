@@ -65,9 +65,12 @@ function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
   const critical: readonly Trouble[] =
     soon.length === 0
       ? []
-      : [{ kind: 'critical_at_risk', text: 'known trouble awaits runs of critical jobs', detail: toReasons(soon) }];
+      : [{ kind: 'critical_at_risk', text: 'runs of critical jobs are at risk', detail: toReasons(soon) }];
   const count = toCount(risks.atRisk, 'coming run');
-  return [...critical, { kind: 'at_risk', text: `known trouble awaits ${count}`, detail: toReasons(risks.runs) }];
+  return [
+    ...critical,
+    { kind: 'at_risk', text: `${count} ${risks.atRisk === 1 ? 'is' : 'are'} at risk`, detail: toReasons(risks.runs) },
+  ];
 }
 
 type Times = Pick<ScheduleFacts, 'nowMs' | 'marginMs'>;

@@ -111,9 +111,9 @@ export const scheduleCases: readonly Case[] = [
     lastsMinutes: 80,
     resolvesAfter: 3,
     labels: { server: 'prod', reason: 'node_failing', horizon: '12h', severity: 'warning' },
-    summary: 'Known trouble awaits coming runs on prod: node_failing',
+    summary: 'Coming runs on prod are at risk: node_failing',
     description:
-      'Known trouble awaits 14 runs that are expected on prod within 12 hours; the reason is node_failing. Next: pay/nightly/settle.',
+      '14 runs that are expected on prod within 12 hours are at risk; the reason is node_failing. Next: pay/nightly/settle.',
     dashboard: ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -134,9 +134,9 @@ export const scheduleCases: readonly Case[] = [
     firesAfter: 0,
     resolvesAfter: 3,
     labels: { server: 'prod', reason: 'passive', severity: 'critical' },
-    summary: 'Known trouble awaits critical runs on prod: passive',
+    summary: 'Critical runs on prod are at risk: passive',
     description:
-      'Known trouble awaits the next run of 1 critical jobs on prod within 2 hours; the reason is passive. Next: pay/nightly/settle.',
+      'The next run of 1 critical jobs on prod within 2 hours is at risk; the reason is passive. Next: pay/nightly/settle.',
     dashboard: ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -162,7 +162,7 @@ export const scheduleCases: readonly Case[] = [
     firesAfter: 2.5,
     resolvesAfter: 30,
     labels: { server: 'prod', severity: 'critical', ...punctuality },
-    summary: 'Very many scheduled runs on prod are late or missing',
+    summary: 'High rate of late or missed scheduled runs on prod',
     description:
       '60% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days lasts for less than five days.',
     dashboard: ofSchedule,
