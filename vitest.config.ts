@@ -13,6 +13,7 @@ const isAll = process.env['TEST_ALL'] === 'true';
 const onlyWithAll = [
   'test/arm64.test.ts',
   'test/debian-archive.test.ts',
+  'test/debian.test.ts',
   'test/end-to-end/delivery/outage.test.ts',
   'test/end-to-end/passive-night.test.ts',
   'test/image.test.ts',
@@ -43,7 +44,6 @@ const longest = [
   'test/end-to-end/failing-night.test.ts',
   'test/end-to-end/alerting.test.ts',
   'test/world/restored-copies.test.ts',
-  'test/debian.test.ts',
   'test/http/in-a-browser.test.ts',
   'test/end-to-end/bundle.test.ts',
   'test/end-to-end/faults-ourselves.test.ts',
@@ -82,7 +82,7 @@ const apart = [
 ];
 
 // Many of them wait for other processes.
-const maxWorkers = Math.ceil(availableParallelism() * 1.5);
+const maxWorkers = availableParallelism() * 2;
 
 /** Long files first; while tools are being installed, those that need some last. */
 class Sequencer extends BaseSequencer {

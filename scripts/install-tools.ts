@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { findTool, type Tool, tools } from './tools.ts';
+import { findTool, type Tool, type ToolName, tools } from './tools.ts';
 
 const policyFile = '/usr/sbin/policy-rc.d';
 
@@ -17,15 +17,16 @@ export function installTools(): void {
     if (tool.go !== undefined) installGo(tool.commands[0], tool.go);
   }
 
-  for (const { name, ...about } of tools) {
-    if (findTool(name) !== undefined) continue;
-    const { go, packages: needed, usedBy }: Omit<Tool, 'name'> = about;
+  for (const { name, go, packages: needed, usedBy } of listMissingTools()) {
     console.log(`${name} is not installed: ${usedBy} will be skipped (${go ?? `Debian: ${needed.join(' ')}`}).`);
   }
 }
 
+/** Those that this run needs. */
 export function listMissingTools(): readonly Tool[] {
-  return tools.filter((tool) => findTool(tool.name) === undefined);
+  const rows: readonly (Tool & { readonly name: ToolName })[] = tools;
+  const isAll = process.env['TEST_ALL'] === 'true';
+  return rows.filter(({ name, isForAll = false }) => (isAll || !isForAll) && findTool(name) === undefined);
 }
 
 if (import.meta.main) installTools();

@@ -13,6 +13,8 @@ export type Tool = {
   /** A Go program with its version, built where Go is there: for minutes, and once. */
   readonly go?: string;
   readonly usedBy: string;
+  /** Only files use it that `npm test -- --all` runs. */
+  readonly isForAll?: true;
 };
 
 /** What tests need beyond npm packages, one row each. */
@@ -60,6 +62,7 @@ export const tools = [
     commands: ['buildah', 'debootstrap', 'crun', 'fuse-overlayfs', 'newuidmap'],
     packages: ['buildah', 'debootstrap', 'crun', 'netavark', 'fuse-overlayfs', 'uidmap'],
     usedBy: 'the test of the image',
+    isForAll: true,
   },
   {
     name: 'curl',
@@ -86,12 +89,14 @@ export const tools = [
     commands: ['lintian', 'dpkg-deb'],
     packages: ['lintian', 'dpkg'],
     usedBy: 'the test of the Debian package',
+    isForAll: true,
   },
   {
     name: 'qemu-aarch64',
     commands: ['qemu-aarch64-static', '/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1'],
     packages: ['qemu-user-static', 'libc6-arm64-cross', 'libgcc-s1-arm64-cross', 'libstdc++6-arm64-cross'],
     usedBy: 'the tests that run the packages for arm64',
+    isForAll: true,
   },
   {
     name: 'systemd-analyze',

@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
 import { baseName } from './support/image-base.ts';
 import { openImageStore } from './support/image-store.ts';
-import { runCommand } from './support/process.ts';
 import { describeWithTools } from './support/tools.ts';
 
 const limitMs = 600_000;
@@ -72,26 +71,3 @@ getent passwd automation-exporter || echo 'no user left'
 
 const story =
   /^automation-exporter \S+\nroot:automation-exporter 750\nautomation_exporter_build_info\{version="\S+",node_version="v24\S+"\} 1\nruns as automation-exporter\n# changed\nnothing left\nroot:root 700\nno user left$/;
-
-describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': analyze }) => {
-  it('is intact, and restricts the service', async () => {
-    const unit = readFileSync(
-      join(import.meta.dirname, '..', 'deploy', 'systemd', 'automation-exporter.service'),
-      'utf8',
-    );
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-unit-'));
-    try {
-      // The program and its manual are not installed where this test runs.
-      const path = join(folder, 'automation-exporter.service');
-      writeFileSync(
-        path,
-        unit.replace('/usr/bin/automation-exporter', '/bin/true').replace(/^Documentation=.*\n/m, ''),
-      );
-      expect(await runCommand(analyze, ['verify', path])).toBe('');
-      const rated = await runCommand(analyze, ['security', '--offline=true', '--threshold=15', path]);
-      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(rated)?.[1])).toBeLessThanOrEqual(1.5);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  }, 60_000);
-});
