@@ -1,5 +1,5 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { counter, countNatively, gauge, histogram } from './instrument.ts';
+import { Registry } from 'prom-client';
+import { counter, gauge, histogram, measureProcess } from './instrument.ts';
 
 /** The exporter's metrics about itself and about each watched server as a whole. */
 export type Self = { readonly registry: Registry } & Instruments;
@@ -19,24 +19,6 @@ export function createSelf({ measuresProcess = true, version, nodeVersion }: Bui
   self.buildInfo.set({ version, node_version: nodeVersion }, 1);
   return self;
 }
-
-function measureProcess(registry: Registry): void {
-  collectDefaultMetrics({
-    register: registry,
-    // The default of 10 ms takes as much CPU as the rest of an idle exporter.
-    eventLoopMonitoringPrecision: 100,
-    // Only used by a metric that is removed below.
-    eventLoopUtilizationTimeout: maxTimeoutMs,
-  });
-  // Gauges with names of counters, which promtool rejects; the others have the same values by kind.
-  for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // Names that contain their type, which promtool rejects; the lag has more information.
-  for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
-  const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
-  if (garbage instanceof Histogram) countNatively(garbage);
-}
-
-const maxTimeoutMs = 2 ** 31 - 1;
 
 // The label is absent if a server has no members.
 const perServer = ['server', 'member'] as const;
