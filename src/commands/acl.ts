@@ -1,11 +1,5 @@
-import { type LeastPolicy, type Purpose, toLeastPolicy } from '../api/access-policy.ts';
-import { execution } from '../api/endpoints/execution.ts';
-import { executionOutput } from '../api/endpoints/execution-output.ts';
-import { executionState } from '../api/endpoints/execution-state.ts';
-import { jobWorkflow } from '../api/endpoints/job-workflow.ts';
-import { systemInfo } from '../api/endpoints/system.ts';
-import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import { toServerPolicy } from '../daemon/rights/least-policy.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 
@@ -43,17 +37,6 @@ const anyServer: Watched = {
   },
 };
 
-/** Returns the minimal policy for everything that is enabled on a server. */
-export function toServerPolicy(
-  { dialect, projects }: Pick<Watched, 'dialect' | 'projects'>,
-  config: Config,
-): LeastPolicy {
-  return toLeastPolicy(listPurposes(config), {
-    dialect: dialect === 'service' ? 'service' : 'rundeck',
-    projects: toPattern(projects.include.sources),
-  });
-}
-
 function render({ name, url, dialect, projects }: Watched, config: Config): string {
   const { text, left } = toServerPolicy({ dialect, projects }, config);
   const comments = [
@@ -69,21 +52,4 @@ function render({ name, url, dialect, projects }: Watched, config: Config): stri
     }),
   ];
   return `${comments.map((line) => `# ${line}\n`).join('')}${text}`;
-}
-
-export function listPurposes({ collectors: settings, traces }: Config): readonly Purpose[] {
-  const enabled = collectors.filter(({ name }) => settings[name]?.enabled);
-  return [
-    { name: 'start', reads: [systemInfo] },
-    ...enabled,
-    // With `auto`, an environment variable decides, which may be set elsewhere.
-    ...(traces.enabled === 'off'
-      ? []
-      : [{ name: 'traces', reads: [execution, executionState, executionOutput, jobWorkflow] }]),
-  ];
-}
-
-function toPattern(sources: readonly string[]): string {
-  if (sources.length === 0 || sources.includes('.*')) return '.*';
-  return sources.length === 1 ? sources.join('') : `(${sources.join('|')})`;
 }

@@ -1,15 +1,13 @@
 import type { Api } from '../api/client.ts';
-import { projects } from '../api/endpoints/projects.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
 import { ApiError } from '../api/errors.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
-import { listPurposes, toServerPolicy } from './acl.ts';
+import { proveRights } from '../daemon/rights/prove-rights.ts';
 import { type LiveReport, probeLive } from './check/live.ts';
 import { askOnce, isFine, isOpenToAll, probeServer, type ServerReport } from './check/probe.ts';
 import { toProbes } from './check/probes.ts';
-import { readRights } from './check/rights.ts';
 import { renderSupportReport } from './check/support-report.ts';
 import { type CommandContext, exitCodes, type Progress } from './command.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
@@ -109,23 +107,19 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
   }));
   const report = await askOnce(server, async (api) => {
     const found = await probeServer(server, api, probes);
-    return found.credentials === 'accepted' ? { ...found, ...(await proveRights(server, api, config)) } : found;
+    return found.credentials === 'accepted'
+      ? { ...found, ...(await proveRights(server, api, config).catch(toNoRights)) }
+      : found;
   });
   const remedy = report.credentials === 'refused' ? await findOtherDialect(server) : undefined;
   return remedy === undefined ? report : { ...report, remedy };
 }
 
-/** Returns the rights of the token, and the policy that would do if it has more. */
-async function proveRights(server: ServerConfig, api: Api, config: Config): Promise<Partial<ServerReport>> {
-  const listed = await api.get(projects).catch(() => []);
-  const names = listed.map(({ name }) => name).filter(server.projects.isWanted);
-  const proved = await readRights(api, listPurposes(config), names.slice(0, maxAskedProjects));
-  const isMore = proved !== undefined && proved.excess.length > 0;
-  return { ...proved, ...(isMore ? { leastPolicy: toServerPolicy(server, config).text } : {}) };
+/** The lines of the endpoints report that the server does not answer. */
+function toNoRights(error: unknown): Partial<ServerReport> {
+  if (error instanceof ApiError) return {};
+  throw error;
 }
-
-/** Rights are given by patterns. */
-const maxAskedProjects = 3;
 
 /** Each dialect has its own header for tokens: the right token in the wrong header is refused. */
 async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {

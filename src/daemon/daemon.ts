@@ -82,9 +82,7 @@ export function createApp(options: AppOptions): App {
   let reloading = Promise.resolve();
   const onEndFault = (error: unknown): void => log.error({ error }, 'shutdown incomplete');
 
-  function current(): Config {
-    return started === undefined ? options.config : watchingOf(started).config;
-  }
+  const current = (): Config => (started === undefined ? options.config : watchingOf(started).config);
 
   function inUse(): Started {
     if (started === undefined) throw new Error('the daemon is not running');

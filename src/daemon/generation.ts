@@ -37,9 +37,10 @@ export async function loadTracing(
 
 export function startGeneration({ scheduler, watched, traces }: Watching): void {
   traces?.start();
-  for (const { announce, traceLoop } of watched.values()) {
+  for (const { announce, traceLoop, rights } of watched.values()) {
     announce();
     traceLoop?.start();
+    rights.start();
   }
   scheduler.start();
 }
@@ -75,6 +76,7 @@ function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions
 /** Stops everything. Errors are logged and do not stop the rest. */
 export async function stopGeneration({ scheduler, watched, traces }: Watching, onFault: OnFault): Promise<void> {
   const servers = [...watched.values()];
+  for (const { rights } of servers) rights.stop();
   const ends: (() => Promise<unknown> | undefined)[] = [
     scheduler.stop,
     ...servers.map(

@@ -29,6 +29,7 @@ import type { Connection } from './connect.ts';
 import { createExplainer, listSuspects } from './explain-failures.ts';
 import { listExposures } from './exposure.ts';
 import { toSkippedWish } from './pages/skipped-wish.ts';
+import { type RightsWatch, watchRights } from './rights/prove-rights.ts';
 import { createServerPolls, type Handover, type ServerPolls } from './server-polls.ts';
 import { toExecutionSettings, toExpectedRunsSettings } from './server-settings.ts';
 import { connectTargets, joinEars, type Targets, toKey, type WatchOptions } from './server-targets.ts';
@@ -46,6 +47,8 @@ export type WatchedServer = {
   readonly seen: (member?: string) => Seen | undefined;
   /** Returns since when the server has not answered, or has refused the credentials; undefined while it answers. */
   readonly silence: () => Silence | undefined;
+  /** What the credentials may do. */
+  readonly rights: RightsWatch;
   /** Returns problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles: () => readonly Trouble[];
   /** Returns the running executions and the newest finished ones, once they were read. */
@@ -131,6 +134,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     polls: polls.map(({ scheduled }) => scheduled),
     traceLoop: traces?.loop,
     members: members.map((member) => member.name),
+    rights: watchRights(server, { config, client: targets.common.connection.client, clock }),
     announce: () => announce(server, { targets, off, self }),
     facts: (member) => targets.find(member)?.connection.client.facts(),
     seen,

@@ -55,6 +55,7 @@ export type Watched = {
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
   readonly troubles?: () => readonly Trouble[];
+  readonly rights?: { readonly now: () => ServerStatus['rights'] };
   /** Returns the number of projects it lists; undefined before the first list. */
   readonly visibleProjects: () => number | undefined;
 };
@@ -129,6 +130,7 @@ async function readServer(
     members,
     hidesMembers: members.length === 0 && watched?.facts()?.hidesMembers === true,
     troubles: watched?.troubles?.() ?? [],
+    rights: watched?.rights?.now(),
     ...toSight(ofServer, parts, watched),
     ...(watcher.is === 'us'
       ? {}

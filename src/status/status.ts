@@ -1,3 +1,4 @@
+import type { Rights } from '../api/rights.ts';
 import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
@@ -151,8 +152,16 @@ export type ServerStatus = TargetStatus & {
   readonly lease?: LeaseStatus | undefined;
   /** The access policy that allows what is denied. */
   readonly missingPolicy: string | undefined;
+  /** Undefined until asked, and before release 5.9. */
+  readonly rights?: ProvedRights | undefined;
   /** Problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles?: readonly Trouble[];
+};
+
+/** What the credentials may do, as the server itself evaluates it. */
+export type ProvedRights = Rights & {
+  /** The policy that would do, if they may do more. */
+  readonly leastPolicy: string | undefined;
 };
 
 export type DeniedToAll = { readonly collector: string; readonly right: string };

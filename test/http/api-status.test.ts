@@ -31,7 +31,9 @@ describe('http/api-status', () => {
       ],
     });
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
-    const prod = server('prod', { collectors: [broken], ...changed, needsAdmin, executions: told });
+    const lacking = { collector: 'nodes', may: false, missing: ['node read in pay'] };
+    const rights = { rights: [lacking], excess: ['job run'], leastPolicy: 'policy' };
+    const prod = server('prod', { collectors: [broken], ...changed, needsAdmin, rights, executions: told });
     const { ask } = await serve([apiStatusRoute(async () => ({ ...status(prod), traces: stuckTraces() }))]);
     const { headers, body } = await ask('/api/status');
 
@@ -127,6 +129,8 @@ describe('http/api-status', () => {
           lease: null,
           missing_policy: 'for: {}\n',
           needs_admin: ['users'],
+          rights: [{ collector: 'nodes', may: false, missing: ['node read in pay'] }],
+          excess: ['job run'],
           visible_projects: 3,
           executions: {
             server_epoch: 2,

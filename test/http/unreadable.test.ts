@@ -51,6 +51,25 @@ Give this access policy to an administrator of the server. Replace automation-ex
     expect(text).toContain(`\nRuns now: ${words}\n`);
   });
 
+  it('shows what the credentials lack that no poll has met, and what they may do beyond what is needed', async () => {
+    const rights = [
+      { collector: 'nodes', may: false, missing: ['node read in pay'] },
+      { collector: 'tokens', may: false, missing: ['apitoken read'] },
+      { collector: 'executions', may: true, missing: [] },
+    ];
+    const denied = [collector('tokens', { result: 'off', reason: 'forbidden' })];
+    const text = await read({
+      collectors: denied,
+      rights: { rights, excess: ['job run', 'job delete'], leastPolicy: 'for: {}' },
+    });
+    expect(text).toContain(
+      'Permissions\nnodes lacks node read in pay\nThe credentials may do more than the exporter needs: job run, job delete. This policy is enough:',
+    );
+    expect(text).not.toContain('apitoken');
+    const fine = { rights: rights.slice(2), excess: [], leastPolicy: undefined };
+    expect(await read({ rights: fine })).not.toContain('Permissions');
+  });
+
   it('reports that no project is visible, not that nothing runs', async () => {
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });

@@ -4,11 +4,11 @@ import type { Api } from '../../api/client.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
+import type { CollectorRight } from '../../api/rights.ts';
 import { isAuthenticatedAnswer, toVerdict } from '../../api/verdict.ts';
 import type { ServerConfig } from '../../config/config.ts';
 import { connectServer, openTransport } from '../../daemon/connect.ts';
 import { systemClock } from '../../domain/system-clock.ts';
-import type { CollectorRight } from './rights.ts';
 
 /** One line of the report: one request, or one for each of a few projects. */
 export type Probe = {

@@ -71,6 +71,8 @@ function toServer(server: ServerStatus) {
     lease: server.lease === undefined ? null : toLease(server.lease),
     ...toRights(server),
     needs_admin: server.needsAdmin.map(({ collector }) => collector),
+    rights: server.rights?.rights ?? null,
+    excess: server.rights?.excess ?? null,
     executions: server.executions === undefined ? null : toExecutions(server.executions),
     members: server.members.map(toTarget),
   };

@@ -41,7 +41,7 @@ ${renderContent(server, about)}</section>
 function renderContent(server: ServerStatus, about: About): Html {
   const { nowMs } = about;
   return html`${renderFacts(server, about)}
-${renderHidden(server)}${renderDenied(server)}${renderExecutions(server, about.root)}${renderMembers(server.members, nowMs)}${renderCollectors(
+${renderHidden(server)}${renderDenied(server)}${renderRights(server)}${renderExecutions(server, about.root)}${renderMembers(server.members, nowMs)}${renderCollectors(
   [toShown(server), ...server.members],
   nowMs,
 )}${renderOwnMetrics(server)}`;
@@ -99,6 +99,22 @@ ${renderUnreadable(server)}${needsAdmin.map(
   ({ collector, right }) =>
     html`<p><b>${collector}</b> needs ${right}, or switch the collector off: <code>collectors.${collector}.enabled: false</code></p>\n`,
 )}${renderPolicy(missingPolicy)}</div>
+`;
+}
+
+/** What the server itself says about the credentials: what they lack and no poll has met yet, and what they need not have. */
+function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
+  const { excess = [], leastPolicy } = rights ?? {};
+  const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));
+  const lacking = rights?.rights.filter(({ collector, may }) => !may && !denied.has(collector)) ?? [];
+  if (lacking.length + excess.length === 0) return undefined;
+  return html`<div class="hint"><h3>Permissions</h3>
+${lacking.map(({ collector, missing }) => html`<p><b>${collector}</b> lacks ${missing.join(', ')}</p>\n`)}${
+  excess.length === 0
+    ? undefined
+    : html`<p>The credentials may do more than the exporter needs: ${excess.join(', ')}. This policy is enough:</p>
+<details><summary>Policy</summary><pre tabindex="0"><code>${leastPolicy}</code></pre></details>`
+}</div>
 `;
 }
 

@@ -1,9 +1,9 @@
-import { type AccessRight, toAdminRight } from '../../api/access-policy.ts';
-import type { Api } from '../../api/client.ts';
-import type { Endpoint } from '../../api/endpoint.ts';
-import { jobRights, ownRights, projectRights, systemRights } from '../../api/endpoints/authorizations.ts';
-import { projectJobs } from '../../api/endpoints/jobs.ts';
-import { ApiError } from '../../api/errors.ts';
+import { type AccessRight, toAdminRight } from './access-policy.ts';
+import type { Api } from './client.ts';
+import type { Endpoint } from './endpoint.ts';
+import { jobRights, ownRights, projectRights, systemRights } from './endpoints/authorizations.ts';
+import { projectJobs } from './endpoints/jobs.ts';
+import { ApiError, isOfWholeServer } from './errors.ts';
 
 /** What the token may do, as the server itself evaluates it. */
 export type Rights = {
@@ -89,7 +89,7 @@ async function ask(
     const [job] = await api.get(projectJobs, { path: { project } });
     return job && (await api.get(jobRights, { path: { project, id: job.id }, query }));
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
     return name === 'system' && error.kind === 'not_found' ? 'unsupported' : undefined;
   }
 }

@@ -1,0 +1,70 @@
+import type { Api, Client } from '../../api/client.ts';
+import { projects } from '../../api/endpoints/projects.ts';
+import { ApiError } from '../../api/errors.ts';
+import { type Rights, readRights } from '../../api/rights.ts';
+import type { Config, ServerConfig } from '../../config/config.ts';
+import type { Cancel, Clock } from '../../domain/clock.ts';
+import type { ProvedRights } from '../../status/status.ts';
+import { listPurposes, toServerPolicy } from './least-policy.ts';
+
+/** Returns the rights of the token, and the policy that would do if it has more. */
+export async function proveRights(
+  server: ServerConfig,
+  api: Api,
+  config: Config,
+): Promise<Partial<Rights> & { readonly leastPolicy?: string }> {
+  const listed = await api.get(projects).catch(() => []);
+  const names = listed.map(({ name }) => name).filter(server.projects.isWanted);
+  const proved = await readRights(api, listPurposes(config), names.slice(0, maxAskedProjects));
+  const isMore = proved !== undefined && proved.excess.length > 0;
+  return { ...proved, ...(isMore ? { leastPolicy: toServerPolicy(server, config).text } : {}) };
+}
+
+/** Rights are given by patterns. */
+const maxAskedProjects = 3;
+
+export type RightsWatch = {
+  readonly start: () => void;
+  readonly stop: () => void;
+  /** Undefined until they are known, and where the server does not answer that. */
+  readonly now: () => ProvedRights | undefined;
+};
+
+type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after'> };
+
+/** Asks soon after the start and once a day. */
+export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions): RightsWatch {
+  const stopping = new AbortController();
+  let proved: ProvedRights | undefined;
+  let cancel: Cancel | undefined;
+
+  async function ask(): Promise<void> {
+    const api = client.within({ lane: 'normal', forMs: server.timeoutMs, signal: stopping.signal });
+    try {
+      const { rights, excess = [], leastPolicy } = await proveRights(server, api, config);
+      proved = rights && { rights, excess, leastPolicy };
+      schedule(dayMs);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      schedule(againMs);
+    }
+  }
+
+  function schedule(inMs: number): void {
+    if (!stopping.signal.aborted) cancel = clock.after(inMs, () => void ask());
+  }
+
+  return {
+    start: () => schedule(firstMs),
+    stop: () => {
+      cancel?.();
+      stopping.abort();
+    },
+    now: () => proved,
+  };
+}
+
+/** After the first polls. */
+const firstMs = 60_000;
+const againMs = 3_600_000;
+const dayMs = 86_400_000;

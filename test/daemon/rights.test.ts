@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { collectors } from '../../src/collectors/index.ts';
+import { loadOrComplain } from '../../src/commands/load.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
+import { watchRights } from '../../src/daemon/rights/prove-rights.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+
+const dayMs = 86_400_000;
+
+describe('daemon/rights', () => {
+  let simulator: Simulator | undefined;
+  const ends: (() => Promise<void>)[] = [];
+  beforeEach(() => {
+    ends.length = 0;
+  });
+  afterEach(async () => {
+    for (const end of ends) await end();
+    await simulator?.stop();
+  });
+
+  /** Watches a server; `wake` lets the time pass that it waits for. */
+  async function watch() {
+    simulator = await startSimulator({ scenario: 'empty', apiVersion: 58 });
+    const { url, token, control } = simulator;
+    for (const project of ['pay', 'shop', 'hr', 'stock', 'web']) {
+      control.createProject(project, ['web01']);
+      control.createJob(project, { name: 'nightly' });
+    }
+    const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
+    const complain = (text: string): never => {
+      throw new Error(text);
+    };
+    const context = { env, version: 'test', write: complain, complain, arguments: parseArguments([], { collectors }) };
+    const loaded = await loadOrComplain(context);
+    const [server] = loaded?.config.servers ?? [];
+    if (loaded === undefined || server === undefined) throw new Error('no server is configured');
+    const { client, close } = createTestClient({ url, token: fixedSecret(token) });
+    ends.push(close);
+    const waiting: { readonly inMs: number; readonly work: () => void }[] = [];
+    const after = (inMs: number, work: () => void) => {
+      waiting.push({ inMs, work });
+      return () => void waiting.splice(0);
+    };
+    const rights = watchRights(server, { config: loaded.config, client, clock: { after } });
+    const requests = (): number => simulator?.requests().length ?? 0;
+    return { rights, waiting, requests, control, wake: () => waiting.shift()?.work() };
+  }
+
+  it('asks a minute after the start and then once a day, with few requests', async () => {
+    const { rights, waiting, requests, wake } = await watch();
+    rights.start();
+    expect([rights.now(), waiting[0]?.inMs, requests()]).toEqual([undefined, 60_000, 0]);
+    wake();
+    await eventually(async () => {
+      if (waiting.length === 0) throw new Error('not yet');
+    });
+    expect(waiting[0]?.inMs).toBe(dayMs);
+    expect(rights.now()?.rights).toContainEqual({ collector: 'executions', may: true, missing: [] });
+    expect(rights.now()?.excess).toContain('job delete');
+    expect(rights.now()?.leastPolicy).toMatch(/allow:/);
+    expect(requests()).toBeLessThanOrEqual(30);
+    rights.stop();
+    expect(waiting).toEqual([]);
+  });
+
+  it('asks again in an hour if the server does not answer', async () => {
+    const { rights, waiting, control, wake } = await watch();
+    control.addFault({ kind: 'status', status: 503 });
+    rights.start();
+    wake();
+    await eventually(async () => {
+      if (waiting.length === 0) throw new Error('not yet');
+    });
+    expect([rights.now(), waiting[0]?.inMs]).toEqual([undefined, 3_600_000]);
+  });
+});
