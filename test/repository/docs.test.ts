@@ -7,6 +7,7 @@ import { commandWords } from '../../src/commands/command-table.ts';
 import { contractMetrics } from '../dashboards/contract-metrics.ts';
 import { readPromql } from '../dashboards/promql.ts';
 import { startCli } from '../support/child.ts';
+import { describeWithTools } from '../support/tools.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 const generated = ['configuration.md', 'metrics.md'];
@@ -29,7 +30,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ].map((path) => ({ path, text: readFileSync(join(top, path), 'utf8') }));
 const written = pages.filter(
-  ({ path }) => /^(README|docs\/)/.test(path) && !generated.some((name) => path.endsWith(name)),
+  ({ path }) => /^(README|docs\/)/.test(path) && !generated.some((name) => path.endsWith(`/${name}`)),
 );
 const configuration = readFileSync(join(top, 'docs', 'configuration.md'), 'utf8');
 const metrics = readFileSync(join(top, 'docs', 'metrics.md'), 'utf8');
@@ -131,15 +132,19 @@ describe('repository/docs', () => {
 
     const blocks = written.flatMap(({ path, text }) =>
       [...text.matchAll(/```yaml\n([^]*?)```/g)].flatMap(([, block = '']) =>
-        block.includes('servers:') ? [{ path, block }] : [],
+        /^ *(?:servers|jobs|diagnosis|state):/.test(block) ? [{ path, block }] : [],
       ),
     );
 
     it.each(blocks)('in $path are accepted', async ({ block }) => {
       const config = join(directory, 'config.yaml');
+      const server = `servers: [{ name: some, url: 'http://127.0.0.1', token_file: /run/secrets/token }]\n`;
       writeFileSync(
         config,
-        block.replaceAll(/\/(?:run\/secrets\/[\w-]+|etc\/automation-exporter\/token)/g, join(directory, 'token')),
+        `${block.includes('servers:') ? '' : server}${block}`.replaceAll(
+          /\/(?:run\/secrets\/[\w-]+|etc\/automation-exporter\/token)/g,
+          join(directory, 'token'),
+        ),
       );
       const cli = startCli(['serve', `--config.file=${config}`, '--config.check']);
       const { code } = await cli.ended;
@@ -158,3 +163,30 @@ function toAnchors(path: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+describeWithTools(
+  'repository/docs, for Prometheus and Alertmanager',
+  ['promtool', 'amtool'],
+  ({ promtool, amtool }) => {
+    it('have configurations that both accept', () => {
+      const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-docs-'));
+      const receivers = ['operations', 'payments', 'page'].map((name) => `  - name: ${name}\n`);
+      const found = written.flatMap(({ text }) =>
+        [...text.matchAll(/```yaml\n((?:scrape_configs|alerting|route):[^]*?)```/g)].map(([, block = '']) => block),
+      );
+      try {
+        for (const name of ['ca.crt', 'password', 'automation-exporter-rules.yaml'])
+          writeFileSync(join(directory, name), '');
+        const file = join(directory, 'some.yml');
+        for (const block of found) {
+          const isRoute = block.startsWith('route:');
+          writeFileSync(file, isRoute ? `${block}receivers:\n${receivers.join('')}` : block);
+          execFileSync(isRoute ? amtool : promtool, isRoute ? ['check-config', file] : ['check', 'config', file]);
+        }
+        expect(found).toHaveLength(3);
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    });
+  },
+);
