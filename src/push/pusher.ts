@@ -38,9 +38,9 @@ export type Pusher = {
 export function createPusher(options: PusherOptions): Pusher {
   const { settings, scrape, post, clock, log, observe } = options;
   const startedMs = clock.now();
-  const sums = settings.isDelta ? createSentSums(options.memories, startedMs) : undefined;
-  const stopping = new AbortController();
   const pause = createPause(clock);
+  const sums = settings.isDelta ? createSentSums(options.memories, startedMs, pause) : undefined;
+  const stopping = new AbortController();
   let cancel: Cancel | undefined;
   let underWay = Promise.resolve();
   let isFailing = false;
@@ -172,9 +172,12 @@ type Sending = {
 async function* toBatches(bytes: Buffer, pause: Pause, sums?: SentSums): AsyncGenerator<readonly Pushed[]> {
   let batch: { readonly family: Pushed['family']; readonly points: Point[] }[] = [];
   let count = 0;
+  let read = 0;
   for (const family of readFamilies(bytes)) {
     let points: Point[] | undefined;
     for (const scraped of family.points) {
+      read += 1;
+      if (read % pointsPerPiece === 0) await pause();
       const isSum = family.isCounter || scraped.histogram !== undefined;
       const point = sums === undefined || !isSum ? scraped : await sums.take(family, scraped);
       if (point === undefined) continue;
@@ -187,11 +190,11 @@ async function* toBatches(bytes: Buffer, pause: Pause, sums?: SentSums): AsyncGe
       if (count < maxPoints) continue;
       yield batch;
       [batch, points, count] = [[], undefined, 0];
-      await pause();
     }
   }
   if (count > 0) yield batch;
 }
 
 /** Encoding them takes a few milliseconds. */
-const maxPoints = 2000;
+const maxPoints = 1000;
+const pointsPerPiece = 100;

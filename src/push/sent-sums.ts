@@ -1,4 +1,5 @@
 import type { Memories } from '../domain/memory.ts';
+import type { Pause } from '../domain/pause.ts';
 import { isEmpty, type Sent, toDelta, toSent, toSeriesKey } from './deltas.ts';
 import type { Point, ScrapedFamily } from './read-families.ts';
 
@@ -21,7 +22,7 @@ type Unit = { readonly firstMs: number; readonly sums: Map<string, Sent>; isUsed
  * Sums are stored with the server that they are about, and so go with it to another replica; the exporter's own
  * counters begin again with each process.
  */
-export function createSentSums({ recall, remember }: Memories, startedMs: number): SentSums {
+export function createSentSums({ recall, remember }: Memories, startedMs: number, pause: Pause): SentSums {
   const units = new Map<string, Unit>([['', { firstMs: startedMs, sums: new Map(), isUsed: true, stored: '' }]]);
   let undo: (() => void)[] = [];
   let sinceMs: number | undefined;
@@ -69,7 +70,7 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
         if (server === '') continue;
         // A server that another replica owns now, or that is no longer configured.
         if (!unit.isUsed) units.delete(server);
-        const sums = JSON.stringify([...unit.sums]);
+        const sums = await toText(unit.sums, pause);
         if (!unit.isUsed || sums === unit.stored) continue;
         await remember({ server, collector }, { firstMs: unit.firstMs, atMs: nowMs, sums });
         unit.stored = sums;
@@ -80,5 +81,16 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
   };
 }
 
+/** Writes JSON in pieces: there may be a hundred thousand. */
+async function toText(sums: ReadonlyMap<string, Sent>, pause: Pause): Promise<string> {
+  const entries: string[] = [];
+  for (const entry of sums) {
+    entries.push(JSON.stringify(entry));
+    if (entries.length % entriesPerPiece === 0) await pause();
+  }
+  return `[${entries.join(',')}]`;
+}
+
+const entriesPerPiece = 500;
 const collector = 'otlp-metrics';
 const own = 'automation_exporter_';

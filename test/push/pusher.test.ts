@@ -80,6 +80,31 @@ describe('push/pusher', () => {
       expect(of(name)).toMatchObject({ kind: 'gauge' });
   });
 
+  it('sends JSON on request', async () => {
+    const scene = createScene(receiver.url, { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' });
+    scene.run('pay', 4);
+    await scene.publish();
+    await scene.createPusher().push();
+    expect(JSON.parse(receiver.bodies.join(''))).toMatchObject({
+      resourceMetrics: [
+        {
+          scopeMetrics: [
+            {
+              scope: { name: 'automation-exporter', version: '1' },
+              metrics: expect.arrayContaining([
+                expect.objectContaining({
+                  name: 'automation_executions_total',
+                  unit: '',
+                  sum: expect.anything() as unknown,
+                }),
+              ]) as unknown,
+            },
+          ],
+        },
+      ],
+    });
+  });
+
   it('sends exponential histograms on request', async () => {
     const scene = createScene(receiver.url, exponential);
     for (const seconds of [0, 0.5, 1, 4, 4, 4.1, 700]) scene.run('pay', seconds);

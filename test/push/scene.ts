@@ -33,7 +33,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       const answer = answers.shift();
       if (answer !== undefined) return answer(response);
       bodies.push(body);
-      points.push(...readMetricsRequest(body));
+      if (request.headers['content-type'] === 'application/x-protobuf') points.push(...readMetricsRequest(body));
       return response.setHeader('content-type', 'application/x-protobuf').end();
     });
   });
