@@ -37,6 +37,7 @@ export type SunkRecord = {
   readonly atMs: number;
   readonly severity: string;
   readonly body: string;
+  readonly eventName: string;
   readonly attributes: Attributes;
   readonly resource: Attributes;
 };
@@ -59,6 +60,7 @@ function readRecord(bytes: Buffer): Omit<SunkRecord, 'resource'> {
     atMs: toMs(fields.get(1)),
     severity: toBytes(fields.get(3)).toString('utf8'),
     body: readValue(body, 0),
+    eventName: toBytes(fields.get(12)).toString('utf8'),
     attributes: readAttributes(bytes, 6),
   };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { findTlsProblems } from '../api/wire/tls-material.ts';
 import type { Config } from '../config/config.ts';
-import { keepsLines } from '../daemon/server-settings.ts';
+import { sendsLogs } from '../daemon/server-settings.ts';
 import { type Complaint, formatComplaint, quote } from '../domain/complaint.ts';
 import { type PushSettings, readPushSettings } from '../push/settings.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
@@ -26,8 +26,7 @@ export async function loadOtlpOrComplain(
   const read = async (signal: Signal): Promise<OtlpSettings | undefined> => {
     const found = readOtlpSettings(context.env, signal);
     const faults = 'endpoint' in found ? await tryFiles(found, findFileVariables(context.env, signal)) : found;
-    if (signal === 'traces' || keepsLines(diagnosis))
-      for (const fault of faults) complaints.add(formatComplaint(fault));
+    if (signal === 'traces' || sendsLogs(diagnosis)) for (const fault of faults) complaints.add(formatComplaint(fault));
     return 'endpoint' in found && faults.length === 0 ? found : undefined;
   };
   const [traces, logs] = [await read('traces'), await read('logs')];

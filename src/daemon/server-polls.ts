@@ -2,6 +2,7 @@ import type { ProjectList } from '../api/project-list.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { type Changes, createChanges } from '../diagnosis/changes/changes.ts';
+import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
 import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
@@ -64,6 +65,8 @@ export type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly sourceNotes: SourceNotes;
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
+  /** Makes the events to send of changes. */
+  readonly toSpooled: ToSpooled | undefined;
   /** What a reload takes over from the previous generation. */
   readonly before: Handover | undefined;
 };
@@ -190,6 +193,7 @@ function createServerChanges(plan: PlannedPoll, options: PollsOptions, execution
     commit: toExecutionsPort(executions).commit,
     serverNowMs: options.sourceNotes.serverNowMs,
     settings: toChangesSettings(options.server, options.config),
+    toSpooled: options.toSpooled,
   });
 }
 

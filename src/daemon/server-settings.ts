@@ -62,6 +62,11 @@ export function keepsLines({ enabled, logs, overrides }: Config['diagnosis']): b
   return enabled && [logs, ...overrides.map((one) => one.logs)].includes('lines');
 }
 
+/** Reports whether log records are sent where traces are. */
+export function sendsLogs(diagnosis: Config['diagnosis']): boolean {
+  return diagnosis.events || keepsLines(diagnosis);
+}
+
 /** Computes how many jobs get their own series. */
 export function toDetail({ detail, top, cap }: Config['jobs']): number {
   const most = { all: cap, top, none: 0 } as const;

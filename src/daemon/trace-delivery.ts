@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { SpoolBounds, SpooledSignal, TraceEncoding } from '../state/spool.ts';
+import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
+import type { SpoolBounds, SpooledSignal, SpooledTrace, TraceEncoding } from '../state/spool.ts';
 import { encodeTrace } from '../tracing/deliver/encode.ts';
 import { encodeLogs } from '../tracing/deliver/encode-logs.ts';
 import { createPost } from '../tracing/deliver/post.ts';
@@ -8,6 +9,7 @@ import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { createSender, type Sender } from '../tracing/deliver/sender.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { dropReasons, type LineSending } from '../tracing/enrich/send-lines.ts';
+import { toChangeRecords, toRecordIds } from '../tracing/plan/change-records.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { toDeliveryObserver } from './instruments.ts';
 import { keepsLines } from './server-settings.ts';
@@ -37,6 +39,11 @@ export const createDelivery: ToDelivery = (options, pending) => {
           : undefined,
       onSpooled: wake,
     },
+    eventsOf:
+      otlp.logs && options.config.diagnosis.events
+        ? (server) =>
+            createToSpooled(server, options, { ...toLineSending(options, toEncoding(otlp.logs ?? otlp), bounds) })
+        : undefined,
     status: () => ({
       ...sender.status(),
       failing: sender.status().failing ?? ofLogs?.status().failing,
@@ -77,6 +84,35 @@ function toLineSending(
     encode: (records) => ({ encoding: `logs-${encoding}`, bytes: encodeLogs(records, encoding) }),
     maxBytesPerHour: config.diagnosis.logBytesPerHour,
     dropped: (reason, lines) => self.logLines.inc({ result: 'dropped', reason }, lines),
+  };
+}
+
+/** Makes one request of the changes of each project, or of the server. */
+function createToSpooled(
+  server: string,
+  { config, clock, version }: TracesOptions,
+  { spool, bounds, encode, dropped }: LineSending,
+): ToSpooled {
+  const scope = { name: 'automation-exporter', version };
+  return async (changes) => {
+    if (changes.length === 0) return [];
+    if (!(await spool.hasRoom({ maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 }))) {
+      dropped('spool_full', changes.length);
+      return [];
+    }
+    return [...Map.groupBy(changes, ({ project }) => project)].map(([project, own]): SpooledTrace => {
+      const about = { server, service: config.traces.serviceName, scope, observedMs: clock.now() };
+      const records = toChangeRecords(own, { ...about, project });
+      return {
+        key: JSON.stringify([server, 'changes', project, ...toRecordIds(records)]),
+        server,
+        executionId: 'changes',
+        startedAtMs: Math.min(...own.map(({ beforeMs }) => beforeMs)),
+        spooledAtMs: clock.now(),
+        spans: own.length,
+        ...encode(records),
+      };
+    });
   };
 }
 

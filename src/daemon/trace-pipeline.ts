@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
 import { createDiagnoses } from '../diagnosis/lines/diagnoses.ts';
 import { createScrub } from '../diagnosis/lines/scrub.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -50,6 +51,8 @@ export type ToDelivery = (options: TracesOptions & { readonly wait: Wait }, pend
 
 export type Delivery = {
   readonly spooling: Spooling;
+  /** Makes the events to send of a server's changes; undefined if none are sent. */
+  readonly eventsOf: ((server: string) => ToSpooled) | undefined;
   readonly status: () => DeliveryStatus;
   readonly quarantined: Quarantine;
   readonly wake: () => void;
@@ -61,6 +64,7 @@ export type Delivery = {
 export type Traces = {
   /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
   readonly ofServer: (server: ServerConfig, joined: Joined) => ServerTraces;
+  readonly eventsOf: (server: string) => ToSpooled | undefined;
   /** The planned trace of a recent execution. */
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
@@ -102,6 +106,7 @@ export function createTraces(options: TracesOptions): Traces {
       enrichers.set(server.name, enricher);
       return joinEnricher(server, enricher, { ...shared, attempts, port: joined.port, isSent: delivery !== undefined });
     },
+    eventsOf: (server) => delivery?.eventsOf?.(server),
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
     causeOf: (server, run) => enrichers.get(server)?.causeOf(run),

@@ -109,6 +109,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     sourceNotes,
     tracePort,
     commitHook: traces?.commitHook,
+    toSpooled: options.traces?.eventsOf(name),
     before,
   });
   const seen = (member?: string): Seen | undefined =>

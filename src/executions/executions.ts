@@ -2,6 +2,7 @@ import type { ErrorKind } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
+import type { SpooledTrace } from '../state/spool.ts';
 import { toTypicalDuration } from './counting/job-facts.ts';
 import { type JobFacts, toJobKey } from './counting/totals.ts';
 import { createImportsSince, type ImportsSince } from './ledger/count-executions.ts';
@@ -42,7 +43,7 @@ export type Executions = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
   /** Stores documents of other rooms in a transaction of the ledger, in turn with the changes of counting. */
-  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
   /** Returns the server time at which a project's running executions were read; undefined if they were not. */
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
@@ -125,11 +126,11 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   return {
     read,
     withdraw: options.withdraw,
-    commit: async (make) => {
+    commit: async (make, spooled = []) => {
       const { cache } = await open();
       await cache.update(async () => {
         const alongside = make();
-        return alongside.length === 0 ? undefined : { alongside };
+        return alongside.length === 0 ? undefined : { alongside, spooled };
       });
     },
     runningReadMs: (project) => {

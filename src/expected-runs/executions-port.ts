@@ -1,6 +1,5 @@
 import type { Execution } from '../domain/execution.ts';
 import type { Executions } from '../executions/executions.ts';
-import type { LedgerDocument } from '../state/ledger.ts';
 
 /** Everything that the schedule watch gets from executions. Times are the server's. */
 export type ExecutionsPort = {
@@ -10,7 +9,7 @@ export type ExecutionsPort = {
   /** When those of a project were read; undefined if they may not be. */
   readonly runningReadMs: (project: string) => number | undefined;
   /** Stores documents in a transaction of the ledger, in turn with counting. */
-  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  readonly commit: Executions['commit'];
   readonly factsOf: Executions['factsOf'];
   /** Call before requesting a project's jobs: executions use the list, and need not request it. */
   readonly beginJobList: Executions['beginJobList'];
@@ -31,7 +30,7 @@ export function toExecutionsPort(executions: () => Executions | undefined): Exec
     progress: () => executions()?.progress(),
     running: () => executions()?.status().running ?? [],
     runningReadMs: (project) => executions()?.runningReadMs(project),
-    commit: async (make) => executions()?.commit(make),
+    commit: async (...given) => executions()?.commit(...given),
     beginJobList: (project) => executions()?.beginJobList(project),
     factsOf: (...job) => executions()?.factsOf(...job),
     durationMs: (...job) => executions()?.durationMs(...job),

@@ -106,9 +106,14 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
   });
 
   it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {
+    const logs = await startSink((response) => accept(response));
+    endings.push(() => logs.stop());
     const { simulator, sink, daemon } = await setUp(
-      '',
-      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+      'diagnosis: { events: true }\n',
+      {
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: logs.url.replace('traces', 'logs'),
+      },
       ['projects', 'schedule', 'changes', 'system-info']
         .map((name) => `  ${name}: { enabled: true, every: 1s }\n`)
         .join(''),
@@ -134,6 +139,17 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
     expect(suspects?.[0]?.stringValue).toMatch(
       /^definition pay\/nightly\/settle: steps.* changed.*, between 20.*Z and 20.*Z \(job, fits\)$/,
     );
+    const event = await eventually(async () => {
+      const sent = logs.requests.map(({ body }) => readRecords(body.toString('utf8')));
+      const found = sent.flatMap(({ records }) => records).find(({ body }) => body.stringValue.includes('steps'));
+      expect(found).toBeDefined();
+      return found;
+    });
+    expect(event).toMatchObject({
+      eventName: 'automation.change',
+      body: { stringValue: 'definition pay/nightly/settle: steps changed' },
+    });
+    expect(toValues(event?.attributes)).toMatchObject({ 'automation.change.kind': 'definition' });
     const page = toText(await (await fetch(`${daemon.url}/executions/prod/${id}`)).text());
     expect(page).toContain('definition pay/nightly/settle: steps');
   });
@@ -200,6 +216,7 @@ type SentRecord = {
   readonly spanId: string;
   readonly timeUnixNano: string;
   readonly severityText: string;
+  readonly eventName?: string;
   readonly body: { readonly stringValue: string };
   readonly attributes: readonly SentAttribute[];
 };

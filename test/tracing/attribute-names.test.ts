@@ -44,6 +44,11 @@ describe('tracing/attribute-names', () => {
     ['automation.failure.fingerprint', false],
     ['automation.failure.first_seen', false],
     ['automation.failure.suspects', false],
+    ['automation.change.kind', false],
+    ['automation.change.subject', false],
+    ['automation.change.what', false],
+    ['automation.change.after', false],
+    ['automation.change.before', false],
     ['log.record.uid', true],
     ['service.namespace', true],
     ['automation.execution.node.failed_count', false],
@@ -73,7 +78,7 @@ describe('tracing/attribute-names', () => {
   });
 
   it('lists every name above', () => {
-    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(52);
+    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(57);
   });
 
   it('has the values of the conventions', () => {

@@ -5,6 +5,7 @@ import { toContent } from '../../src/tracing/deliver/batch.ts';
 import { encodeLogs } from '../../src/tracing/deliver/encode-logs.ts';
 import { createSendLines, type LineSending } from '../../src/tracing/enrich/send-lines.ts';
 import { conventional } from '../../src/tracing/plan/attribute-names.ts';
+import { toChangeRecords } from '../../src/tracing/plan/change-records.ts';
 import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
 import { makeTrace } from './deliver/made-traces.ts';
 import { planRecorded } from './recorded.ts';
@@ -52,6 +53,45 @@ describe('tracing/plan/log-records', () => {
         ? read(bytes).length
         : (JSON.parse(Buffer.from(bytes).toString()) as { resourceLogs: unknown[] }).resourceLogs.length * 2;
     expect(count).toBe(4);
+  });
+});
+
+describe('tracing/plan/change-records', () => {
+  it('makes an event of a change, with the same id each time', () => {
+    const change = {
+      kind: 'key',
+      project: '',
+      subject: 'keys/db',
+      what: 'changed',
+      by: 'bob',
+      afterMs: 1,
+      beforeMs: 9000,
+      atMs: 8000,
+    } as const;
+    const about = {
+      server: 'prod',
+      service: 'automation-service',
+      scope: { name: 'x', version: '1' },
+      observedMs: 9,
+      project: '',
+    };
+    const [one, other] = [1, 2].map(() => read(encodeLogs(toChangeRecords([change], about), 'protobuf'))[0]);
+    expect(one).toMatchObject({
+      eventName: 'automation.change',
+      body: 'key keys/db: changed by bob',
+      atMs: 8000,
+      traceId: '',
+    });
+    expect(Object.fromEntries(one?.attributes ?? [])).toMatchObject({
+      'automation.server.name': 'prod',
+      'automation.change.kind': 'key',
+      'automation.change.subject': 'keys/db',
+      'automation.change.before': '1970-01-01T00:00:09.000Z',
+      'user.name': 'bob',
+    });
+    expect([...(one?.resource.keys() ?? [])]).toEqual(['service.name']);
+    expect(one?.attributes.get('log.record.uid')).toMatch(/^[0-9a-f]{32}$/);
+    expect(other?.attributes.get('log.record.uid')).toBe(one?.attributes.get('log.record.uid'));
   });
 });
 

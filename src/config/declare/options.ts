@@ -20,6 +20,7 @@ import {
 import { timeZone } from '../values/time-zone.ts';
 import { boolean, choice } from '../values/value-type.ts';
 import { alertOptions } from './alert-options.ts';
+import { diagnosisOptions } from './diagnosis-options.ts';
 import { type Option, type OptionTree, option, optional } from './option.ts';
 
 const overdueFactor = number(1, 1000);
@@ -37,17 +38,6 @@ const jobOverrides = mapList(
   {
     takes: 'a list of patterns with what is particular to their jobs',
     example: '[{ match: "pay/nightly/.*", success_age: 26h }]',
-    unique: [],
-  },
-);
-
-const logsKept = choice('none', 'fingerprint', 'lines');
-
-const diagnosisOverrides = mapList(
-  { match: pattern.schema, logs: logsKept.schema },
-  {
-    takes: 'a list of patterns with what to keep of the logs of their projects',
-    example: '[{ match: "pay.*", logs: lines }]',
     unique: [],
   },
 );
@@ -181,23 +171,7 @@ export const generalOptions = {
       'How late a scheduled run may start before it counts as missed; at most half the time to the next one.',
     ),
   },
-  diagnosis: {
-    enabled: option(boolean, true).help(
-      'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
-    ),
-    logs: option(logsKept, 'fingerprint').help(
-      'What to keep of the log of a failed execution, at one request for each failure: nothing; a fingerprint of the lines that describe the failure, which shows whether a job failed so before; or also the last 50 lines of the failed step, without the secrets that were found in them, on its page and as OTLP log records where traces are sent.',
-    ),
-    overrides: option(diagnosisOverrides, []).help(
-      'What to keep of logs for projects that match a pattern; the first match wins.',
-    ),
-    redact: option(patternList, []).help(
-      'Patterns of lines that are replaced as a whole before they are shown or sent, for secrets of which the exporter does not know the form; a pattern describes the whole line.',
-    ),
-    log_bytes_per_hour: option(size, '1MiB').help(
-      'Maximum size of the log records that are sent for a server in an hour; lines beyond it are only on pages.',
-    ),
-  },
+  diagnosis: diagnosisOptions,
   alerts: alertOptions,
   traces: traceOptions,
   metrics: {

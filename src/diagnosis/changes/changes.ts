@@ -8,6 +8,7 @@ import { createQueue } from '../../domain/pause.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';
 import type { CommitHook, Ledger, LedgerDocument } from '../../state/ledger.ts';
+import type { SpooledTrace } from '../../state/spool.ts';
 import { type Asking, createAsking } from './asking.ts';
 import { createCommonCauses } from './common-causes.ts';
 import type { Reading } from './deciding/areas.ts';
@@ -17,6 +18,7 @@ import { listChanges } from './deciding/journal.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 import { type Explanation, explainFailure, type FailedRun, findChildren } from './explain.ts';
 import { changeFamilies } from './families.ts';
+import type { ToSpooled } from './kept-journal.ts';
 import { createKeptJournal, type KeptJournal } from './kept-journal.ts';
 import { type Answer, createToReadings } from './readings.ts';
 import { createRunNotes, type RunNotes } from './run-notes.ts';
@@ -33,7 +35,9 @@ export type ChangesOptions = {
   readonly clock: Pick<Clock, 'awakeTicks' | 'ticks'>;
   readonly ledger: Pick<Ledger, 'load'>;
   /** Stores documents in a transaction of the ledger, in turn with counting. */
-  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
+  /** Makes the events to send of changes, in the same transaction; undefined if none are sent. */
+  readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   readonly settings: ChangesSettings;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
+import type { SpooledTrace } from '../../state/spool.ts';
 import { type Area, noteReading, type Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import { addChanges, emptyJournal, type Journal, type JournalStep } from './deciding/journal.ts';
@@ -29,12 +30,16 @@ export type KeptJournal = {
   readonly jobOf: (id: string) => ListedJob | undefined;
 };
 
+export type ToSpooled = (changes: readonly Change[]) => Promise<readonly SpooledTrace[]>;
+
 type Options = {
   readonly server: string;
   /** True if the state is a restored copy: changes since it was made are lost, so counters begin again at 0. */
   readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
-  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
+  /** Makes the events to send of changes, in the same transaction; undefined if none are sent. */
+  readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   /** Returns the change as it is kept; undefined if it is not. */
   readonly toKept: (change: Change) => Change | undefined;
@@ -73,7 +78,9 @@ export function createKeptJournal(options: Options): KeptJournal {
       const { next, changed, found } = compareAll(areas, readings);
       const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
       const step: JournalStep = addChanges(journal, kept, serverNowMs());
-      await commit(() => [...toJournalDocuments(step), ...toAreaDocuments(next, changed), toReadsDocument(next)]);
+      const spooled = await options.toSpooled?.(kept);
+      const documents = [...toJournalDocuments(step), ...toAreaDocuments(next, changed), toReadsDocument(next)];
+      await commit(() => documents, spooled);
       for (const [key, area] of next) areas.set(key, area);
       ({ journal } = step);
     },

@@ -35,8 +35,8 @@ export async function openLedgerCache(
 
   async function commit(change: LedgerChange): Promise<void> {
     const { documents, sheets, goneCells, goneHours } = planDocuments(change, contents);
-    const { entries = [], prune } = change;
-    await ledger.commit(server, { entries, documents, ...(prune === undefined ? {} : { prune }) });
+    const { entries = [], spooled = [], prune } = change;
+    await ledger.commit(server, { entries, documents, spooled, ...(prune === undefined ? {} : { prune }) });
     apply(change);
     for (const key of goneCells) cells.delete(key);
     for (const hour of goneHours) idHours.delete(hour);

@@ -1,6 +1,7 @@
 import type { Window } from '../../api/paging.ts';
 import { isPlausibleTime } from '../../domain/time.ts';
 import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
+import type { SpooledTrace } from '../../state/spool.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
 import type { Claims } from '../counting/series-slots.ts';
 import { type Cell, isOfJob, type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
@@ -51,6 +52,7 @@ export type LedgerChange = {
   readonly recent?: readonly RecentRun[];
   /** Documents that other rooms keep about the same executions. */
   readonly alongside?: readonly LedgerDocument[];
+  readonly spooled?: readonly SpooledTrace[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
   readonly forget?: string;
   readonly forgetJobs?: readonly string[];

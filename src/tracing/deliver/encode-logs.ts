@@ -12,7 +12,7 @@ export function encodeLogs({ resource, scope, records }: LogRecords, format: Tra
   return bytes;
 }
 
-function toReadable({ atMs, observedMs, level, body, span, attributes }: LogRecord) {
+function toReadable({ atMs, observedMs, level, body, eventName, span, attributes }: LogRecord) {
   return {
     // A time of 0 is the protocol's word for an unknown one.
     hrTime: toHighResolution(atMs ?? 0),
@@ -20,6 +20,7 @@ function toReadable({ atMs, observedMs, level, body, span, attributes }: LogReco
     severityNumber: severities[level],
     severityText: level,
     body,
+    ...(eventName === undefined ? {} : { eventName }),
     ...(span === undefined ? {} : { spanContext: { ...span, traceFlags: sampled } }),
     attributes,
     droppedAttributesCount: 0,

@@ -16,6 +16,7 @@ export type LogRecord = {
   readonly observedMs: number;
   readonly level: LogLine['level'];
   readonly body: string;
+  readonly eventName?: string;
   readonly span?: { readonly traceId: string; readonly spanId: string };
   readonly attributes: Attributes;
 };

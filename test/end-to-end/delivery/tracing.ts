@@ -62,6 +62,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
         overrides: [],
         redact: { sources: [], matches: () => false },
         logBytesPerHour: 2 ** 20,
+        events: false,
       },
     },
     otlp,
