@@ -5,6 +5,8 @@ export interface Alert {
   /** How long the expression must hold; `0s` fires at the first evaluation. */
   readonly for: string;
   readonly severity: 'critical' | 'warning' | 'info';
+  /** Labels beside those of the expression; an empty one is no label. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly summary: string;
   readonly description: string;
   /** The page of Grafana that shows more, from `dashboardOf`. */

@@ -74,14 +74,14 @@ function alertGroups(limits: Thresholds): readonly AlertGroup[] {
 }
 
 function toRule(
-  { alert, expr, for: duration, severity, summary, description, dashboard, page }: Alert,
+  { alert, expr, for: duration, severity, labels, summary, description, dashboard, page }: Alert,
   limits: Thresholds,
 ) {
   return {
     alert,
     expr,
     for: duration,
-    labels: { severity, ...(page === pageOf.job ? { owner: ownerText(limits) } : {}) },
+    labels: { severity, ...labels, ...(page === pageOf.job ? { owner: ownerText(limits) } : {}) },
     annotations: {
       summary,
       description,

@@ -32,12 +32,19 @@ function commonCause(limits: Thresholds): Alert {
     expr: `${newest('automation_common_cause')} == 1`,
     for: '0s',
     severity: 'critical',
+    // With the names of other alerts, so that it silences those that it covers.
+    labels: { project: subjectOf('project'), node: subjectOf('node') },
     summary: 'Many jobs fail for one cause: {{ $labels.kind }} {{ $labels.subject }}',
     description: `Most of the jobs that failed on {{ $labels.server }} in the last 15 minutes have the {{ $labels.kind }} {{ $labels.subject }} in common, and those that succeeded have not.`,
     dashboard: dashboardOf.project,
     page: pageOf.failures,
     needs: ['changes'],
   };
+}
+
+/** The subject of a common cause, if it is of this kind. */
+function subjectOf(kind: string): string {
+  return `{{ if eq $labels.kind "${kind}" }}{{ $labels.subject }}{{ end }}`;
 }
 
 function failingRepeatedly(limits: Thresholds): Alert {

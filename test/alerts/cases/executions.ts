@@ -14,7 +14,7 @@ export const executionCases: readonly Case[] = [
     below: { 'automation_common_cause{server="prod",kind="node",subject="db03"}': gauge(0) },
     firesAfter: 0,
     resolvesAfter: 0,
-    labels: { server: 'prod', kind: 'node', subject: 'db03', severity: 'critical' },
+    labels: { server: 'prod', kind: 'node', subject: 'db03', node: 'db03', severity: 'critical' },
     summary: 'Many jobs fail for one cause: node db03',
     description:
       'Most of the jobs that failed on prod in the last 15 minutes have the node db03 in common, and those that succeeded have not.',
