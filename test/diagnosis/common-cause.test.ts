@@ -59,13 +59,20 @@ describe('diagnosis/common-cause', () => {
         detail: 'In the last 15 min; none of the 10 jobs that succeeded has it',
       },
     ]);
-    const ofJob = (job: string) => {
+    const ofJob = (job: string, laterMs = 0) => {
       const run = truth().executions.findLast(({ jobId }) => jobId === ids[Number(job)]);
-      const explained = { project: 'pay', job: `job${job}`, startedAtMs: run?.startedAtMs ?? 0, failedNodes: [] };
+      const explained = {
+        project: 'pay',
+        job: `job${job}`,
+        startedAtMs: (run?.startedAtMs ?? 0) + laterMs,
+        failedNodes: [],
+      };
       return explain({ ...explained, failureClass: 'target', successMs: undefined });
     };
     expect(toText(ofJob('0'))).toContain('Shared cause\n10 of 10 failed jobs share node db03.');
     expect(ofJob('1').commonCause).toBeUndefined();
+    // Only the last run of a job is one of those that fail now.
+    expect(ofJob('0', -60_000).commonCause).toBeUndefined();
     control.setConditions({ downNodes: [] });
     await runAll();
     expect(ofJob('0').commonCause).toBeUndefined();

@@ -23,7 +23,7 @@ describe('tracing/plan/log-records', () => {
   it('gives each line to the span of its step, with the time and level of the line', () => {
     const records = read(encoded('protobuf'));
     const step = plan.trace.spans.find(({ id }) => id === records[0]?.spanId);
-    expect(step?.attributes[conventional.taskRunId]).toContain(plan.failure?.context);
+    expect(step?.attributes[conventional.taskRunId]).toBe(`${plan.failure?.context}@${plan.failure?.node}`);
     expect(records.map(({ traceId, body, severity, atMs }) => ({ traceId, body, severity, atMs }))).toEqual([
       { traceId: plan.trace.traceId, body: 'disk full', severity: 'WARN', atMs: 1_700_000_000_123 },
       { traceId: plan.trace.traceId, body: 'Failed: NonZeroResultCode', severity: 'ERROR', atMs: 0 },
