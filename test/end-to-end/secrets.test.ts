@@ -119,7 +119,7 @@ function echoSession(socket: Socket, head: string, turn: number): void {
   else socket.end(echoes[name]?.(turn % 2 === 0 ? canary : sessionCanary) ?? '');
 }
 
-describe('end-to-end/secrets', { timeout: 60_000 }, () => {
+describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
   it('finds a secret that is shown', () => {
     expect(findCanary(`a ${canary} b`)).not.toEqual([]);
     expect(findCanary(Buffer.from(`any ${canary} text`).toString('base64'))).not.toEqual([]);
