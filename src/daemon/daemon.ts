@@ -121,7 +121,7 @@ export function createApp(options: AppOptions): App {
       reloads.note({ ok: true, warnings: [] });
       if (started.replica === undefined) startGeneration(started.watching);
       else started.replica.start();
-      started.pusher = await push(lasting, { exposition, memories: started.state, url });
+      started.pusher = await push(lasting, { exposition, state: started.state, url });
     } catch (error) {
       await Promise.all([server.close(), started?.state.close()]);
       throw error;
@@ -172,7 +172,7 @@ function toSharing(
 }
 
 /** Pushes metrics, if that is configured: most exporters need none of its code. */
-async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'memories' | 'url'>) {
+async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'state' | 'url'>) {
   if (lasting.push === undefined) return undefined;
   const { startPusher } = await import('./outputs/start-pusher.ts');
   return startPusher({ ...lasting, ...to, push: lasting.push });

@@ -140,6 +140,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   }
 
   return {
+    clock,
     memories,
     results,
     rejected: () => rejected,

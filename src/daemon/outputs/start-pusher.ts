@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
-import type { Memories } from '../../domain/memory.ts';
 import type { Exposition } from '../../metrics/exposition.ts';
 import type { Self } from '../../metrics/self.ts';
 import { createPusher, type Pusher, type PusherOptions, pushResults } from '../../push/pusher.ts';
 import type { PushSettings } from '../../push/settings.ts';
+import type { State } from '../../state/state.ts';
 import { createPost } from '../../tracing/deliver/post.ts';
 
 export type StartOptions = Pick<PusherOptions, 'version' | 'clock' | 'log'> & {
   readonly push: PushSettings;
   readonly exposition: Exposition;
-  readonly memories: Memories;
+  readonly state: Pick<State, 'recall' | 'remember' | 'origin'>;
   readonly self: Pick<Self, 'metricsPushes' | 'metricsPointsRejected'>;
   readonly readFile: (path: string) => Promise<string>;
   /** Where the exporter listens. */
@@ -18,13 +18,15 @@ export type StartOptions = Pick<PusherOptions, 'version' | 'clock' | 'log'> & {
 
 /** Pushes the metrics that a scrape has. */
 export function startPusher(options: StartOptions): Pusher {
-  const { push, exposition, self, version, clock, readFile, url } = options;
+  const { push, exposition, state, self, version, clock, readFile, url } = options;
   for (const result of pushResults) self.metricsPushes.inc({ result }, 0);
   self.metricsPointsRejected.inc({ reason: 'partial_success' }, 0);
   const instance = `${hostname()}:${new URL(url).port}`;
   const pusher = createPusher({
     ...options,
     settings: { ...push, resource: { 'service.instance.id': instance, ...push.resource } },
+    // A restored copy does not know what was sent after it was made: everything begins with what is added from now on.
+    memories: state.origin.kind === 'usual' ? state : { ...state, recall: async () => undefined },
     scrape: () => exposition.scrape({ format: 'protobuf', gzip: false }),
     post: createPost({ settings: push, readFile, userAgent: `automation-exporter/${version}`, clock }),
     observe: (result, rejectedPoints) => {

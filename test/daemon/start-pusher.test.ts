@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startPusher } from '../../src/daemon/outputs/start-pusher.ts';
+import type { Memory } from '../../src/domain/memory.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import type { PushSettings } from '../../src/push/settings.ts';
+import { readPushSettings } from '../../src/push/settings.ts';
+import type { StateOrigin } from '../../src/state/state.ts';
+import { createScene, type Receiver, startReceiver } from '../push/scene.ts';
+
+describe('daemon/start-pusher', () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.stop());
+
+  function start(scene: ReturnType<typeof createScene>, memories: Map<string, Memory>, origin: StateOrigin) {
+    const self = createSelf({ version: '1', nodeVersion: '1', measuresProcess: false });
+    const environment = {
+      OTEL_METRICS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',
+    };
+    const pusher = startPusher({
+      // The cast is true: these variables are complete.
+      push: readPushSettings(environment) as PushSettings,
+      exposition: { scrape: async ({ format }) => [await scene.read(format)] },
+      state: {
+        origin,
+        recall: async (key) => memories.get(JSON.stringify(key)),
+        remember: async (key, memory) => void memories.set(JSON.stringify(key), memory),
+      },
+      self,
+      readFile: async () => '',
+      url: 'http://127.0.0.1:9720',
+      version: '1',
+      clock: scene.clock,
+      log: { warn: () => undefined, info: () => undefined },
+    });
+    return { pusher, self };
+  }
+
+  function pushed(): number {
+    let total = 0;
+    for (const { name, value = 0 } of receiver.points) if (name === 'automation_executions_total') total += value;
+    return total;
+  }
+
+  it('does not send again what was sent after a restored copy was made', async () => {
+    const scene = createScene(receiver.url);
+    const memories = new Map<string, Memory>();
+    const first = start(scene, memories, { kind: 'usual' });
+    scene.run('pay', 4, 5);
+    await scene.publish();
+    await first.pusher.push();
+    const copy = new Map(memories);
+    scene.run('pay', 4, 3);
+    await scene.publish();
+    await first.pusher.push();
+    await first.pusher.stop();
+    expect(pushed()).toBe(8);
+    scene.later(60_000);
+    const second = start(scene, copy, { kind: 'restored', damaged: 'state.sqlite' });
+    await second.pusher.push();
+    scene.run('pay', 4, 2);
+    await scene.publish();
+    await second.pusher.push();
+    await second.pusher.stop();
+    expect(pushed()).toBe(10);
+    expect(await second.self.registry.metrics()).toContain(
+      'automation_exporter_metrics_pushes_total{result="delivered"} 2',
+    );
+  });
+
+  it('names its instance', async () => {
+    const scene = createScene(receiver.url);
+    await scene.publish();
+    const { pusher } = start(scene, new Map(), { kind: 'usual' });
+    await pusher.push();
+    await pusher.stop();
+    expect(receiver.points[0]?.resource['service.instance.id']).toMatch(/^.+:9720$/);
+  });
+});
