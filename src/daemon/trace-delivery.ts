@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ToSpooled } from '../diagnosis/changes/kept-journal.ts';
 import type { SpoolBounds, SpooledSignal, SpooledTrace, TraceEncoding } from '../state/spool.ts';
+import type { DeliveryStatus } from '../status/status.ts';
 import { encodeTrace } from '../tracing/deliver/encode.ts';
 import { encodeLogs } from '../tracing/deliver/encode-logs.ts';
 import { createPost } from '../tracing/deliver/post.ts';
@@ -46,7 +47,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
         : undefined,
     status: () => ({
       ...sender.status(),
-      failing: sender.status().failing ?? ofLogs?.status().failing,
+      failing: sender.status().failing ?? toFailingLogs(ofLogs?.status().failing),
       // Only the host: the rest of the address may hold secrets.
       collector: new URL(otlp.endpoint).host,
       pending: pending(),
@@ -70,6 +71,10 @@ export const createDelivery: ToDelivery = (options, pending) => {
     },
   };
 };
+
+function toFailingLogs(failing: DeliveryStatus['failing']): DeliveryStatus['failing'] {
+  return failing && { ...failing, reason: `log records: ${failing.reason}` };
+}
 
 function toLineSending(
   { state, self, config }: TracesOptions,
