@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { provideCli } from './built.ts';
 
 export type Child = {
@@ -23,6 +24,9 @@ type ChildOptions = {
 
 type Variables = Readonly<Record<string, string>>;
 
+/** Not where this process is: a test beside this one may move it, and delete the directory. */
+const top = fileURLToPath(new URL('../..', import.meta.url));
+
 /** The command line of the package that ships, as a process of its own. */
 export function startCli(args: readonly string[], options: ChildOptions = {}): Child {
   // With a setting of the allocator it keeps the process as it is: the restart is proven by the test of the bundle.
@@ -33,12 +37,12 @@ export function startCli(args: readonly string[], options: ChildOptions = {}): C
 }
 
 export function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Child {
-  const { env = {}, cwd, isGroup = false } = options;
+  const { env = {}, cwd = top, isGroup = false } = options;
   const child = spawn(command, args, {
     env: toChildEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: isGroup,
-    ...(cwd === undefined ? {} : { cwd }),
+    cwd,
   });
   let output = '';
   const listeners = new Set<() => void>();
