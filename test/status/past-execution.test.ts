@@ -43,6 +43,7 @@ describe('status/past-execution', () => {
       traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
       permalink: 'https://automation.example.org/project/shop/execution/show/4711',
       attempts: [],
+      lines: [],
       facts: [
         { name: 'Average of the job', value: '5.1 s' },
         { name: 'Reason', value: 'NonZeroResultCode' },
