@@ -170,8 +170,8 @@ export const controls: readonly ControlRow[] = [
     buttons: [
       { group: 'Jobs', text: 'Let steps fail six times as often', body: { failureFactor: 6 } },
       { group: 'Jobs', text: 'As usual', body: { failureFactor: 1 } },
-      { group: 'Node pay02', text: 'Take it down', body: { downNodes: ['pay02'] } },
-      { group: 'Node pay02', text: 'Bring it back', body: { downNodes: [] } },
+      { group: 'Nodes', text: 'Take pay02 down', body: { downNodes: ['pay02'] } },
+      { group: 'Nodes', text: 'Bring all back', body: { downNodes: [] } },
     ],
     act: (control, body) => control.setConditions(body),
   }),

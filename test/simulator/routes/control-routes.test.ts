@@ -36,7 +36,7 @@ describe('simulator/routes/control-routes', () => {
       '/simulator/project/change',
     ]);
     expect(faultKinds).toContain('bomb');
-    expect(scenarios).toHaveLength(14);
+    expect(scenarios).toHaveLength(15);
     expect(requests).toEqual([]);
   });
 
