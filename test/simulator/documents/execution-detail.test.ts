@@ -68,7 +68,7 @@ const output = {
   compacted: false,
 };
 // The mark of the end belongs to the size, and nobody reads it.
-const asNumbers = { ...output, id: 2, lastModified: 1769908380000, offset: 847, totalSize: 996 };
+const asNumbers = { ...output, id: 2, lastModified: 1768478380000, offset: 990, totalSize: 996 };
 const asText = { ...output, id: '2', lastModified: '1768478380000', offset: '1042', totalSize: 1048 };
 const metadata = { node: 'auto-1' };
 
