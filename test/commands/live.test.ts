@@ -76,6 +76,19 @@ describe('commands/check --live', () => {
     expect(backend.paths).toEqual(['POST /v1/traces application/x-protobuf']);
   });
 
+  it('also tests the backend for log records where some are sent', async () => {
+    const [simulator, backend, logs] = [await start(), await startBackend(200), await startBackend(404)];
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
+      OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${logs.url}/in`,
+      OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'http/json',
+    };
+    const { code, live } = await checkLive(simulator, env, '--state.memory', '--diagnosis.logs=lines');
+    expect(code).toBe(1);
+    expect(live[1]).toMatch(/^log-backend \|  \| broken \| 127\.0\.0\.1:\d+: HTTP 404$/);
+    expect(logs.paths).toEqual(['POST /in application/json']);
+  });
+
   it('explains why the trace backend refuses traces, without its secrets', async () => {
     const [simulator, backend] = [await start(), await startBackend(401)];
     const env = {

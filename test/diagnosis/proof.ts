@@ -5,7 +5,7 @@ import { toFingerprint } from '../../src/diagnosis/lines/fingerprint.ts';
 import { keepLines } from '../../src/diagnosis/lines/keep.ts';
 import { createScrub } from '../../src/diagnosis/lines/scrub.ts';
 import { renderLines } from '../../src/http/pages/execution/log-lines.ts';
-import { encodeLogs } from '../../src/tracing/deliver/encode-logs.ts';
+import { encodeLogs } from '../../src/tracing/deliver/encode.ts';
 import { toLineRecords } from '../../src/tracing/plan/log-records.ts';
 import { planRecorded } from '../tracing/recorded.ts';
 import { secretForms } from './corpus.ts';

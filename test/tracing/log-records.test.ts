@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readLogRequest } from '../../simulator/traces/read-request.ts';
 import type { LogLine } from '../../src/domain/failure-class.ts';
 import { toContent } from '../../src/tracing/deliver/batch.ts';
-import { encodeLogs } from '../../src/tracing/deliver/encode-logs.ts';
+import { encodeLogs } from '../../src/tracing/deliver/encode.ts';
 import { createSendLines, type LineSending } from '../../src/tracing/enrich/send-lines.ts';
 import { conventional } from '../../src/tracing/plan/attribute-names.ts';
 import { toChangeRecords } from '../../src/tracing/plan/change-records.ts';

@@ -6,13 +6,16 @@ import { systemInfo } from '../../api/endpoints/system.ts';
 import { tokens } from '../../api/endpoints/tokens.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
+import { sendsLogs } from '../../daemon/server-settings.ts';
 import { toDuration, toWait } from '../../domain/ages.ts';
 import { toCount, toSize } from '../../domain/format.ts';
 import { systemClock } from '../../domain/system-clock.ts';
+import type { TraceEncoding } from '../../state/spool.ts';
 import { findForeign } from '../../state/sqlite-open.ts';
-import { encodeTrace } from '../../tracing/deliver/encode.ts';
+import type { Content } from '../../tracing/deliver/batch.ts';
+import { encodeLogs, encodeTrace } from '../../tracing/deliver/encode.ts';
 import { createPost } from '../../tracing/deliver/post.ts';
-import type { OtlpSettings } from '../../tracing/deliver/settings.ts';
+import type { Otlp, OtlpSettings } from '../../tracing/deliver/settings.ts';
 import { toVerdict } from '../../tracing/deliver/verdict.ts';
 import type { Trace } from '../../tracing/plan/span.ts';
 import { toPostgresSettings } from '../shared-state.ts';
@@ -27,37 +30,62 @@ export type LiveReport = {
 };
 
 /** Tests what only fails in use: the trace backend, the place of the state, clocks and credentials. */
-export async function probeLive(config: Config, otlp: OtlpSettings, version: string): Promise<readonly LiveReport[]> {
+export async function probeLive(config: Config, otlp: Otlp, version: string): Promise<readonly LiveReport[]> {
   const ofServers = config.servers.map(async (server) => [
     { server: server.name, ...(await probeClock(server)) },
     { server: server.name, ...(await probeCredentials(server)) },
   ]);
   const ofState = (await probeDatabase(config)) ?? probeState(config);
-  return [await probeTraceBackend(config, otlp, version), ofState, ...(await Promise.all(ofServers)).flat()];
+  return [...(await probeBackends(config, otlp, version)), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
 /** The test trace has its own name, so that nobody mistakes it for an execution. */
-async function probeTraceBackend({ traces }: Config, otlp: OtlpSettings, version: string): Promise<LiveReport> {
+async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
   if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured))
-    return { name, verdict: 'not asked', message: 'traces are off: OTEL_EXPORTER_OTLP_ENDPOINT switches them on' };
-  const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
+    return [{ name, verdict: 'not asked', message: 'traces are off: OTEL_EXPORTER_OTLP_ENDPOINT switches them on' }];
   const trace = toTestTrace(traces.serviceName, version, systemClock.now());
+  const encoding = toFormat(otlp);
+  const ofTraces = await probeBackend(otlp, version, {
+    name,
+    content: { encoding, bytes: encodeTrace(trace, encoding) },
+    what: `test trace ${trace.traceId}`,
+  });
+  if (otlp.logs === undefined || !sendsLogs(diagnosis)) return [ofTraces];
+  const format = toFormat(otlp.logs);
+  const { resource, scope } = trace;
+  const test = { atMs: systemClock.now(), observedMs: systemClock.now(), level: 'NORMAL', attributes: {} } as const;
+  const records = [{ ...test, body: 'automation-exporter check --live' }];
+  const bytes = encodeLogs({ resource, scope, records }, format);
+  const content = { encoding: `logs-${format}`, bytes } as const;
+  return [ofTraces, await probeBackend(otlp.logs, version, { name: 'log-backend', content, what: 'test log record' })];
+}
+
+function toFormat({ protocol }: OtlpSettings): TraceEncoding {
+  return protocol === 'http/json' ? 'json' : 'protobuf';
+}
+
+type Probed = { readonly name: string; readonly content: Content; readonly what: string };
+
+async function probeBackend(
+  settings: OtlpSettings,
+  version: string,
+  { name, content, what }: Probed,
+): Promise<LiveReport> {
   const read = (path: string): Promise<string> => readFile(path, 'utf8');
   const post = createPost({
-    settings: otlp,
+    settings,
     readFile: read,
     userAgent: `automation-exporter/${version}`,
     clock: systemClock,
   });
-  const { host } = new URL(otlp.endpoint);
+  const { host } = new URL(settings.endpoint);
   try {
-    const content = { encoding, bytes: encodeTrace(trace, encoding) } as const;
     const verdict = toVerdict(await post.send(content, new AbortController().signal), systemClock.now());
     if (verdict.kind !== 'delivered') return { name, verdict: 'broken', message: `${host}: ${verdict.reason}` };
     if (verdict.rejectedSpans > 0)
       return { name, verdict: 'broken', message: `${host} rejected it: ${verdict.message}` };
-    return { name, verdict: 'ok', message: `${host} accepted the test trace ${trace.traceId}` };
+    return { name, verdict: 'ok', message: `${host} accepted the ${what}` };
   } catch (error) {
     return { name, verdict: 'broken', message: toMessage(error) };
   } finally {

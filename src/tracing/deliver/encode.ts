@@ -1,6 +1,12 @@
-import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import {
+  JsonLogsSerializer,
+  JsonTraceSerializer,
+  ProtobufLogsSerializer,
+  ProtobufTraceSerializer,
+} from '@opentelemetry/otlp-transformer';
 import { schemaUrl } from '../plan/attribute-names.ts';
 import type { TraceFormat } from '../plan/estimate.ts';
+import type { LogRecord, LogRecords } from '../plan/log-records.ts';
 import type { Attributes, Span, SpanLink, Trace } from '../plan/span.ts';
 
 /** Encodes one OTLP request with one resource, using OpenTelemetry's serializer. */
@@ -72,8 +78,34 @@ const internalKind = 0;
 const serverKind = 1;
 const unsetStatus = { code: 0 };
 const errorStatus = { code: 2 };
-export const sampled = 1;
+const sampled = 1;
 
 export function toHighResolution(ms: number): [number, number] {
   return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
 }
+
+export function encodeLogs({ resource, scope, records }: LogRecords, format: TraceFormat): Uint8Array {
+  const serializer = format === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer;
+  const shared = { resource: toOtlpResource(resource), instrumentationScope: { ...scope, schemaUrl } };
+  const bytes = serializer.serializeRequest(records.map((record) => ({ ...toReadableRecord(record), ...shared })));
+  if (bytes === undefined) throw new Error('OpenTelemetry serialized log records to nothing.');
+  return bytes;
+}
+
+function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attributes }: LogRecord) {
+  return {
+    // A time of 0 is the protocol's word for an unknown one.
+    hrTime: toHighResolution(atMs ?? 0),
+    hrTimeObserved: toHighResolution(observedMs),
+    severityNumber: severities[level],
+    severityText: level,
+    body,
+    ...(eventName === undefined ? {} : { eventName }),
+    ...(span === undefined ? {} : { spanContext: { ...span, traceFlags: sampled } }),
+    attributes,
+    droppedAttributesCount: 0,
+  };
+}
+
+/** The numbers of OpenTelemetry's enumeration. */
+const severities = { ERROR: 17, WARN: 13, NORMAL: 9 } as const;
