@@ -16,7 +16,7 @@ export function authorizations(request: ApiRequest): Answer {
   if (type === 'job' && job?.project.name !== project)
     return badParameter(request, 'api.error.parameter.invalid', 'specifier', id ?? '');
   const resource = type === undefined ? { kind } : { type, specifier: id ?? project };
-  const rights = listRights(caller.policy, type ?? kind ?? '', project);
+  const rights = listRights(caller.policy, type ?? kind ?? '', { project, id });
   return ok({
     authorizationContext:
       kind !== undefined && project === '' ? { type: 'application' } : { type: 'project', name: project },
@@ -28,14 +28,17 @@ export function authorizations(request: ApiRequest): Answer {
   });
 }
 
+type Place = { readonly project: string; readonly id: string | undefined };
+
 /** The literal actions that rules allow; administration is not folded in. */
-function listRights(policy: Policy, name: string, project: string): readonly string[] {
+function listRights(policy: Policy, name: string, { project, id = '' }: Place): readonly string[] {
   const read = (allowed: boolean): string[] => (allowed ? ['read'] : []);
   if (name === 'system') return [...read(policy.systemRead), ...(policy.systemAdmin ? ['admin'] : [])];
   if (name === 'project')
     return [...read(covers(policy.projects, project)), ...(policy.configure ? ['configure'] : [])];
   if (name === 'event') return read(covers(policy.events, project));
   if (name === 'node') return read(covers(policy.nodes, project));
-  if (name === 'job') return [...read(covers(policy.jobs, project)), ...(policy.run ? ['run', 'kill'] : [])];
+  if (name === 'job' && covers(policy.jobs, project))
+    return [policy.viewedJobs.includes(id) ? 'view' : 'read', ...(policy.run ? ['run', 'kill'] : [])];
   return [];
 }

@@ -5,7 +5,11 @@ export type AccessRight = (
   | { readonly type: 'project' | 'project_acl' | 'job' | 'node' | 'adhoc' }
   | { readonly type: 'resource'; readonly kind: 'system' | 'system_acl' | 'user' | 'event' | 'node' }
   | { readonly type: 'storage'; readonly path: string }
-) & { readonly allow: 'read' | 'view' | 'admin' | 'configure' };
+) & {
+  readonly allow: 'read' | 'view' | 'admin' | 'configure';
+  /** True if no other right does, except those of administrators. */
+  readonly isExact?: true;
+};
 
 type Allowed = { allowedBy: readonly AccessRight[] };
 

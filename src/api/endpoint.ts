@@ -141,6 +141,9 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
 /** In the application's context (API reference, "Authentication"). */
 export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
+/** To view a job is not enough for its definition. */
+export const readDefinition: readonly AccessRight[] = [{ type: 'job', allow: 'read', isExact: true }];
+
 /** Executions of a job need the right to read the job; those without a job need the right to read ad hoc commands. */
 export const executionRead: readonly AccessRight[] = [
   { type: 'job', allow: 'read' },

@@ -100,7 +100,8 @@ type Answers = ReadonlyMap<string, ReadonlySet<string>>;
 function listMissing(right: AccessRight, projects: readonly string[], answers: Answers): string[] {
   const name = right.type === 'resource' ? right.kind : right.type;
   if (right.type === 'node') return [];
-  const enough = [right.allow, ...administration, ...(right.allow === 'read' ? ['view', 'configure'] : [])];
+  const isMoreEnough = right.allow === 'read' && right.isExact !== true;
+  const enough = [right.allow, ...administration, ...(isMoreEnough ? ['view', 'configure'] : [])];
   return ['', ...projects].flatMap((project) => {
     const allowed = answers.get(`${name} ${project}`);
     if (allowed === undefined || enough.some((action) => allowed.has(action))) return [];

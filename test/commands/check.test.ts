@@ -571,14 +571,19 @@ prod: not well: running-executions, project-executions
   it('proves the rights of the token where the server answers for them', async () => {
     const simulator = await start({ apiVersion: 58 });
     const { control, url } = simulator;
-    control.createJob('pay', { name: 'settle' });
+    const jobId = control.createJob('pay', { name: 'settle' });
     control.addToken({ token: 'reader', policy: readerPolicy });
+    control.addToken({ token: 'viewer', policy: { ...readerPolicy, viewedJobs: [jobId] } });
     control.addToken({ token: 'half', policy: { ...readerPolicy, systemRead: false, events: [] } });
     control.addToken({ token: 'runner', policy: { ...readerPolicy, run: true } });
 
     const reader = await check({ url, token: 'reader' });
     expect(toRows(reader.stdout)).toContain('rights: everything that is enabled may read');
     expect(reader.stdout).not.toContain('warning');
+
+    // To view a job is enough for all but its definition.
+    const viewer = toRows((await check({ url, token: 'viewer' })).stdout).filter((row) => row.startsWith('rights'));
+    expect(viewer).toEqual(['rights: schedule may not: job read in pay', 'rights: changes may not: job read in pay']);
 
     const half = await check({ url, token: 'half' });
     expect(toRows(half.stdout)).toContain('rights: executions may not: event read in pay');

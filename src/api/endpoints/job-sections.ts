@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint, largeListBytes } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 
 /** The parts of a definition. Their texts may have secrets: compare them, and keep nothing but hashes. */
 export type JobSections = {
@@ -17,7 +17,7 @@ export const jobSections = defineEndpoint({
   query: ['format'],
   maxBytes: largeListBytes,
   since: 14,
-  allowedBy: [{ type: 'job', allow: 'read' }],
+  allowedBy: readDefinition,
   mayBeText: true,
   keepsLongTexts: true,
   body: z

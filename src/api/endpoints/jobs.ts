@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toTimestampMs } from '../../domain/time.ts';
 import type { AccessRight } from '../access-policy.ts';
-import { defineEndpoint, largeListBytes } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 import { flag, list, number, text, timestampMs } from '../lenient.ts';
 
 /** A job in the project's list. The three switches exist since API 17. */
@@ -112,7 +112,7 @@ export const jobDefinition = defineEndpoint({
   path: 'job/{id}',
   maxBytes: largeListBytes,
   since: 44,
-  allowedBy,
+  allowedBy: readDefinition,
   body: list(z.object({ multipleExecutions: flag })).transform(([first]) => ({
     allowsSeveral: first === undefined ? undefined : first.multipleExecutions === true,
   })),
