@@ -56,23 +56,6 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     }
   }
 
-  async function askNodes(api: Api): Promise<void> {
-    const due = listProjects(areas).filter((project) => isDue(areaNames.nodesOf(project), nodesEveryMs));
-    for (const project of due.slice(0, maxProjects))
-      await ask(areaNames.nodesOf(project), () =>
-        api.get(projectNodes, { path: { project }, query: { format: 'json' } }),
-      );
-  }
-
-  /** They change only with a start of the server. Members of a cluster may have different ones. */
-  async function askPlugins(api: Api): Promise<void> {
-    const [server, ...others] = areas.get(areaNames.server)?.things.values() ?? [];
-    const readMs = areas.get(areaNames.plugins)?.readMs ?? Number.NEGATIVE_INFINITY;
-    const isOld = server !== undefined && others.length === 0 && Number(server['start'] ?? Number.NaN) > readMs;
-    if (isOld && isDue(areaNames.plugins, minuteMs) && (await api.supports(pluginList)))
-      await ask(areaNames.plugins, () => api.get(pluginList));
-  }
-
   async function askKeys(api: Api): Promise<void> {
     if (isDue(areaNames.keysIn(''), keysEveryMs)) await ask(areaNames.keysIn(''), () => api.get(storedKeys));
     const known = [...folders.values()].flat().slice(0, maxAllFolders);
@@ -89,6 +72,8 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     }
   }
 
+  const due: Due = { areas, isDue, ask };
+
   async function whileThere(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -101,8 +86,8 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     read: (api, signal) =>
       whileThere(async () => {
         await askKeys(api);
-        if (!signal.aborted) await askNodes(api);
-        if (!signal.aborted) await askPlugins(api);
+        if (!signal.aborted) await askNodes(api, due);
+        if (!signal.aborted) await askPlugins(api, due);
         if (!signal.aborted) await askDefinitions(api, [...urgent, ...listDueDefinitions(areas, isDue)]);
       }),
     readFor: (api, jobIds, isLoginRefused) =>
@@ -125,6 +110,29 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
 }
 
 class ServerAway extends Error {}
+
+type Due = {
+  readonly areas: ReadonlyMap<string, Area>;
+  readonly isDue: (area: string, everyMs: number) => boolean;
+  readonly ask: (area: string, request: () => Promise<unknown>) => Promise<void>;
+};
+
+async function askNodes(api: Api, { areas, isDue, ask }: Due): Promise<void> {
+  const due = listProjects(areas).filter((project) => isDue(areaNames.nodesOf(project), nodesEveryMs));
+  for (const project of due.slice(0, maxProjects))
+    await ask(areaNames.nodesOf(project), () =>
+      api.get(projectNodes, { path: { project }, query: { format: 'json' } }),
+    );
+}
+
+/** They change only with a start of the server. Members of a cluster may have different ones. */
+async function askPlugins(api: Api, { areas, isDue, ask }: Due): Promise<void> {
+  const [server, ...others] = areas.get(areaNames.server)?.things.values() ?? [];
+  const readMs = areas.get(areaNames.plugins)?.readMs ?? Number.NEGATIVE_INFINITY;
+  const isOld = server !== undefined && others.length === 0 && Number(server['start'] ?? Number.NaN) > readMs;
+  if (isOld && isDue(areaNames.plugins, minuteMs) && (await api.supports(pluginList)))
+    await ask(areaNames.plugins, () => api.get(pluginList));
+}
 
 function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
   return [...(areas.get(areaNames.projects)?.things.keys() ?? [])];

@@ -18,8 +18,7 @@ import { listChanges } from './deciding/journal.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 import { type Explanation, explainFailure, type FailedRun, findChildren } from './explain.ts';
 import { changeFamilies } from './families.ts';
-import type { ToSpooled } from './kept-journal.ts';
-import { createKeptJournal, type KeptJournal } from './kept-journal.ts';
+import { createKeptJournal, type KeptJournal, type ToSpooled } from './kept-journal.ts';
 import { type Answer, createToReadings } from './readings.ts';
 import { createRunNotes, type RunNotes } from './run-notes.ts';
 import { createSurroundings } from './surroundings.ts';
@@ -76,7 +75,7 @@ export type Changes = {
 
 /** Keeps the journal of one server: compares what polls read with what they read before. */
 export function createChanges(options: ChangesOptions): Changes {
-  const { everyMs, timeoutMs, client, clock, serverNowMs, settings, publish, withdraw } = options;
+  const { timeoutMs, client, serverNowMs, settings, withdraw } = options;
   const waiting: Reading[] = [];
   const kept = createKeptJournal({ ...options, toKept: (change) => toKept(change, settings) });
   const asking = createAsking({ ...options, areas: kept.areas });
@@ -92,8 +91,7 @@ export function createChanges(options: ChangesOptions): Changes {
     onCounted: causes.note,
     namesUsers: settings.namesUsers,
   });
-  const hold = createNewSeriesHold(settings.holdNewSeriesMs);
-  const held = new Set<string>();
+  const show = createShow({ ...options, kept });
 
   const oneAtATime = createQueue();
   /** Compares what was heard since the last call. */
@@ -109,18 +107,7 @@ export function createChanges(options: ChangesOptions): Changes {
       waiting.unshift(...readings);
       throw error;
     }
-    for (const key of kept.journal().totals.keys()) if (!before.has(key)) held.add(key);
-  }
-
-  function show(): Promise<number> {
-    for (const key of hold.due(clock.awakeTicks())) held.delete(key);
-    const rows = [...kept.journal().totals].flatMap(([key, { project, kind, count }]) =>
-      changeFamilies.changes.rows(held.has(key) ? 0 : count, { project, kind }),
-    );
-    hold.noteShown(held, clock.awakeTicks());
-    const cause = causes.current();
-    if (cause !== undefined) rows.push(...changeFamilies.commonCause.rows(1, toShown(cause, settings)));
-    return publish(rows, Math.max(3 * everyMs, minValidMs));
+    for (const key of kept.journal().totals.keys()) if (!before.has(key)) show.hold(key);
   }
 
   function explain(run: FailedRun): Explanation {
@@ -150,7 +137,7 @@ export function createChanges(options: ChangesOptions): Changes {
       await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
       causes.update(listChanges(kept.journal(), serverNowMs()));
-      return { result: 'success', series: await show() };
+      return { result: 'success', series: await show.all(commonCause()) };
     },
     explainAtOnce: async (run, jobId) => {
       await kept.open();
@@ -165,6 +152,27 @@ export function createChanges(options: ChangesOptions): Changes {
     withdraw,
     list: () => listChanges(kept.journal(), serverNowMs()),
     dropped: () => kept.journal().dropped,
+  };
+}
+
+type Showing = Pick<ChangesOptions, 'everyMs' | 'clock' | 'settings' | 'publish'> & { readonly kept: KeptJournal };
+
+/** Publishes the counts of changes, and what failures have in common. */
+function createShow({ everyMs, clock, settings, publish, kept }: Showing) {
+  const newSeries = createNewSeriesHold(settings.holdNewSeriesMs);
+  const held = new Set<string>();
+  return {
+    /** Holds a new count at 0 until scrapes have seen it. */
+    hold: (key: string): void => void held.add(key),
+    all: (cause: CommonCause | undefined): Promise<number> => {
+      for (const key of newSeries.due(clock.awakeTicks())) held.delete(key);
+      const rows = [...kept.journal().totals].flatMap(([key, { project, kind, count }]) =>
+        changeFamilies.changes.rows(held.has(key) ? 0 : count, { project, kind }),
+      );
+      newSeries.noteShown(held, clock.awakeTicks());
+      if (cause !== undefined) rows.push(...changeFamilies.commonCause.rows(1, toShown(cause, settings)));
+      return publish(rows, Math.max(3 * everyMs, minValidMs));
+    },
   };
 }
 

@@ -131,5 +131,5 @@ const marks = [
 
 function toMark(value: AttributeValue | undefined, word: string): readonly string[] {
   if (value === undefined) return [];
-  return [value === true ? `[${word}]` : `[${word} ${value}]`];
+  return [value === true ? `[${word}]` : `[${word} ${String(value)}]`];
 }
