@@ -146,7 +146,7 @@ const cases: readonly Case[] = [
   inFlags(
     'a flag of another command',
     ['serve', '--json'],
-    `--json: belongs to ${commandFlags.find(({ name }) => name === 'json')?.commands?.join(', ')}\n`,
+    `--json: belongs to ${commandFlags.find(({ name }) => name === 'json')?.commands?.join(', ')} (write check --json: Print JSON)\n`,
   ),
   inFlags(
     'a secret as a flag, which it does not repeat',

@@ -138,7 +138,10 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ['quarantine: "4711" is not a trace: write SERVER/EXECUTION, as printed by list\n', ['drop', '4711']],
     ['--url: is not a URL of a daemon (for example http://localhost:9720)\n', ['list', '--url=localhost']],
     ['--url: is missing (the daemon listens on a random port)\n', ['list', '--web.listen-address=:0']],
-    ['--scenario: belongs to demo, simulate (write demo --scenario=NAME: Scenario of the simulated server)\n', ['list', '--scenario=empty', '--url=http://127.0.0.1:1']],
+    [
+      '--scenario: belongs to demo, simulate (write demo --scenario=NAME: Scenario of the simulated server)\n',
+      ['list', '--scenario=empty', '--url=http://127.0.0.1:1'],
+    ],
   ])('explains what is wrong with the command line: %s', async (complaint, args) => {
     const { code, stdout, stderr } = await runHere(['quarantine', ...args]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { causePlans, countPlan, countShape, suspectShapes } from './other-worlds.ts';
+import { causePlans, countPlan } from './other-causes.ts';
+import { countShape, suspectShapes } from './other-worlds.ts';
 
 /** What can be known in these worlds is known, and nothing wrong is named in any. */
 const worlds = 10;

@@ -33,7 +33,7 @@ describe('executions/whole-numbers', () => {
       if (kind !== 'project' && kind !== 'server') continue;
       await ledger.commit('upstream', { documents: [{ kind, key, body: damage(body) }] });
     }
-    expect(toFractions(await kept())).toHaveLength(4);
+    expect(toFractions(await kept())).toHaveLength(5);
     const before = simulator.requests().length;
     restart();
     finish('pay');

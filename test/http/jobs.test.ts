@@ -179,19 +179,20 @@ describe('http/jobs', () => {
     const suspects = [{ ...change, ...times, scope: 'job', fits: false } as const];
     const [successMs, sinceMs] = [nowMs - 31 * hourMs, nowMs - 28 * hourMs];
     const find = (server: string, path: string) => ({
-      ...{
-        server,
-        path,
-        nowMs,
-        schedule: undefined,
-        runs: [],
-        running: [],
-        averageMs: undefined,
-        overdueMs: undefined,
-      },
+      server,
+      path,
+      nowMs,
+      schedule: undefined,
+      runs: [],
+      running: [],
+      averageMs: undefined,
+      overdueMs: undefined,
       isFlaky: true,
       shift: {
-        ...{ sinceMs, usualUntilMs: successMs, beforeMs: 60_000, afterMs: 120_000 },
+        sinceMs,
+        usualUntilMs: successMs,
+        beforeMs: 60_000,
+        afterMs: 120_000,
         explanation: { successMs, suspects, unchanged: [], notWatched: [] },
       },
     });

@@ -99,10 +99,9 @@ describe('http/skipped', () => {
     });
     expect((await ask('well')).code).toBe(0);
     expect((await ask('dark')).code).toBe(2);
-    expect(await ask('young')).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(/^its schedules are watched only since 17:00 UTC\./),
-    });
+    const early = await ask('young');
+    expect(early.code).toBe(2);
+    expect(early.stdout).toMatch(/^its schedules are watched only since 17:00 UTC\./);
     expect(await ask('empty')).toMatchObject({
       code: 2,
       stdout: 'the interval ends before it begins.\nIt is not known what was skipped.\n',
