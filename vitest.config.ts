@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { pickPart } from './test/support/all.ts';
 
 // The daemons and worlds that tests start load in half the time; `support/child.ts` hands it on.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -21,39 +20,7 @@ const onlyWithAll = [
   'test/newcomer.test.ts',
 ];
 
-/** Files that take long and watch what rarely breaks: a push runs one half, the next commit mostly the other. */
-const inTurn: readonly string[] = [
-  'test/end-to-end/alerting.test.ts',
-  'test/end-to-end/failing-night.test.ts',
-  'test/end-to-end/exposition.test.ts',
-  'test/end-to-end/notification-links.test.ts',
-  'test/end-to-end/faults-answers.test.ts',
-  'test/end-to-end/faults-connection.test.ts',
-  'test/end-to-end/many-projects.test.ts',
-  'test/end-to-end/several-servers.test.ts',
-  'test/end-to-end/reload-memory.test.ts',
-  'test/http/in-a-browser.test.ts',
-  'test/end-to-end/self-tracing.test.ts',
-  'test/end-to-end/scrapers.test.ts',
-  'test/end-to-end/shell-limits.test.ts',
-  'test/end-to-end/machine-clock.test.ts',
-  'test/end-to-end/half-blind.test.ts',
-  'test/end-to-end/delivery/enrichment.test.ts',
-  'test/executions/requests.test.ts',
-  'test/executions/slow-server.test.ts',
-  'test/expected-runs/cost.test.ts',
-  'test/expected-runs/days.test.ts',
-  'test/repository/chart.test.ts',
-  'test/state/move-state.test.ts',
-  'test/world/outage.test.ts',
-  'test/world/restored-copies.test.ts',
-  'test/world/slow-server.test.ts',
-];
-
-// Files that somebody names always run.
-const isPush = process.env['TEST_PUSH'] === 'true';
-const ofThisPush = pickPart(inTurn, 2);
-const leftOut = [...(isAll ? [] : onlyWithAll), ...(isPush ? inTurn.filter((file) => !ofThisPush.includes(file)) : [])];
+const leftOut = isAll ? [] : onlyWithAll;
 
 /** How much a push plays of what could go on for hours; `--all` plays the numbers in the tests. */
 const sizes = {

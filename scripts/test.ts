@@ -14,9 +14,8 @@ const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
 const filters = process.argv.slice(2).filter((argument) => argument !== '--all');
 const isAll = filters.length < process.argv.length - 2;
 
-// The configuration of vitest and its workers read them.
+// The workers of vitest read both.
 if (isAll) process.env['TEST_ALL'] = 'true';
-else if (filters.length === 0) process.env['TEST_PUSH'] = 'true';
 if (listMissingTools().length > 0) process.env['TOOLS_INSTALLED_AT'] = String(await installTools());
 
 // Before workers ask for it at once.
