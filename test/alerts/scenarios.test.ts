@@ -49,7 +49,7 @@ describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promt
   });
 
   // A quarter of them in a push, the others with the next ones: the alerts themselves are proven by the weathers and by `alerts/tests`.
-  it.each(pickPart(scenarios, 4))(
+  it.each(pickPart(scenarios, 2))(
     'fires exactly the alerts that $name declares',
     async ({ name, alerts }) => {
       const minutes = minutesOf[name] ?? usualMinutes;

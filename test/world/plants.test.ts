@@ -46,7 +46,7 @@ describe('world/plants', () => {
     300_000,
   );
 
-  const chosen = pickPart(plants, 12);
+  const chosen = pickPart(plants, 4);
 
   it.each(chosen)(
     'finds: $name',

@@ -25,7 +25,7 @@ describe('world/replicas', () => {
 
   it('counts each execution once, and shows no counter that falls, whichever daemon owns the server', async () => {
     const found: string[] = [];
-    for (const seed of pickPart(seeds, 8)) {
+    for (const seed of pickPart(seeds, 4)) {
       const { faults } = await playReplicas(seed);
       for (const { oracle, says } of faults) found.push(`seed ${seed}, ${oracle}: ${says}`);
       if (found.length > 0) break;
@@ -37,7 +37,7 @@ describe('world/replicas', () => {
     expect(findLost(replicaPlants)).toEqual([]);
   });
 
-  it.each(pickPart(replicaPlants, 6))(
+  it.each(pickPart(replicaPlants, 3))(
     'finds: $name, and nothing if it is not planted',
     async ({ name, shownBy }) => {
       const planted = await run([...shownBy.split(' '), `--plant=${name.replaceAll(' ', '_')}`]);
