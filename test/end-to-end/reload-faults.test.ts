@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<Simulator> {
-  const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
+  const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, token: 'a-token' });
   endings.push(() => simulator.stop());
   return simulator;
 }

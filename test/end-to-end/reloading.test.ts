@@ -15,7 +15,7 @@ const projects = Array.from({ length: 20 }, (_, index) => `team-${String(index +
 
 /** Twenty projects of one job each. */
 async function startService(): Promise<Simulator> {
-  const simulator = await startSimulator({ scenario: 'empty', token });
+  const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, token });
   endings.push(() => simulator.stop());
   for (const project of projects) {
     simulator.control.createProject(project, ['web01']);
