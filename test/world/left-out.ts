@@ -1,5 +1,6 @@
 import type { Execution } from '../../simulator/world/installation.ts';
 import { reloadedWithinMs, type Truth } from './pardons.ts';
+import type { TruthBook } from './scene.ts';
 
 const minuteMs = 60_000;
 
@@ -14,8 +15,19 @@ export function isOfExcludedProject({ truth }: Truth, { project, end }: Executio
   return (
     isSeen &&
     truth.excluded.some(
-      ({ of, fromMs, toMs }) => of === project && fromMs < endedMs - minuteMs && toMs > endedMs + minuteMs,
+      (left) =>
+        left.of === project &&
+        left.fromMs < endedMs - minuteMs &&
+        left.toMs > endedMs + minuteMs &&
+        canBeStored(truth, left),
     )
+  );
+}
+
+/** Reports whether the disk had room for the change at some time. A change that nothing could store leaves no trace. */
+function canBeStored({ troubles }: TruthBook, { fromMs, toMs }: TruthBook['excluded'][number]): boolean {
+  return troubles.every(
+    (disk) => disk.what !== 'disk' || disk.fromMs > fromMs + minuteMs || disk.toMs < toMs - minuteMs,
   );
 }
 

@@ -13,14 +13,7 @@ import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 /** Plans that found something once, one a line. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
-/**
- * Faults that are known and not mended: an excluded project whose run is counted while the disk is full, and facts of a
- * job that gets its series back after a reload with too few.
- */
-const unmended = [1051, 1056];
-const seeds = Array.from({ length: Number(process.env['WORLD_SEEDS'] ?? 60) }, (_, index) => 1001 + index).filter(
-  (seed) => !unmended.includes(seed),
-);
+const seeds = Array.from({ length: Number(process.env['WORLD_SEEDS'] ?? 60) }, (_, index) => 1001 + index);
 
 let ended = 0;
 let leftOut = 0;
