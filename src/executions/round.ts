@@ -53,7 +53,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const round: Round = { ...tools, ...of };
   const { signal, showing, projectList, visibility } = round;
   const running = await readRunningOnce(round);
-  const time = round.serverClock.now(running.serverMs);
+  const time = round.serverClock.now(running.serverMs, of.found.cache.facts().skewMs);
   const sinceTicks = tools.options.clock.ticks();
   const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
   onNow(now);

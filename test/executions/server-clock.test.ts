@@ -52,6 +52,18 @@ describe('executions/server-clock', () => {
     expect(await read(undefined)).toBe(1_075_000);
   });
 
+  it.each(['server', 'forbidden'] as const)(
+    'uses the difference stored before the start if the first request ends in %s',
+    async (kind) => {
+      const { read } = createScene(() => {
+        throw refusal(kind);
+      });
+      expect(await read(undefined, 600_000)).toBe(1_600_000);
+      expect(await read(1_060_000, 600_000)).toBe(1_060_000);
+      expect(await read(undefined, 600_000)).toBe(1_060_000);
+    },
+  );
+
   it('accepts a jump ahead only after five minutes, and continues as before until then', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
@@ -172,11 +184,11 @@ function createScene(answer: (nowMs: number) => number) {
   const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs });
   return {
     /** A fault of the question costs only itself. */
-    read: async (answeredAtMs: number | undefined) => {
+    read: async (answeredAtMs: number | undefined, storedSkewMs?: number) => {
       const isAsked = serverClock.isOld(answeredAtMs);
       // The cast is true: it asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
-      const time = serverClock.now(answeredAtMs);
+      const time = serverClock.now(answeredAtMs, storedSkewMs);
       latest = time;
       return time.nowMs;
     },

@@ -9,8 +9,8 @@ export type ServerClock = {
   /** Reports whether the last known server time is too old to trust. */
   readonly isOld: (answeredAtMs: number | undefined) => boolean;
   readonly ask: (api: Api) => Promise<void>;
-  /** Returns the server time: from its response, or from the exporter's clock and the last known difference. */
-  readonly now: (answeredAtMs: number | undefined) => ServerTime;
+  /** Returns the server time: from its response, or from the exporter's clock and the last known difference, or the stored one. */
+  readonly now: (answeredAtMs: number | undefined, storedSkewMs?: number) => ServerTime;
 };
 
 export type ServerTime = {
@@ -27,7 +27,7 @@ export type ServerTime = {
 
 export function createServerClock(clock: Clock): ServerClock {
   const { believe, reckon } = createBelief();
-  let skew: { readonly ms: number; readonly atTicks: number } | undefined;
+  let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
   let askedAtTicks: number | undefined;
   let isJustAsked = false;
 
@@ -50,13 +50,14 @@ export function createServerClock(clock: Clock): ServerClock {
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
         // The token may lack the right; then the last known difference is used, or the exporter's own clock.
-        skew = { ms: skew?.ms ?? 0, atTicks: clock.ticks() };
+        skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
-    now: (answeredAtMs) => {
+    now: (answeredAtMs, storedSkewMs = 0) => {
       const isAsked = isJustAsked;
       isJustAsked = false;
-      if (answeredAtMs === undefined || isAsked) return believe(clock.now() + (skew?.ms ?? 0), clock.ticks(), isAsked);
+      if (answeredAtMs === undefined || isAsked)
+        return believe(clock.now() + (skew?.ms ?? storedSkewMs), clock.ticks(), isAsked);
       skew = { ms: answeredAtMs - clock.now(), atTicks: Number.NEGATIVE_INFINITY };
       return believe(answeredAtMs, clock.ticks(), true);
     },
