@@ -275,6 +275,7 @@ function toJob(
       }),
     running: status === undefined ? [] : listRunning(status, executionSettings),
     factsOf: (...names) => executions?.factsOf(...names),
+    usualMsOf: (...names) => executions?.durationMs(...names),
     overdueFactor: executionSettings.overdueFactorOf(path),
     overdueFloorMs: executionSettings.overdueFloorMs,
     about: known.config.jobs.aboutOf(path),

@@ -21,8 +21,8 @@ export type ShownJob = {
   /** Its newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
-  /** Its average duration from the server, and the duration from which a run is overdue. */
-  readonly averageMs: number | undefined;
+  /** The duration that three of four of its runs do not exceed, and the one from which a run is overdue. */
+  readonly usualMs: number | undefined;
   readonly overdueMs: number | undefined;
   readonly lastFailure?: FailedRun | undefined;
   /** What changed before its last run, if that failed. */
@@ -59,6 +59,7 @@ type Input = Pick<
     group: string,
     name: string,
   ) => Pick<JobFacts, 'averageDurationMs' | 'drift' | 'flakiness'> | undefined;
+  readonly usualMsOf: (project: string, group: string, name: string) => number | undefined;
   readonly overdueFactor: number;
   readonly overdueFloorMs: number;
 };
@@ -76,7 +77,8 @@ export function toShownJob(input: Input): ShownJob | undefined {
   const explanation = runs[0] && input.explain?.(runs[0]);
   const isFlaky = facts?.flakiness?.isFlaky === true;
   const shift = toExplained(facts?.drift?.shift, { project, group, name }, input.explainShift);
-  const own = { runs, running, averageMs, overdueMs, lastFailure, explanation, isFlaky, shift };
+  const usualMs = input.usualMsOf(project, group, name);
+  const own = { runs, running, usualMs, overdueMs, lastFailure, explanation, isFlaky, shift };
   return { server, path, nowMs, seenMs, schedule, about: input.about ?? {}, changes: input.changes ?? [], ...own };
 }
 

@@ -98,7 +98,7 @@ const failures: FindFailures = {
       ? explainUnscheduled({ ...shown, server, path, runs: [endedRun], lastFailure: failed })
       : undefined,
 };
-const shown = { nowMs: atMs, schedule: undefined, running: [], averageMs: undefined, overdueMs: undefined };
+const shown = { nowMs: atMs, schedule: undefined, running: [], usualMs: undefined, overdueMs: undefined };
 
 let unseen: string | undefined;
 afterEach(() => {

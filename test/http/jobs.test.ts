@@ -126,7 +126,7 @@ describe('http/jobs', () => {
         openMs: [nowMs - 60_000],
         comingMs: [nowMs + hourMs, nowMs + 2 * hourMs, nowMs + 20 * hourMs],
       };
-      const known = { nowMs, runs: [], running: [], averageMs: undefined, overdueMs: undefined };
+      const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined };
       return { server, path, schedule, ...known };
     };
     const { ask } = await serve([jobPageRoute({ find, silence })]);
@@ -155,12 +155,12 @@ describe('http/jobs', () => {
     ]);
   });
 
-  it('shows the last runs of a job with its average and the duration from which a run is overdue', async () => {
+  it('shows the last runs of a job with its usual duration and the duration from which a run is overdue', async () => {
     const { ask } = await serve(someJobPages('index'));
     const { body } = await ask('/jobs/prod/pay/nightly/settle');
     expect(toText(body).split('\n')).toEqual(
       expect.arrayContaining([
-        'The last 60 runs, 6 failed; average 3 min 20 s (dashed); overdue after 10 min (solid); the job changed before those that are shaded',
+        'The last 60 runs, 6 failed; usually 3 min 20 s (dashed); overdue after 10 min (solid); the job changed before those that are shaded',
         'Succeeded in 24 h: 42 of 47',
         'Last failures',
         '#4710 | ✗ failed | 02:47 UTC | 30 min ago | 2 min 30 s',
@@ -185,7 +185,7 @@ describe('http/jobs', () => {
       schedule: undefined,
       runs: [],
       running: [],
-      averageMs: undefined,
+      usualMs: undefined,
       overdueMs: undefined,
       isFlaky: true,
       shift: {
@@ -202,7 +202,7 @@ describe('http/jobs', () => {
       expect.arrayContaining([
         'What changed when its durations did',
         '1 change between the end of the last usual run (2026-11-21 01:00 UTC) and that of the first other one (2026-11-21 04:00 UTC), likeliest first:',
-        'Durations: slower since 2026-11-21 04:00 UTC: usually 2 min, before 1 min',
+        'Durations: slower since 2026-11-21 04:00 UTC: median 2 min, before 1 min',
         'Results: ! flaky: they change often',
       ]),
     );

@@ -75,7 +75,7 @@ function someJob(server: string, path: string, { job, why }: Pick<ScheduleOfJob,
     schedule: { job, why, openMs: [atMs - 60_000], comingMs: [1, 2, 3].map((hour) => atMs + hour * hourMs) },
     runs: someRuns(),
     running: [running({ id: 4711 })],
-    averageMs: 200_000,
+    usualMs: 200_000,
     overdueMs: 600_000,
     changes: [
       {

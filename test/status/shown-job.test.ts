@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toShownJob } from '../../src/status/shown-job.ts';
 import { ended } from '../http/some-status.ts';
 
-const settings = { overdueFactor: 3, overdueFloorMs: 300_000 };
+const settings = { overdueFactor: 3, overdueFloorMs: 300_000, usualMsOf: () => 180_000 };
 const usual = { server: 'prod', nowMs: 0, schedule: undefined, running: [], ...settings };
 
 describe('status/shown-job', () => {
@@ -22,7 +22,7 @@ describe('status/shown-job', () => {
         return { averageDurationMs: 200_000 };
       },
     });
-    expect(shown).toMatchObject({ runs: [own], averageMs: 200_000, overdueMs: 600_000 });
+    expect(shown).toMatchObject({ runs: [own], usualMs: 180_000, overdueMs: 600_000 });
     expect(asked).toEqual([['pay', 'a/b', 'settle']]);
   });
 
@@ -30,7 +30,7 @@ describe('status/shown-job', () => {
     const input = { ...usual, path: 'pay/settle', ended: [] };
     expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
       runs: [],
-      averageMs: 1000,
+      usualMs: 180_000,
       overdueMs: 300_000,
     });
     expect(toShownJob({ ...input, factsOf: () => undefined })).toBeUndefined();

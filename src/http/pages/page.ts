@@ -75,40 +75,57 @@ function findSection(path: string): string | undefined {
   return sections.find((section) => section.path.replace('/', '') === first)?.name;
 }
 
-type ServerRoute<Wish, Answer> = {
-  /** The page is at `/{name}/{server}`, its JSON at `/api/{name}?server=`. */
+type Question<Asked, Wish, Answer> = {
   readonly name: string;
   readonly servers: () => readonly string[];
   readonly silence: FindSilence;
   /** Returns what is asked for, or what is wrong with it. */
   readonly readWish: (query: Request['query']) => Wish | string;
-  readonly answer: (server: string, wish: Wish) => Promise<Answer>;
-  readonly titleOf: (server: string) => string;
+  readonly answer: (asked: Asked, wish: Wish) => Promise<Answer>;
+  readonly titleOf: (asked: Asked) => string;
   readonly render: (answer: Answer, root: string) => Html;
 };
 
-/** Answers a question about one server, as a page and as JSON. */
-export function serverRoute<Wish extends object, Answer>(route: ServerRoute<Wish, Answer>): Router {
-  const { name, servers, silence, readWish, answer, titleOf, render } = route;
+/** Answers a question about one server: the page is at `/{name}/{server}`, its JSON at `/api/{name}?server=`. */
+export function serverRoute<Wish extends object, Answer>(question: Question<string, Wish, Answer>): Router {
+  const { answer, titleOf } = question;
+  return questionRoute(`/${question.name}/:server`, {
+    ...question,
+    answer: ([server = ''], wish) => answer(server, wish),
+    titleOf: ([server = '']) => titleOf(server),
+  });
+}
+
+/** Answers a question about all servers, or about the one in `?server=`, at `/{name}` and `/api/{name}`. */
+export function serversRoute<Wish extends object, Answer>(question: Question<readonly string[], Wish, Answer>): Router {
+  return questionRoute(`/${question.name}`, question);
+}
+
+function questionRoute<Wish extends object, Answer>(
+  page: string,
+  { name, servers, silence, readWish, answer, titleOf, render }: Question<readonly string[], Wish, Answer>,
+): Router {
   const router = createRoutes();
-  router.get([`/${name}/:server`, `/api/${name}`], async ({ params, query, path }, response, next) => {
-    const server = params['server'] ?? query['server'];
+  const isOfAll = page === `/${name}`;
+  router.get([page, `/api/${name}`], async ({ params, query, path }, response, next) => {
+    const server = params['server'] ?? query['server'] ?? '';
     const isPage = !path.startsWith('/api/');
     response.set('cache-control', 'no-store');
     const refuse = (status: number, text: string): void => {
       response.status(status).type('text/plain').send(`${text}\n`);
     };
-    if (typeof server !== 'string' || !servers().includes(server)) {
+    const asked = isOfAll && server === '' ? servers() : servers().filter((known) => known === server);
+    if (asked.length === 0) {
       if (isPage) next();
-      else refuse(404, `No server is named ${JSON.stringify(server ?? '')}. Known: ${servers().join(', ')}`);
+      else refuse(404, `No server is named ${JSON.stringify(server)}. Known: ${servers().join(', ')}`);
       return;
     }
     const wish = readWish(query);
     if (typeof wish === 'string') return refuse(400, wish);
-    const found = await answer(server, wish);
+    const found = await answer(asked, wish);
     if (!isPage) return void response.json(found);
-    const notice = renderSilence([server], silence);
-    response.send(renderPage({ title: titleOf(server), notice, body: render(found, toRoot({ path })), path }));
+    const notice = renderSilence(asked, silence);
+    response.send(renderPage({ title: titleOf(asked), notice, body: render(found, toRoot({ path })), path }));
   });
   return router;
 }

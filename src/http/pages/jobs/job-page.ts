@@ -90,11 +90,11 @@ function toShiftText(shift: ShownJob['shift'], nowMs: number): string | undefine
   if (shift === undefined) return undefined;
   const { sinceMs, beforeMs, afterMs } = shift;
   const than = afterMs > beforeMs ? 'slower' : 'faster';
-  return `${than} since ${toTime(sinceMs, nowMs)}: usually ${toLength(afterMs)}, before ${toLength(beforeMs)}`;
+  return `${than} since ${toTime(sinceMs, nowMs)}: median ${toLength(afterMs)}, before ${toLength(beforeMs)}`;
 }
 
 function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
-  const { server, schedule, running, runs, averageMs, overdueMs, nowMs, seenMs } = job;
+  const { server, schedule, running, runs, usualMs, overdueMs, nowMs, seenMs } = job;
   const toRun = (id: number): Html => html`<a href="${root}${toExecutionAddress(server, id)}">#${id}</a>`;
   const links = running.map(
     ({ id, startedAtMs, isOverdue }, index) =>
@@ -113,7 +113,10 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
     ['Results', job.isFlaky === true ? html`<span class="off">! flaky: they change often</span>` : undefined],
     ['Obstacles', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
-    ['Average', averageMs === undefined ? undefined : toLength(averageMs)],
+    [
+      'Usually takes',
+      usualMs === undefined ? undefined : `${toLength(usualMs)} (three of four runs do not take longer)`,
+    ],
     ['Overdue after', overdueMs === undefined ? undefined : toLength(overdueMs)],
     ['Last scheduled times', schedule && renderStrip(schedule.job.verdicts)],
   ];

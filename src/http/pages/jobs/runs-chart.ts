@@ -6,8 +6,8 @@ import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 
-/** Draws the durations of a job's last runs, with the changes of the job between them, its average and the duration from which a run is overdue. */
-export function renderRunsChart({ runs, averageMs, overdueMs, changes = [], nowMs }: ShownJob): Html | undefined {
+/** Draws the durations of a job's last runs, with the changes of the job between them, its usual duration and the duration from which a run is overdue. */
+export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs }: ShownJob): Html | undefined {
   const timed = runs.filter((run) => toMs(run) >= 0).toReversed();
   const [first] = timed;
   const last = timed.at(-1);
@@ -19,7 +19,7 @@ export function renderRunsChart({ runs, averageMs, overdueMs, changes = [], nowM
   const isNear = overdueMs !== undefined && overdueMs <= maxAbove * maxMs;
   const facts = [
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
-    ...(averageMs === undefined ? [] : [`average ${toLength(averageMs)} (dashed)`]),
+    ...(usualMs === undefined ? [] : [`usually ${toLength(usualMs)} (dashed)`]),
     ...(overdueMs === undefined ? [] : [`overdue after ${toLength(overdueMs)}${isNear ? ' (solid)' : ''}`]),
     ...(changed.some(({ length }) => length > 0) ? ['the job changed before those that are shaded'] : []),
   ].join('; ');
@@ -28,8 +28,8 @@ export function renderRunsChart({ runs, averageMs, overdueMs, changes = [], nowM
     label: facts,
     bars: timed.map((run, index) => toBar(run, changed[index] ?? [], nowMs)),
     ends: [toTime(first.endedAtMs, nowMs), toTime(last.endedAtMs, nowMs)],
-    top: toLength(Math.max(maxMs, averageMs ?? 0, isNear ? overdueMs : 0)),
-    line: averageMs,
+    top: toLength(Math.max(maxMs, usualMs ?? 0, isNear ? overdueMs : 0)),
+    line: usualMs,
     limit: isNear ? overdueMs : undefined,
     least: 1,
   });

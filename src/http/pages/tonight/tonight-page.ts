@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
 import { toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
@@ -16,11 +16,10 @@ import {
   toServerTonight,
 } from '../../../status/tonight.ts';
 import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
-import { createRoutes } from '../../server/routes.ts';
 import { renderPathLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
-import { renderPage, toRoot } from '../page.ts';
-import { type FindSilence, renderSilence } from '../silence.ts';
+import { serversRoute } from '../page.ts';
+import type { FindSilence } from '../silence.ts';
 
 export type TonightOptions = {
   readonly servers: () => readonly string[];
@@ -35,34 +34,30 @@ export type TonightOptions = {
 /** `/tonight` and `/api/tonight`: the coming runs that known trouble awaits, of all servers or of one. */
 export function tonightRoutes(options: TonightOptions): Router {
   const { servers, silence, risks, skipped, shareByName = unsharedTurns.shareByName } = options;
-  const router = createRoutes();
   // One result for each horizon: the key holds both.
   const find = shareByName(async (key, pause) => {
     const [, hours = '', server = ''] = /^(\d+) (.*)$/s.exec(key) ?? [];
     const found = { risks: await risks(server, Number(hours), pause), skipped: await skipped(server, pause) };
     return toServerTonight(server, found, silence(server));
   });
-  router.get(['/tonight', '/api/tonight'], async ({ query, path }, response) => {
-    response.set('cache-control', 'no-store');
-    const refuse = (status: number, text: string): void => {
-      response.status(status).type('text/plain').send(`${text}\n`);
-    };
-    const hours = query['hours'] === undefined ? defaultHours : Number(query['hours']);
-    const named = typeof query['server'] === 'string' && query['server'] !== '' ? query['server'] : undefined;
-    const names = named === undefined ? servers() : servers().filter((name) => name === named);
-    if (!Number.isInteger(hours) || hours < 1 || hours > 24) return refuse(400, 'hours: is not a number from 1 to 24');
-    if (names.length === 0)
-      return refuse(404, `No server is named ${JSON.stringify(named)}. Known: ${servers().join(', ')}`);
-    const found: ServerTonight[] = [];
-    for (const name of names) found.push(await find(`${hours} ${name}`));
-    const tonight = { hours, servers: found };
-    if (path === '/api/tonight') response.json(tonight);
-    else {
-      const body = renderTonight(tonight, toRoot({ path }));
-      response.send(renderPage({ title: 'Tonight', notice: renderSilence(names, silence), body, path }));
-    }
+  return serversRoute({
+    name: 'tonight',
+    servers,
+    silence,
+    readWish,
+    answer: async (names, { hours }) => {
+      const found: ServerTonight[] = [];
+      for (const name of names) found.push(await find(`${hours} ${name}`));
+      return { hours, servers: found };
+    },
+    titleOf: () => 'Tonight',
+    render: renderTonight,
   });
-  return router;
+}
+
+function readWish(query: Request['query']): { readonly hours: number } | string {
+  const hours = query['hours'] === undefined ? defaultHours : Number(query['hours']);
+  return Number.isInteger(hours) && hours >= 1 && hours <= 24 ? { hours } : 'hours: is not a number from 1 to 24';
 }
 
 const defaultHours = 12;
