@@ -28,16 +28,14 @@ export type CommonCause = Factor & {
 export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
   const { failed, succeeded } = toGroups(results, nowMs);
   if (failed.length < minFailed) return undefined;
+  const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
   // Chosen by totals alone: a choice by results would make chance look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
+  const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
     .filter(({ covered }) => covered >= minCover * failed.length)
-    .map((count) => {
-      const numbers = { failed: failed.length, succeeded: succeeded.length };
-      const probability = toProbability({ ...count, ...numbers }) * tried.length;
-      return { ...count, ...numbers, probability };
-    })
+    .map((count) => ({ ...count, ...numbers, probability: toProbability({ ...count, ...numbers }) * tests }))
     .filter(({ probability }) => probability < maxProbability)
     .sort((one, other) => other.covered - one.covered || one.spared - other.spared || rank(one) - rank(other));
   return named[0];
@@ -105,6 +103,19 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
 
 function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
+}
+
+/** The probability of the clearest result that a factor of some jobs can have: all of them failed, or all that failed have it. */
+function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
+  const covered = Math.min(failed, having);
+  return toProbability({ failed, succeeded, covered, spared: having - covered });
+}
+
+/** How many factors are tried, by Tarone: one that no result could make significant, such as what all jobs have, is not. */
+function countTests(leastOfEach: readonly number[]): number {
+  for (let tests = 1; tests < leastOfEach.length; tests += 1)
+    if (leastOfEach.filter((least) => least < maxProbability / tests).length <= tests) return tests;
+  return leastOfEach.length;
 }
 
 type Table = Pick<CommonCause, 'failed' | 'covered' | 'succeeded' | 'spared'>;
