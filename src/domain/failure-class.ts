@@ -93,6 +93,8 @@ export type FirstCause = {
   /** The step, for people: `2 (Settle)`; and its path in the workflow. */
   readonly step?: string | undefined;
   readonly context?: string | undefined;
+  /** The same step on other nodes where it failed too. */
+  readonly others?: readonly Pick<FirstCause, 'node' | 'context'>[] | undefined;
 };
 
 /** How often a job failed with the same lines; times are ends of executions. */

@@ -40,7 +40,7 @@ function toPath(project: string, job: PendingTrace['job']): string | undefined {
   return job?.name === undefined ? undefined : cut(toJobPath({ project, group: job.group, name: job.name }));
 }
 
-function toShort({ reason, node, step, context, ...cause }: FirstCause): FirstCause {
+function toShort({ reason, node, step, context, others: _others, ...cause }: FirstCause): FirstCause {
   const [word, place, name, path] = [reason, node, step, context].map((text) => text && cut(text, maxPartLength));
   return { ...cause, reason: word, node: place, step: name, context: path };
 }

@@ -46,3 +46,28 @@ it('removes secrets that colours hide, and keys that begin above the first kept 
   expect(new Set(lines.map(({ text }) => text))).toEqual(new Set(['[removed]', 'password=[removed] x']));
   expect(removed).toBe(63);
 });
+
+it('keeps as many of each node on which the step failed, in the order of the log', () => {
+  const others = ['db04', 'db05'].map((node) => ({ node, context: `2@node=${node}/1` }));
+  const long = Array.from({ length: 80 }, (_, at) => line(`db03 ${at}`));
+  const short = ['db04 a', 'db04 b'].map((text) => line(text, { node: 'db04' }));
+  const db05 = Array.from({ length: 80 }, (_, at) => line(`db05 ${at}`, { node: 'db05' }));
+  const all = [...short, ...long, line('of no node', { node: undefined }), ...db05];
+  const { lines, leftOut } = keepLines(all, { ...cause, others }, createScrub());
+  expect(lines.map(({ text }) => text)).toEqual([
+    'db04 a',
+    'db04 b',
+    ...long.slice(-23).map(({ text }) => text),
+    'of no node',
+    ...db05.slice(-24).map(({ text }) => text),
+  ]);
+  expect(leftOut).toBe(113);
+});
+
+it('does not let the key of one node end in the lines of another', () => {
+  const others = [{ node: 'db04', context: '2/1' }];
+  const all = ['-----BEGIN PRIVATE KEY-----', 'QUJD', '-----END PRIVATE KEY-----'].map((text) => line(text));
+  all.splice(1, 0, line('harmless', { node: 'db04' }), line('-----END PRIVATE KEY-----', { node: 'db04' }));
+  const { lines } = keepLines(all, { ...cause, others }, createScrub());
+  expect(lines.map(({ text }) => text).join()).not.toContain('QUJD');
+});

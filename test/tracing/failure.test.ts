@@ -28,17 +28,31 @@ function node(name: string, failureReason: string, seconds: number, changes: Par
   return { ...step('', changes), node: name, failureReason, endedAtMs: beginMs + seconds * 1000 };
 }
 
-function classOf(steps: readonly StepState[] | undefined, changes: Partial<SpanSource> = {}) {
+function failureOf(steps: readonly StepState[] | undefined, changes: Partial<SpanSource> = {}) {
   const run = someRun({ status: 'failed', startedAtMs: beginMs, endedAtMs: beginMs + 60_000 });
   const execution = toBareExecution({ ...run, project: 'pay', epoch: 1, seenAtMs: 0 });
   const state = steps && { ...step(''), isCompleted: true, serverNode: undefined, steps };
-  return planSource({ execution, state, ...changes }, {})?.failure?.failureClass;
+  return planSource({ execution, state, ...changes }, {})?.failure;
 }
+
+const classOf = (...given: Parameters<typeof failureOf>) => failureOf(...given)?.failureClass;
 
 describe('tracing/failure', () => {
   it('takes the word of the node that failed first, not of the first step', () => {
     const parallel = step('1', { nodes: [node('web01', 'NonZeroResultCode', 9), node('web02', 'HostNotFound', 4)] });
     expect(classOf([parallel])).toBe('target');
+  });
+
+  it('names the other nodes on which the same step failed', () => {
+    const first = step('1', { nodes: ['a', 'b', 'c'].map((name, at) => node(name, 'IOFailure', 9 - at)) });
+    const second = step('2', { nodes: [node('a', 'IOFailure', 20)] });
+    expect(failureOf([first, second])).toMatchObject({
+      node: 'c',
+      others: [
+        { node: 'b', context: '1' },
+        { node: 'a', context: '1' },
+      ],
+    });
   });
 
   it('follows a reference down to what failed in it', () => {

@@ -40,6 +40,20 @@ describe('tracing/plan/log-records', () => {
     ]);
   });
 
+  it('gives the lines of each node on which the step failed to its span', () => {
+    const failure = plan.failure && { ...plan.failure, others: [{ node: 'web01', context: '1' }] };
+    const own = [
+      { ...lines[0], node: 'web01' },
+      { ...lines[1], node: 'web02' },
+    ] as readonly LogLine[];
+    const records = read(encodeLogs(toLineRecords({ ...plan, failure, lines: own }, 5000), 'protobuf'));
+    const runs = records.map(({ attributes }) => attributes.get(conventional.taskRunId));
+    expect(runs).toEqual(['1@web01', '1@web02']);
+    expect(records.map(({ spanId }) => spanId)).toEqual(
+      runs.map((run) => plan.trace.spans.find(({ attributes }) => attributes[conventional.taskRunId] === run)?.id),
+    );
+  });
+
   it('gives lines to the root where a trace has no steps', () => {
     const bare = planRecorded('failed-node', { detail: 'root' });
     expect(read(encoded('protobuf', bare))[0]?.spanId).toBe(bare.trace.spans[0]?.id);

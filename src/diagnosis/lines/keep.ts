@@ -12,26 +12,37 @@ export type KeptLines = {
   readonly removed: number;
 };
 
-/** Keeps the last lines of the failed step; of the whole log if it names no step. Secrets are removed first. */
+/**
+ * Keeps the last lines of the failed step, as many of each node where it failed; of the whole log if it names no step.
+ * Secrets are removed first.
+ */
 export function keepLines(
   lines: readonly LogLine[],
-  cause: Pick<FirstCause, 'node' | 'context'>,
+  cause: Pick<FirstCause, 'node' | 'context' | 'others'>,
   scrub: Scrub,
 ): KeptLines {
   const filled = lines.filter(({ text }) => text.trim() !== '');
-  const ofStep = linesOfStep(filled, cause);
-  const said = ofStep.length > 0 ? ofStep : filled;
-  // All of them: a private key may begin above the first line that is kept.
-  const { texts, removed } = scrub(said.map(({ text }) => withoutAnsi(text).toWellFormed()));
-  const kept: LogLine[] = [];
+  const own = linesOfStep(filled, cause);
+  // A line without a node is of the first one only.
+  const others = (cause.others ?? []).map((place) =>
+    linesOfStep(filled, place).filter(({ node }) => node !== undefined),
+  );
+  const ofNodes = [own, ...others].filter(({ length }) => length > 0);
+  let removed = 0;
+  const said = (ofNodes.length > 0 ? ofNodes : [filled]).flatMap((lines) => {
+    // All lines of a node: a private key may begin above the first one that is kept, and lines of other nodes be between.
+    const clean = scrub(lines.map(({ text }) => withoutAnsi(text).toWellFormed()));
+    removed += clean.removed;
+    return lines.map((line, index) => ({ line, text: clean.texts[index] ?? '', newer: lines.length - index }));
+  });
+  const kept = new Map<LogLine, LogLine>();
   let bytes = 0;
-  for (const [index, line] of [...said.entries()].reverse()) {
-    const text = texts[index] ?? '';
+  for (const { line, text } of said.toSorted((one, other) => one.newer - other.newer)) {
     bytes += Buffer.byteLength(text);
-    if (kept.length === maxLines || bytes > maxBytes) break;
-    kept.unshift({ ...line, text });
+    if (kept.size === maxLines || bytes > maxBytes) break;
+    kept.set(line, { ...line, text });
   }
-  return { lines: kept, leftOut: said.length - kept.length, removed };
+  return { lines: filled.flatMap((line) => kept.get(line) ?? []), leftOut: said.length - kept.size, removed };
 }
 
 const maxLines = 50;

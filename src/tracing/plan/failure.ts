@@ -9,7 +9,8 @@ export function toFailure(
   steps: readonly Draft[],
 ): FirstCause | undefined {
   if (!isFailure(execution)) return undefined;
-  const first = findFirst(steps, isFailedLeaf) ?? findFirst(steps, isHandled);
+  const failed = findAll(steps, isFailedLeaf);
+  const first = failed[0] ?? findAll(steps, isHandled)[0];
   const reason = first?.outcome.word ?? loggedReason;
   const failureClass = toFailureClass({
     ...execution,
@@ -17,8 +18,23 @@ export function toFailure(
     isRead: state !== undefined,
     isStopped: steps.some(hasAborted),
   });
-  return { failureClass, reason, exitCode: first?.outcome.exitCode, ...toPlace(first) };
+  return { failureClass, reason, exitCode: first?.outcome.exitCode, ...toPlace(first), others: listOthers(failed) };
 }
+
+function listOthers([first, ...failed]: readonly Draft[]): FirstCause['others'] {
+  const { node, context } = toPlace(first);
+  if (node === undefined || context === undefined) return [];
+  const others = failed.map(toPlace).filter((other) => other.node !== undefined && isSameStep(other.context, context));
+  return others.slice(0, maxOthers).map((other) => ({ node: other.node, context: other.context }));
+}
+
+/** Steps of a workflow that runs for each node apart name the node: `2@node=db03/1`. */
+function isSameStep(context: string | undefined, other: string): boolean {
+  return context?.replaceAll(/@[^/]*/g, '') === other.replaceAll(/@[^/]*/g, '');
+}
+
+/** No more lines of a failure are kept. */
+const maxOthers = 49;
 
 function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | 'context'> {
   if (first?.key.kind !== 'step' && first?.key.kind !== 'node') return {};
@@ -28,10 +44,10 @@ function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | '
   return { node: first.task?.node, step, context: path };
 }
 
-/** Returns the one that ended first; of those that ended together the one that began first, then the first of the workflow. */
-function findFirst(drafts: readonly Draft[], isWanted: (draft: Draft) => boolean): Draft | undefined {
+/** Sorts by the end; those that ended together by the begin, then as in the workflow. */
+function findAll(drafts: readonly Draft[], isWanted: (draft: Draft) => boolean): readonly Draft[] {
   const found = drafts.flatMap((draft) => collect(draft, isWanted));
-  return found.toSorted((one, other) => compare(one, other, 'endMs') || compare(one, other, 'startMs'))[0];
+  return found.toSorted((one, other) => compare(one, other, 'endMs') || compare(one, other, 'startMs'));
 }
 
 function collect(draft: Draft, isWanted: (draft: Draft) => boolean): readonly Draft[] {

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../domain/failure-class.ts';
+import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 import { conventional, own } from './attribute-names.ts';
 import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
@@ -25,29 +25,34 @@ export type LogRecord = {
 export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: number): LogRecords {
   const { traceId, resource, scope } = trace;
   const root = trace.spans[0]?.attributes ?? {};
-  const step = findSpan(trace, failure);
-  const shared = pick({ ...resource, ...root, ...step?.attributes }, attributesOfLines);
+  const describe = (place: Place | undefined) => {
+    const step = findSpan(trace, place);
+    return {
+      ...(step === undefined ? {} : { span: { traceId, spanId: step.id } }),
+      shared: pick({ ...resource, ...root, ...step?.attributes }, attributesOfLines),
+    };
+  };
+  const first = describe(failure);
+  const ofNodes = new Map(failure?.others?.map((place) => [place.node, describe(place)]));
   return {
     resource: {
       ...pick(resource, [conventional.service]),
       ...(root[own.project] === undefined ? {} : { [conventional.namespace]: root[own.project] }),
     },
     scope,
-    records: lines.map(({ text, level, atMs }, index) => ({
-      atMs,
-      observedMs,
-      level,
-      body: text,
-      ...(step === undefined ? {} : { span: { traceId, spanId: step.id } }),
+    records: lines.map(({ text, level, atMs, node }, index) => {
+      const { shared, ...of } = ofNodes.get(node) ?? first;
       // A second delivery, or a second reading of the same log, gives the same ids.
-      attributes: { ...shared, [conventional.recordId]: `${traceId}-${index + 1}` },
-    })),
+      const attributes = { ...shared, [conventional.recordId]: `${traceId}-${index + 1}` };
+      return { atMs, observedMs, level, body: text, ...of, attributes };
+    }),
   };
 }
 
-/** Finds the span of the step that failed first on its node; the root if the trace does not have it. */
-function findSpan({ spans }: Trace, failure: Plan['failure']) {
-  const { context, node } = failure ?? {};
+type Place = Pick<FirstCause, 'node' | 'context'>;
+
+/** Finds the span of a step on its node; the root if the trace does not have it. */
+function findSpan({ spans }: Trace, { context, node }: Place = {}) {
   const find = (runId: string) => spans.find(({ attributes }) => attributes[conventional.taskRunId] === runId);
   return (node && find(`${context}@${node}`)) || (context && find(context)) || spans[0];
 }
