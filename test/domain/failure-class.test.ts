@@ -14,16 +14,24 @@ const failed = {
 
 describe('domain/failure-class', () => {
   it.each([
-    ['ConnectionTimeout', 'target'],
-    ['AuthenticationFailure', 'access'],
-    ['NoMatchedNodes', 'inventory'],
-    ['InvalidOptions', 'definition'],
-    ['PluginFailed', 'system'],
-    ['Interrupted', 'stopped'],
-    ['NonZeroResultCode', 'work'],
-    ['PluginWord', 'unknown'],
-  ] as const)('puts %s into %s', (reason, failureClass) => {
-    expect(toFailureClass({ ...failed, reason })).toBe(failureClass);
+    ['target', 'HostNotFound ConnectionTimeout ConnectionFailure SSHProtocolFailure'],
+    ['access', 'AuthenticationFailure Unauthorized StorageTierAccessError'],
+    ['inventory', 'NoMatchedNodes'],
+    [
+      'definition',
+      'ConfigurationFailure InvalidOptions NotFound WrongParameter EmptyValue NoGroup NoName ParseArgumentsError',
+    ],
+    [
+      'system',
+      'PluginFailed IOFailure ServiceFailure ExecutionServiceError URLDownloadFailure CopyFileFailed ScriptPluginFileCopierOutputMissing ScriptFileCopierPluginExpectedOutputMissing',
+    ],
+    ['stopped', 'Interrupted ExecutionsDisabled FlowControlHalted'],
+    ['work', 'NonZeroResultCode ConditionNotMet AnsibleNonZero AnsibleError'],
+    // Words for other failures below them, of plugins for tests, and of plugins that nobody knows.
+    ['unknown', 'Unknown NodeDispatchFailure WorkflowSequenceFailures JobFailed Intentional InvalidData PluginWord'],
+  ] as const)('puts into %s: %s', (failureClass, words) => {
+    const found = words.split(' ').map((reason) => [reason, toFailureClass({ ...failed, reason })]);
+    expect(found).toEqual(words.split(' ').map((reason) => [reason, failureClass]));
   });
 
   it.each([
