@@ -33,6 +33,8 @@ export type Release = {
   readonly rowsFor: readonly JobRight[];
   /** Which words for several projects the list of running executions takes: a `*`, names with commas between. */
   readonly runningOf: readonly ('*' | ',')[];
+  /** One project whose events may not be read refuses the star, in the middle of its answer. */
+  readonly refusesStar: boolean;
   /** The star ends in an error of the server. */
   readonly failsOverStar: boolean;
   /** A session's cookie beside a token spoils the token. */
@@ -104,6 +106,7 @@ function asReal([apiVersion, name]: Row): Release {
     metricsChecked: from(6, 2),
     rowsFor: from(6, 2) ? ['read', 'view_history', 'view'] : from(6, 1) ? ['read', 'view_history'] : ['read'],
     runningOf: !from(4, 14) || from(5, 2) ? ['*', ','] : from(5) ? ['*'] : [],
+    refusesStar: from(4),
     failsOverStar: name === '3.3.0',
     cookieSpoilsToken: !from(6),
     failsUnknown: from(4, 16),
@@ -135,6 +138,7 @@ function asDocumented([apiVersion, name]: Row): Release {
     failsUnknown: false,
     rowsFor: ['read'],
     runningOf: ['*', ','],
+    refusesStar: false,
     failsOverStar: false,
     cookieSpoilsToken: false,
     poolGauge: false,

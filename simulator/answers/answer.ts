@@ -9,6 +9,8 @@ export type Answer = {
   readonly text?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** True if the connection ends before the answer does. */
+  readonly breaksOff?: boolean;
   /** How many items the server lists in memory for it, even if it returns few. */
   readonly listed?: number;
 };

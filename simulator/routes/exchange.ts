@@ -39,6 +39,10 @@ export function send(request: Request, response: Response, answer: Answer): void
     exchange.spoil(response, body);
     return;
   }
+  if (answer.breaksOff === true) {
+    response.write(body, () => response.destroy());
+    return;
+  }
   const listingMs = toListingMs(answer);
   if (listingMs < 1) {
     response.end(body);

@@ -71,13 +71,14 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
- * Reports whether a release of the rundeck dialect takes `*`, for all projects, for a project's name: 4.14 to 4.17 report
- * that project as missing, 3.2.6 to 3.3.0 fail.
+ * Reports whether the answer for `*`, for all projects, is no answer for each of them (rundeck dialect): 4.14 to 4.17 report a
+ * project of that name as missing, 3.2.6 to 3.3.0 fail, and from 3.4.5 on one project that may not be read refuses all.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
   const { errorCode, status } = error.details;
-  return errorCode === 'api.error.project.missing' || (status === 500 && /^3\.(2|3\.0)\b/.test(release));
+  if (errorCode === 'api.error.project.missing' || errorCode === 'api.error.item.unauthorized') return true;
+  return status === 500 && /^3\.(2|3\.0)\b/.test(release);
 }
 
 /**

@@ -42,6 +42,13 @@ describe('api/classify', () => {
     );
   });
 
+  it('takes the first of several refusals that follow each other, even if the last is cut off', () => {
+    const refusal = '{"error":true,"errorCode":"api.error.item.unauthorized","apiversion":58,"message":"no"}';
+    expect(read(executionMode, { status: 403, body: `${refusal}${refusal}{"error":tr` })).toBe(
+      'forbidden: GET execution-mode: HTTP 403, these credentials may not read it',
+    );
+  });
+
   it('does not mistake disabled metrics for a session that is not admitted', () => {
     const body = '{"error":"Metrics are disabled","enable":"metrics.enabled"}';
     expect(read(threads, { status: 404, body, isSession: true })).toBe(

@@ -13,7 +13,8 @@ describe('executions/requests', () => {
     );
     process.stdout.write(`active within ${activeRounds} rounds, idle within ${idleMs / 1000} s\n`);
     expect(missing).toEqual([]);
-    expect(perRound).toBeLessThanOrEqual(30);
+    // Because some may not be read, running executions are read by project, 25 in a round.
+    expect(perRound).toBeLessThanOrEqual(55);
     expect(activeRounds).toBeLessThanOrEqual(2);
     // Each round searches an eighth of the projects.
     expect(idleMs).toBeLessThanOrEqual(2 * minuteMs);

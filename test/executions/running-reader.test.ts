@@ -104,11 +104,31 @@ describe('executions/running-reader', () => {
       return [someRunning({ id: 7, project })];
     });
 
-    expect(await read(['pay'])).toMatchObject({ executions: [], denied: new Set(['pay']) });
+    expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
     isOpen = true;
     expect(await read(['pay'])).toMatchObject({ executions: [{ id: 7 }], denied: new Set() });
     isOpen = false;
-    expect(await read(['pay'])).toMatchObject({ executions: [], denied: new Set(['pay']) });
+    expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
+  });
+
+  it('reads project by project if one that may not be read refuses all, and asks of those one in a round', async () => {
+    const names = ['closed', 'shut', 'pay', 'stock'];
+    const { read, asked } = setUp(
+      (project) => {
+        if (project === 'closed' || project === 'shut') throw refusal('forbidden', 'api.error.item.unauthorized');
+        return [someRunning({ id: 7, project })];
+      },
+      () => refusal('forbidden', 'api.error.item.unauthorized'),
+    );
+
+    const { executions, denied } = await read(names);
+    expect(executions?.map(({ project }) => project)).toEqual(['pay', 'stock']);
+    expect(denied).toEqual(new Set(['closed', 'shut']));
+    expect(asked.splice(0)).toEqual(['*', ...names]);
+    await read(names);
+    expect(asked.splice(0)).toEqual(['closed', 'pay', 'stock']);
+    await read(names);
+    expect(asked.splice(0)).toEqual(['shut', 'pay', 'stock']);
   });
 
   it('reports that none of the projects may be read', async () => {

@@ -2,7 +2,7 @@ import { insertFinished } from '../../engine/insert.ts';
 import { covers } from '../../world/access.ts';
 import { type Execution, jobOf, type Project, startedAt } from '../../world/installation.ts';
 import type { Settings } from '../../world/settings.ts';
-import { isAnswer, mayReadEvents, openProject } from '../access.ts';
+import { isAnswer, mayReadEvents, mayReadProject, openProject } from '../access.ts';
 import { type Answer, type ApiRequest, denied, fail, ok, parameter } from '../answer.ts';
 import { isListed, toExecution } from './execution.ts';
 import { type ExecutionQuery, readQuery } from './execution-query.ts';
@@ -113,15 +113,20 @@ function toList(request: ApiRequest, found: readonly Execution[], offset: number
 }
 
 function openProjects(request: ApiRequest, names: string): Project[] | Answer {
-  const { runningOf, failsOverStar } = request.world.release;
+  const { runningOf, refusesStar, failsOverStar } = request.world.release;
   if (names === '*' && failsOverStar) return { status: 500, json: { error: 'A server error occurred' } };
   if (names === '*' && runningOf.includes('*')) {
-    const readable = [...request.world.projects.values()].filter(
-      (project) => !project.deleted && !project.disabled && mayReadEvents(request, project.name),
+    const listed = [...request.world.projects.values()].filter(
+      (project) => !project.deleted && !project.disabled && mayReadProject(request, project.name),
     );
-    return readable.length > 0
-      ? readable
-      : fail(request, 401, 'api.error.execution.project.notfound', ['No project is readable']);
+    const readable = listed.filter(({ name }) => mayReadEvents(request, name));
+    const none = fail(request, 401, 'api.error.execution.project.notfound', ['No project is readable']);
+    if (!refusesStar || readable.length === listed.length) return readable.length > 0 ? readable : none;
+    // One error for each of them, one after the other; then a list does not fit into the answer any more.
+    const { json, ...first } = denied(request, 'read', 'Resource', 'event');
+    const errors = JSON.stringify(json).repeat(listed.length - readable.length);
+    const text = readable.length > 0 ? errors : `${errors}${JSON.stringify(none.json)}`;
+    return { ...first, text, contentType: 'application/json;charset=utf-8', breaksOff: readable.length > 0 };
   }
   const projects: Project[] = [];
   for (const name of runningOf.includes(',') ? names.split(',') : [names]) {

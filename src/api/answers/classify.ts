@@ -24,7 +24,9 @@ export function readAnswer<Answer>(
   const { status, headers } = answer;
   const body = scrubForms(answer.body, context.secretForms);
   const isTooDense = isDense(body);
-  const json = parsedJson ?? (isTooDense ? undefined : toShort(parseJson(body), body, endpoint, context));
+  const json =
+    parsedJson ??
+    (isTooDense ? undefined : toShort(parseJson(status < 400 ? body : toFirst(body)), body, endpoint, context));
   const details = { apiEndpoint: endpoint.name, status, ...errorFields(json ?? fromXml(body)) };
   const fail = ([kind, says]: Refusal): ApiError => {
     const retryAfterMs = readRetryAfterMs(headers['retry-after'], context.nowMs);
@@ -177,6 +179,12 @@ export function scrubForms(body: string, forms: readonly string[] = []): string 
   let scrubbed = body;
   for (const form of forms) if (scrubbed.includes(form)) scrubbed = scrubbed.replaceAll(form, '<secret>');
   return scrubbed;
+}
+
+/** Where several projects are refused together, one error follows the other: the first one counts. */
+function toFirst(body: string): string {
+  const end = body.indexOf('}{');
+  return end < 0 ? body : body.slice(0, end + 1);
 }
 
 function parseJson(body: string): unknown {

@@ -98,7 +98,13 @@ export function exchange<Request>(
         if (end(true)) resolve({ status, headers, bytes, isCut: false, release: room.release });
       },
       onResponseError: (_controller, error) => {
-        if (!end(error)) return;
+        // A server that refuses a request may close the connection in the middle of its reasons.
+        const isRefused = status >= 400;
+        if (!end(isRefused || error)) return;
+        if (isRefused) {
+          resolve({ status, headers, bytes: body.take(), isCut: true, release: room.release });
+          return;
+        }
         room.release();
         reject(error);
       },

@@ -169,7 +169,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
       // Then rounds also go project by project.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
-    // The list of all projects silently omits what may not be read.
+    // Up to 3.4.4, the list of all projects silently omits what may not be read.
     return findInProjects(names.slice(0, maxReadProjects), names.length, ask);
   }
 

@@ -41,10 +41,11 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       known.set(project, read.executions ?? []);
       if (read.executions === undefined) readTicks.delete(project);
       else readTicks.set(project, askedTicks);
-      if (read.denied === undefined) denied.delete(project);
-      else denied.add(project);
+      denied.delete(project);
+      if (read.denied !== undefined) denied.add(project);
     }
     isComplete ||= projects.every((project) => known.has(project));
+    if (projects.length > 0 && denied.size === projects.length) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
   }
@@ -55,10 +56,13 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /** Chooses projects that ran something last time, and the next ones in the rotation. */
+  /** Chooses projects that ran something last time, and the next ones in the rotation; of denied ones, the one denied longest. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
-    const next = [...projects.slice(place), ...projects.slice(0, place)].slice(0, maxPerRound);
+    const [longest] = denied;
+    const next = [...projects.slice(place), ...projects.slice(0, place)]
+      .filter((project) => project === longest || !denied.has(project))
+      .slice(0, maxPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
     // The next round continues after the last project served.
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
@@ -70,9 +74,11 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     try {
       return await readOf(api, '*', onOddRows);
     } catch (error) {
-      // A 401 for all projects together means that none of them may be read: not an error, and nothing is known.
-      if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
-      if (!isUnknownStar(error, api.server().release)) throw error;
+      if (!isUnknownStar(error, api.server().release)) {
+        // A 401 for all projects together means that none of them may be read: not an error, and nothing is known.
+        if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
+        throw error;
+      }
     }
     if (projects.length === 0) return nothing;
     const read = await readNext(open, projects);

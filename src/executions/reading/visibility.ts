@@ -36,7 +36,7 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records which reads were denied, or showed less than was counted. The list of all running executions silently omits
+ * Records which reads were denied, or showed less than was counted. Up to 3.4.4, the list of all running executions silently omits
  * projects, and a short window says little about a project that is partly hidden: both are checked by a request for
  * each project, one in a round.
  */

@@ -212,21 +212,38 @@ describe('simulator/answers/execution-lists', () => {
     },
   );
 
-  it('leaves out projects whose events may not be read, and answers 401 if none is left', async () => {
-    const simulator = await startSmall();
-    simulator.control.addToken({ token: 'blind', policy: { events: [] } });
-    const options = { headers: { 'X-Rundeck-Auth-Token': 'blind' } };
-    const all = await ask(simulator, 'api/47/project/*/executions/running', options);
-    const named = await ask(simulator, 'api/47/project/pay/executions/running', options);
-    const finished = await ask(simulator, 'api/47/project/pay/executions', options);
-    await simulator.stop();
-    expect([all.status, (all.json as { errorCode: string }).errorCode]).toEqual([
-      401,
-      'api.error.execution.project.notfound',
-    ]);
-    expect(named.status).toBe(403);
-    expect(finished.json).toEqual({ paging: { count: 0, total: 2, offset: 0, max: 20 }, executions: [] });
-  });
+  it.each([
+    ['3.4.0', undefined, '200', '401 api.error.execution.project.notfound'],
+    // One error for each project; the connection ends before the answer does where others may be read.
+    ['5.3.0', 47, 'broken off', '403 api.error.item.unauthorized'],
+  ] as const)(
+    'plays %s if the events of some, or of all projects may not be read',
+    async (release, apiVersion, ofSome, ofAll) => {
+      const simulator = await startSmall({
+        release,
+        ...(apiVersion === undefined ? { apiVersion: 39 } : { apiVersion }),
+      });
+      const { control } = simulator;
+      control.createProject('stock');
+      control.addToken({ token: 'half', policy: { events: ['pay'] } });
+      control.addToken({ token: 'blind', policy: { events: [] } });
+      const get = (path: string, token: string) =>
+        fetch(`${simulator.url}/api/39/project/${path}`, { headers: { 'X-Rundeck-Auth-Token': token } });
+      const some = await get('*/executions/running', 'half');
+      const readSome = await some.text().then(
+        () => String(some.status),
+        () => 'broken off',
+      );
+      const all = await get('*/executions/running', 'blind');
+      const [, code] = /"errorCode":"([^"]+)"/.exec(await all.text()) ?? [];
+      const named = await get('pay/executions/running', 'blind');
+      const finished = await get('pay/executions', 'blind');
+      const history = await finished.json();
+      await simulator.stop();
+      expect([readSome, `${all.status} ${code}`, named.status]).toEqual([ofSome, ofAll, 403]);
+      expect(history).toEqual({ paging: { count: 0, total: 2, offset: 0, max: 20 }, executions: [] });
+    },
+  );
 
   it('hides a one-time run, even while it runs, unless postponed ones are requested', async () => {
     const simulator = await startSmall();
