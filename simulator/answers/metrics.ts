@@ -1,15 +1,5 @@
 import { refuseSystem } from './access.ts';
-import { type Answer, type ApiRequest, href, invalidRequest, ok, parameter, text } from './answer.ts';
-
-/** The list of enabled metrics endpoints (API reference, "System information, metrics, log storage"). */
-export function metricsList(request: ApiRequest): Answer {
-  const refusal = refuseSystem(request);
-  if (refusal !== undefined) return ofServlet(request, refusal);
-  const entries: [string, unknown][] = names
-    .filter((name) => isOn(request, name))
-    .map((name) => [name, { href: href(request, `metrics/${name}`) }]);
-  return ok({ _links: Object.fromEntries(entries) });
-}
+import { type Answer, type ApiRequest, invalidRequest, ok, parameter, text } from './answer.ts';
 
 export function metricsEndpoint(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);

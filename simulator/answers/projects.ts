@@ -1,8 +1,7 @@
-import { stringify } from 'yaml';
 import { covers } from '../world/access.ts';
 import type { NodeResource, Project } from '../world/installation.ts';
 import { isAnswer, mayReadProject, openProject } from './access.ts';
-import { type Answer, type ApiRequest, denied, fail, href, missing, ok, parameter, text } from './answer.ts';
+import { type Answer, type ApiRequest, denied, href, missing, ok, parameter, text } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 
 /** projects (API reference, "Project" and "Projects"): readable ones, by name. */
@@ -18,26 +17,12 @@ export function projectList(request: ApiRequest): Answer {
   return ok(list);
 }
 
-export function oneProject(request: ApiRequest): Answer {
-  const project = openProject(request);
-  if (isAnswer(project)) return project;
-  const config =
-    request.caller.policy.configure && request.version >= 11 ? { config: Object.fromEntries(toConfig(project)) } : {};
-  return ok({ ...toProject(request, project), ...config });
-}
-
 export function projectConfig(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) return project;
   if (!request.caller.policy.configure) return denied(request, 'configure', 'Project', project.name);
-  const config = toConfig(project);
   const key = parameter(request, 'key');
-  if (key === '') {
-    return request.accept?.includes('text/plain') === true
-      ? text([...config].map(([name, value]) => `${name}=${value}\n`).join(''))
-      : ok(Object.fromEntries(config));
-  }
-  const value = config.get(key);
+  const value = toConfig(project).get(key);
   if (value === undefined) return missing(request, 'property', key);
   const { asDocumented } = request.world.release;
   if (request.accept?.includes('text/plain') === true || !(asDocumented || request.accept?.includes('json') === true)) {
@@ -92,31 +77,13 @@ export function projectNodes(request: ApiRequest): Answer {
   if (isAnswer(project)) return project;
   if (!covers(request.caller.policy.nodes, project.name)) return denied(request, 'read', 'Resource', 'node');
   if (!covers(request.caller.policy.eachNode, project.name)) return inFormat(request, {});
-  const filter = request.query.get('filter') ?? '';
-  return inFormat(request, Object.fromEntries([...project.nodes].filter(([, node]) => matches(node, filter))));
+  return inFormat(request, Object.fromEntries(project.nodes));
 }
 
 function inFormat(request: ApiRequest, nodes: Readonly<Record<string, NodeResource>>): Answer {
   const accepted = request.accept?.includes('json') === true ? 'json' : undefined;
   const format = request.query.get('format') ?? accepted ?? (request.version >= 23 ? 'json' : 'xml');
-  switch (format) {
-    case 'json':
-      return ok(nodes);
-    case 'yaml':
-      return text(stringify(nodes), 'application/yaml;charset=UTF-8');
-    case 'xml':
-      return text('<?xml version="1.0" encoding="UTF-8"?>\n<project/>\n', 'text/xml;charset=UTF-8');
-    default:
-      return fail(request, 415, 'api.error.item.unsupported-format', [`The format is not valid: ${format}`, format]);
-  }
-}
-
-/** `attribute: value attribute2: value2`; each value must match as a whole, each tag separately. */
-function matches(node: NodeResource, filter: string): boolean {
-  for (const [, name = '', value = ''] of filter.matchAll(/([\w-]+):\s*(\S+)/g)) {
-    const actual = node[name === 'name' ? 'nodename' : name] ?? '';
-    const parts = name === 'tags' ? actual.split(/,\s*/) : [actual];
-    if (value !== '.*' && !parts.includes(value)) return false;
-  }
-  return true;
+  return format === 'json'
+    ? ok(nodes)
+    : text('<?xml version="1.0" encoding="UTF-8"?>\n<project/>\n', 'text/xml;charset=UTF-8');
 }

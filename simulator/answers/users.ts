@@ -1,5 +1,5 @@
 import type { Credential } from '../world/access.ts';
-import { type Answer, type ApiRequest, denied, fail, invalidRequest, missing, ok, parameter } from './answer.ts';
+import { type Answer, type ApiRequest, denied, fail, ok } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 
 /** user/list (API reference, "Users"), for system admins. */
@@ -27,14 +27,7 @@ export function userList(request: ApiRequest): Answer {
 }
 
 export function userInfo(request: ApiRequest): Answer {
-  const { caller } = request;
-  const login = parameter(request, 'user') || caller.user;
-  if (login !== caller.user && !caller.policy.systemAdmin) return denied(request, 'admin', 'User', login);
-  return userNames(request).includes(login) ? ok(toProfile(login)) : missing(request, 'User', login);
-}
-
-export function userRoles({ caller }: ApiRequest): Answer {
-  return ok({ roles: caller.policy.roles });
+  return ok(toProfile(request.caller.user));
 }
 
 const createdMs = Date.UTC(2025, 2, 3, 9, 30, 0);
@@ -48,44 +41,12 @@ function toProfile(login: string) {
   return { login, firstName: null, lastName: null, email: people.includes(login) ? `${login}@example.org` : null };
 }
 
-/** userclass/… (API reference, "User class objects" and "User classes"), of the commercial edition. */
+/** userclass/state (API reference, "User classes"), of the commercial edition. */
 export function userClass(request: ApiRequest): Answer {
-  const what = parameter(request, 'what');
-  switch (what) {
-    case 'enabled':
-      return ok({ enabled: true });
-    case 'self':
-      return ok(toAssignment(request, request.caller.user));
-    case 'available':
-      return refuse(request) ?? ok({ classes });
-    case 'allocations':
-    case 'state':
-      return refuse(request) ?? ok(toAllocations(request));
-    default:
-      return invalidRequest(request.world, `/api/${request.version}/userclass/${what}`);
-  }
+  return request.caller.policy.admin ? ok(toAllocations(request)) : denied(request, 'admin', 'Resource', 'user');
 }
 
-/** Everyone may read their own class, admins all. */
-export function userClassOf(request: ApiRequest): Answer {
-  const login = parameter(request, 'user');
-  const refusal = login === request.caller.user ? undefined : refuse(request);
-  return refusal ?? ok(toAssignment(request, login));
-}
-
-const classes = [
-  { name: 'full', title: 'Full', description: 'May do everything' },
-  { name: 'viewer', title: 'Viewer', description: 'May look at everything' },
-];
 const entitled: Readonly<Record<string, number>> = { full: 10, viewer: 100 };
-
-function refuse(request: ApiRequest): Answer | undefined {
-  return request.caller.policy.admin ? undefined : denied(request, 'admin', 'Resource', 'user');
-}
-
-function toAssignment({ world }: ApiRequest, username: string) {
-  return { username, userclass: world.settings.userClasses[username] ?? 'NONE' };
-}
 
 function toAllocations({ world }: ApiRequest) {
   const allocations = world.settings.userClasses;
@@ -103,14 +64,10 @@ function toAllocations({ world }: ApiRequest) {
   };
 }
 
-/** tokens and tokens/{user} (API reference, "API token"): never the secret, expired ones included. */
+/** tokens (API reference, "API token"): never the secret, expired ones included. */
 export function tokenList(request: ApiRequest): Answer {
   const { policy, user: self } = request.caller;
-  const user = parameter(request, 'user');
-  if (user !== '' && user !== self && !policy.admin) return denied(request, 'admin', 'API Tokens for User', user);
-  const visible = tokensOf(request).filter(
-    ({ creator }) => (policy.admin || creator === self) && (user === '' || creator === user),
-  );
+  const visible = tokensOf(request).filter(({ creator }) => policy.admin || creator === self);
   return ok(visible.map((credential) => toToken(request, credential)));
 }
 

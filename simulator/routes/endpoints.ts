@@ -1,43 +1,30 @@
 import type { Answerer } from '../answers/answer.ts';
 import { authorizations } from '../answers/authorizations.ts';
-import { abortExecution, oneExecution } from '../answers/executions/execution.ts';
+import { oneExecution } from '../answers/executions/execution.ts';
 import { projectExecutions, runningExecutions } from '../answers/executions/execution-lists.ts';
-import { executionOutput, outputWithState } from '../answers/executions/execution-output.ts';
+import { executionOutput } from '../answers/executions/execution-output.ts';
 import { executionState } from '../answers/executions/execution-state.ts';
 import { executionsMetrics } from '../answers/executions/executions-metrics.ts';
 import { jobDefinition, jobWorkflow } from '../answers/job-detail.ts';
 import { jobForecast, jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts';
 import { keyStorage, projectAcls, systemAcls } from '../answers/key-storage.ts';
-import { metricsEndpoint, metricsList, monitoring } from '../answers/metrics.ts';
-import { oneProject, projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
-import {
-  executionStatus,
-  incompleteLogs,
-  logStorage,
-  pluginList,
-  resumeLogs,
-  setExecutionMode,
-  systemInfo,
-} from '../answers/system.ts';
-import { tokenList, userClass, userClassOf, userInfo, userList, userRoles } from '../answers/users.ts';
+import { metricsEndpoint, monitoring } from '../answers/metrics.ts';
+import { projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
+import { executionStatus, incompleteLogs, logStorage, pluginList, resumeLogs, systemInfo } from '../answers/system.ts';
+import { tokenList, userClass, userInfo, userList } from '../answers/users.ts';
 import type { Release } from '../release.ts';
 
 /** Every endpoint of the simulated service, with the smallest version that has it. */
 export const endpoints: readonly Endpoint[] = [
   get('system/info', 14, systemInfo),
   get('system/executions/status', 32, executionStatus),
-  post('system/executions/enable', 14, setExecutionMode('active')),
-  post('system/executions/disable', 14, setExecutionMode('passive')),
   get('system/logstorage', 17, logStorage),
   get('system/logstorage/incomplete', 17, incompleteLogs),
   post('system/logstorage/incomplete/resume', 17, resumeLogs),
   get('plugin/list', 33, pluginList),
-  get('metrics', 25, metricsList),
   get('metrics/:name', 25, metricsEndpoint),
   get('monitoring/:name', 25, monitoring),
   get('projects', 1, projectList),
-  get('project/:project', 1, oneProject),
-  get('project/:project/config', 11, projectConfig),
   get('project/:project/config/:key', 11, projectConfig),
   get('project/:project/meta', 46, projectMeta),
   get('project/:project/jobs', 14, jobList),
@@ -54,28 +41,19 @@ export const endpoints: readonly Endpoint[] = [
   get('execution/:id', 14, oneExecution),
   get('execution/:id/state', 14, executionState),
   get('execution/:id/output', 14, executionOutput),
-  get('execution/:id/output/state', 14, outputWithState),
-  get('execution/:id/output/node/:node', 14, executionOutput),
-  get('execution/:id/output/node/:node/step/*stepctx', 14, executionOutput),
-  get('execution/:id/output/step/*stepctx', 14, executionOutput),
-  get('execution/:id/abort', 14, abortExecution),
   get('project/:project/resources', 14, projectNodes),
   get('project/:project/acl', 13, projectAcls),
   get('system/acl', 14, systemAcls),
   get('storage/keys', 11, keyStorage),
   get('storage/keys/*path', 11, keyStorage),
   get('tokens', 11, tokenList, { realSince: sinceOfTokens }),
-  get('tokens/:user', 11, tokenList, { realSince: sinceOfTokens }),
   get('authorizations/application/:kind', 14, authorizations),
   get('authorizations/application/:type/:project', 14, authorizations),
   get('authorizations/project/:project/:kind', 14, authorizations),
   get('authorizations/project/:project/:type/:id', 14, authorizations),
   get('user/list', 27, userList, { realSince: () => 21 }),
   get('user/info', 21, userInfo),
-  get('user/info/:user', 21, userInfo),
-  get('user/roles', 30, userRoles),
-  get('userclass/:what', 41, userClass, { commercial: true }),
-  get('userclass/user/:user', 41, userClassOf, { commercial: true }),
+  get('userclass/state', 41, userClass, { commercial: true }),
 ];
 
 /** Since 3.3.8 servers refuse v11 to v18 here, although the document describes the old form (API reference, "API tokens"). */

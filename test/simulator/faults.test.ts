@@ -10,7 +10,7 @@ describe('simulator/faults', () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'status', status: 503, path: 'projects$', times: 2 });
     const statuses = [];
-    for (const path of ['projects', 'user/roles', 'projects', 'projects']) {
+    for (const path of ['projects', 'user/info', 'projects', 'projects']) {
       statuses.push((await ask(simulator, `api/47/${path}`)).status);
     }
     const logged = simulator.requests().map(({ status }) => status);

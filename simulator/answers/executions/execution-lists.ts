@@ -1,6 +1,6 @@
 import { insertFinished } from '../../engine/insert.ts';
 import { covers } from '../../world/access.ts';
-import { type Execution, jobOf, type Project, startedAt } from '../../world/installation.ts';
+import { type Execution, type Project, startedAt } from '../../world/installation.ts';
 import type { Settings } from '../../world/settings.ts';
 import { isAnswer, mayReadEvents, mayReadProject, openProject } from '../access.ts';
 import { type Answer, type ApiRequest, denied, fail, ok, parameter } from '../answer.ts';
@@ -13,7 +13,7 @@ export function projectExecutions(request: ApiRequest): Answer {
   const project = openProject(request, undefined, !request.world.release.asDocumented);
   if (isAnswer(project)) return project;
   const query = readQuery(request);
-  if ('status' in query && !('matches' in query)) return query;
+  if (!('matches' in query)) return query;
   const max = readMax(request);
   // 0, a negative number or text means the whole table.
   const limit = max > 0 ? max : Number.POSITIVE_INFINITY;
@@ -21,11 +21,9 @@ export function projectExecutions(request: ApiRequest): Answer {
   const { page, total } = select(request, project, query, { offset, limit });
   const readable = covers(request.caller.policy.events, project.name) ? page : [];
   const shown = readable.filter((execution) => isListed(request, execution));
-  const withSummary =
-    !request.world.release.executionSummaryOnDemand || request.query.get('executionSummary') === 'true';
   const executions = shown.map((execution) => {
     const json = toExecution(request, execution);
-    return withSummary ? json : { ...json, description: null };
+    return request.world.release.executionSummaryOnDemand ? { ...json, description: null } : json;
   });
   shiftPages(request, project);
   return ok({
@@ -43,14 +41,9 @@ export function runningExecutions(request: ApiRequest): Answer {
   const offset = Math.max(0, readNumber(request, 'offset', 0));
   // Any text, even "false", means yes.
   const postponed = (request.query.get('includePostponed') ?? '') !== '';
-  const jobFrom = request.world.release.asDocumented ? 32 : 31;
-  const jobId = request.version >= jobFrom ? request.query.get('jobIdFilter') : null;
   const found = projects
     .flatMap((project) => [...project.open.values()])
-    .filter(
-      (execution) =>
-        (postponed || !execution.oneTime) && (jobId === null || jobId === (jobOf(execution)?.id ?? 'null')),
-    )
+    .filter(({ oneTime }) => postponed || !oneTime)
     .sort((one, other) => startedAt(other) - startedAt(one) || other.id - one.id);
   return ok(toList(request, found, offset, limit));
 }
@@ -64,10 +57,8 @@ export function* matching(
   const open = query.dated && !unfinishedDated ? [] : [...project.open.values()].filter(query.matches);
   open.sort((one, other) => startedAt(other) - startedAt(one));
   if (unfinishedFirst) yield* open;
-  if (query.status !== 'running' && query.status !== 'scheduled') {
-    for (const execution of project.completed.between(query.beginMs, query.endMs)) {
-      if (query.plain || query.matches(execution)) yield execution;
-    }
+  for (const execution of project.completed.between(query.beginMs, query.endMs)) {
+    if (query.plain || query.matches(execution)) yield execution;
   }
   if (!unfinishedFirst) yield* open;
 }

@@ -1,4 +1,3 @@
-import { endExecution } from '../../engine/finish.ts';
 import type { JobRight } from '../../release.ts';
 import { covers } from '../../world/access.ts';
 import { averageDuration, type Execution, endedAt, jobOf, startedAt, toStatus } from '../../world/installation.ts';
@@ -10,23 +9,6 @@ import { toUnixDate } from '../dates.ts';
 export function oneExecution(request: ApiRequest): Answer {
   const execution = openExecution(request);
   return 'status' in execution ? execution : ok(toExecution(request, execution));
-}
-
-/** execution/{id}/abort: a GET that changes something (API reference, "Executions"). */
-export function abortExecution(request: ApiRequest): Answer {
-  const execution = openExecution(request);
-  if ('status' in execution) return execution;
-  const { world, caller } = request;
-  if (!caller.policy.run) return denied(request, 'kill', 'Execution', String(execution.id));
-  if (execution.end !== undefined) {
-    const abort = { status: 'failed', reason: 'Job is not running' };
-    return ok({ abort, execution: { ...links(request, execution), status: statusNow(request, execution) } });
-  }
-  const forced = request.query.get('forceIncomplete') === 'true';
-  const stored = forced ? 'incomplete' : 'aborted';
-  const abortedBy = forced ? undefined : caller.user;
-  endExecution(world, execution, { atMs: world.playedMs, stored, timedOut: false, abortedBy });
-  return ok({ abort: { status: 'pending' }, execution: { ...links(request, execution), status: 'running' } });
 }
 
 /** Returns the execution of the path, or the answer that refuses it. */

@@ -100,12 +100,13 @@ describe('simulator/answers/execution-state', () => {
     simulator.advance(14_000);
     const handling = await draw(simulator);
     simulator.advance(120_000);
-    const { json } = await ask(simulator, 'api/47/execution/1/output/step/1e');
+    const { json } = await ask(simulator, 'api/47/execution/1/output');
     const picture = await draw(simulator);
     await simulator.stop();
     expect(handling).toEqual(['RUNNING false', '1 RUNNING a:RUNNING_HANDLER b:RUNNING_HANDLER']);
     expect(picture).toEqual(['SUCCEEDED true', '1 SUCCEEDED a:SUCCEEDED b:SUCCEEDED']);
-    expect((json as { entries: { log: string }[] }).entries.map(({ log }) => log)).toEqual([
+    const { entries } = json as { entries: { log: string; stepctx?: string }[] };
+    expect(entries.flatMap(({ log, stepctx }) => (stepctx === '1e' ? [log] : []))).toEqual([
       'mend: handles the error',
       'mend: handles the error',
     ]);

@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import type { Simulator } from '../../../simulator/simulator.ts';
-import { noon, settleId } from '../caller.ts';
-import { errorOf, including, type Row, testRows } from './row.ts';
+import { noon } from '../caller.ts';
+import { errorOf, type Row, testRows } from './row.ts';
 
 import { one, real, two, twoAt58 } from './small-executions.ts';
 
@@ -17,11 +17,10 @@ function addLong({ control }: Simulator): void {
   control.addFinished('pay', { startedAtMs: noon - 1400, endedAtMs: noon - 1000, status: 'timedout' });
 }
 
-function addMinutes({ control }: Simulator): void {
-  for (const seconds of [59, 60, 119]) {
-    const user = seconds < 60 ? 'jonas' : 'lee';
-    control.addFinished('pay', { startedAtMs: noon - seconds * 1000, endedAtMs: noon, user });
-  }
+function addMinutes(...seconds: readonly number[]) {
+  return ({ control }: Simulator): void => {
+    for (const each of seconds) control.addFinished('pay', { startedAtMs: noon - each * 1000, endedAtMs: noon });
+  };
 }
 
 const rows: readonly Row[] = [
@@ -45,18 +44,6 @@ const rows: readonly Row[] = [
         query: '?max=1',
         json: { paging: { count: 1, total: 2, offset: 0, max: 1 }, executions: [{ ...twoAt58, description: null }] },
       },
-      {
-        at: [58],
-        dialect: 'rundeck',
-        query: '?max=1&executionSummary=true',
-        json: { paging: { count: 1, total: 2, offset: 0, max: 1 }, executions: [twoAt58] },
-      },
-      {
-        at: [19],
-        query: '?executionTypeFilter=user-scheduled&max=0',
-        json: including({ paging: { count: 2, total: 2, offset: 0, max: 0 } }),
-      },
-      { at: [20], query: '?executionTypeFilter=user-scheduled', json: none },
     ],
   },
   { section: 'B 4.2', path: 'project/*/executions/running', since: 14, says: [{ at: [14, 47, 58], json: none }] },
@@ -64,27 +51,7 @@ const rows: readonly Row[] = [
     section: 'B 4.2',
     path: 'project/pay/executions/running',
     since: 14,
-    says: [
-      { at: [14, 47, 58], json: none },
-      // Real servers honour the filter one version before the document does (J 3).
-      ...(
-        [
-          ['rundeck', 30, 1],
-          ['rundeck', 31, 0],
-          ['service', 31, 1],
-          ['service', 32, 0],
-        ] as const
-      ).map(([dialect, version, count]) => ({
-        at: [version],
-        dialect,
-        query: '?jobIdFilter=null',
-        prepare: ({ control }: Simulator) => void control.runJob(settleId),
-        json: {
-          paging: { count, total: count, offset: 0, max: 20 },
-          executions: count === 0 ? [] : [including({ id: 3, status: 'running' })],
-        },
-      })),
-    ],
+    says: [{ at: [14, 47, 58], json: none }],
   },
   {
     section: 'B 4.2',
@@ -97,14 +64,14 @@ const rows: readonly Row[] = [
       // Whole seconds below a minute, whole minutes from there: 60 and 119 seconds are both one.
       {
         at: [29, 47],
-        query: '?userFilter=lee',
-        prepare: addMinutes,
+        query: `?begin=${noon}&end=${noon}`,
+        prepare: addMinutes(60, 119),
         json: { total: 2, duration: { average: '1m', max: '1m', min: '1m' } },
       },
       {
         at: [29, 47],
-        query: '?userFilter=jonas',
-        prepare: addMinutes,
+        query: `?begin=${noon}&end=${noon}`,
+        prepare: addMinutes(59),
         json: { total: 1, duration: { average: '59s', max: '59s', min: '59s' } },
       },
       // (7199 + 4984 + 0 + 10 + 10) / 5 seconds; whole minutes from a minute on, never hours.

@@ -32,12 +32,6 @@ const rows: readonly Row[] = [
           nextScheduledExecution: '2026-01-15T13:00:00.000Z',
         },
       },
-      {
-        at: [47],
-        accept: 'image/png',
-        status: 415,
-        json: errorOf(47, 'api.error.item.unsupported-format', 'The format is not valid: image/png'),
-      },
     ],
   },
   {

@@ -51,12 +51,6 @@ const rows: readonly Row[] = [
           { ...settle, ...scheduled, serverNodeUUID: anyUuid, serverOwner: false },
         ],
       },
-      {
-        at: [16],
-        query: '?scheduledFilter=true',
-        status: 400,
-        json: errorOf(47, 'api.error.parameter.error', 'The parameter "scheduledFilter" had an invalid value: true'),
-      },
     ],
   },
   {

@@ -7,25 +7,6 @@ const metricsOn = ({ control }: Simulator) => control.switchMetrics(true);
 const rows: readonly Row[] = [
   {
     section: 'A 4.3',
-    path: 'metrics',
-    since: 25,
-    says: [
-      {
-        at: [25, 47],
-        json: {
-          _links: {
-            metrics: { href: '{base}/api/47/metrics/metrics' },
-            ping: { href: '{base}/api/47/metrics/ping' },
-            threads: { href: '{base}/api/47/metrics/threads' },
-            healthcheck: { href: '{base}/api/47/metrics/healthcheck' },
-          },
-        },
-      },
-      { at: [58], dialect: 'rundeck', json: { _links: {} } },
-    ],
-  },
-  {
-    section: 'A 4.3',
     path: 'metrics/ping',
     since: 25,
     says: [

@@ -2,7 +2,6 @@ import { describe } from 'vitest';
 import { errorOf, type Row, testRows } from './row.ts';
 
 const pay = { url: '{base}/api/47/project/pay', name: 'pay', description: 'The pay project' };
-const config = { 'project.name': 'pay', 'resources.source.1.type': 'file' };
 const modes = { name: 'config', data: { executionsEnabled: true, scheduleEnabled: true } };
 const web01 = {
   nodename: 'web01',
@@ -57,43 +56,6 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    section: 'A 2.8, 4.9',
-    path: 'project/pay',
-    since: 1,
-    says: [
-      { at: [10], server: 37, json: { ...pay, url: '{base}/api/37/project/pay' } },
-      { at: [11], server: 37, json: { ...pay, url: '{base}/api/37/project/pay', config } },
-      { at: [14, 25], json: { ...pay, config } },
-      { at: [26], json: { ...pay, label: '', config } },
-      { at: [33, 47], json: { ...pay, label: '', ...created, config } },
-    ],
-  },
-  {
-    section: 'A 4.9',
-    path: 'project/pay/config',
-    since: 11,
-    says: [
-      { at: [11], server: 37, json: config },
-      { at: [14, 47, 58], json: config },
-      { at: [47], accept: 'text/plain', text: 'project.name=pay\nresources.source.1.type=file\n' },
-      {
-        at: [47],
-        prepare: ({ control }) => {
-          control.changeProject('pay', { scheduleEnabled: false });
-          control.setProjectConfig('pay', 'project.later.schedule.enable', 'true');
-          control.setProjectConfig('pay', 'project.later.schedule.enable.value', '3h');
-          control.setProjectConfig('pay', 'resources.source.1.type', undefined);
-        },
-        json: {
-          'project.name': 'pay',
-          'project.disable.schedule': 'true',
-          'project.later.schedule.enable': 'true',
-          'project.later.schedule.enable.value': '3h',
-        },
-      },
-    ],
-  },
-  {
     section: 'A 4.9',
     path: 'project/pay/config/project.name',
     since: 11,
@@ -135,15 +97,8 @@ const rows: readonly Row[] = [
     since: 14,
     says: [
       { at: [14, 22, 23, 47, 58], query: '?format=json', json: { web01, web02 } },
-      { at: [14, 47], query: '?format=json&filter=name:%20web02', json: { web02 } },
       { at: [23, 47], accept: '*/*', json: { web01, web02 } },
       { at: [22], accept: '*/*', text: '<?xml version="1.0" encoding="UTF-8"?>\n<project/>\n' },
-      {
-        at: [47],
-        query: '?format=toml',
-        status: 415,
-        json: errorOf(47, 'api.error.item.unsupported-format', 'The format is not valid: toml'),
-      },
     ],
   },
 ];

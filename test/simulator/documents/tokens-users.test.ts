@@ -75,28 +75,6 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    section: 'A 4.1, J 4',
-    path: 'tokens/amira',
-    since: 11,
-    realSince: 19,
-    says: [
-      {
-        at: [19, 47],
-        prepare: addExpiring,
-        json: [
-          {
-            id: anyUuid,
-            creator: 'amira',
-            user: 'lee',
-            roles: ['readers'],
-            expiration: '2026-01-16T12:00:00Z',
-            expired: false,
-          },
-        ],
-      },
-    ],
-  },
-  {
     section: 'A 2.2, 4.6',
     path: 'user/list/',
     since: 27,
@@ -119,44 +97,24 @@ const rows: readonly Row[] = [
     ],
   },
   { section: 'A 4.6', path: 'user/info/', since: 21, says: [{ at: [21, 47, 58], json: people[1] }] },
-  { section: 'A 4.6', path: 'user/info/lee', since: 21, says: [{ at: [21, 47], json: people[3] }] },
-  { section: 'A 4.6', path: 'user/roles', since: 30, says: [{ at: [30, 47, 58], json: { roles: ['admin'] } }] },
-];
-
-const commercial: readonly [path: string, json: unknown][] = [
-  ['userclass/allocations', allocations],
-  ['userclass/state', allocations],
-  [
-    'userclass/available',
-    {
-      classes: [
-        { name: 'full', title: 'Full', description: 'May do everything' },
-        { name: 'viewer', title: 'Viewer', description: 'May look at everything' },
-      ],
-    },
-  ],
-  ['userclass/enabled', { enabled: true }],
-  ['userclass/self', { username: 'exporter', userclass: 'full' }],
-  ['userclass/user/jonas', { username: 'jonas', userclass: 'viewer' }],
-  ['userclass/user/lee', { username: 'lee', userclass: 'NONE' }],
 ];
 
 describe('simulator/documents/tokens-users', () => {
   testRows(rows);
-  testRows(
-    commercial.map(([path, json]) => ({
+  testRows([
+    {
       section: 'A 2.7, 4.7',
-      path,
+      path: 'userclass/state',
       since: 41,
       prepare: buyCommercial,
       says: [
-        { at: [41, 47, 58], prepare: buyCommercial, json },
+        { at: [41, 47, 58], prepare: buyCommercial, json: allocations },
         {
           at: [41],
           status: 404,
-          json: errorOf(47, 'api.error.invalid.request', `Invalid API Request: /api/41/${path}`),
+          json: errorOf(47, 'api.error.invalid.request', 'Invalid API Request: /api/41/userclass/state'),
         },
       ],
-    })),
-  );
+    },
+  ]);
 });

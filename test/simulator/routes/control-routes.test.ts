@@ -46,12 +46,12 @@ describe('simulator/routes/control-routes', () => {
     await control(simulator, 'health-check', { failing: 'dataSource.connection.time' });
     await control(simulator, 'token', { token: 'new-token', policy: { projects: [] } });
     await control(simulator, 'project', { name: 'fresh' });
-    await control(simulator, 'fault', { kind: 'status', status: 500, path: 'user/roles', times: 1 });
+    await control(simulator, 'fault', { kind: 'status', status: 500, path: 'user/info', times: 1 });
     const mode = await ask(simulator, 'api/47/system/executions/status');
     const health = await ask(simulator, 'api/47/metrics/healthcheck');
     const none = await ask(simulator, 'api/47/projects', { headers: { 'X-Rundeck-Auth-Token': 'new-token' } });
     const projects = await ask(simulator, 'api/47/projects');
-    const roles = await ask(simulator, 'api/47/user/roles');
+    const roles = await ask(simulator, 'api/47/user/info');
     const truth = await ask(simulator, 'simulator/truth', { headers: {} });
     await simulator.stop();
     expect([mode.text, health.status, none.text, roles.status]).toEqual([
