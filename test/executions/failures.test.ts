@@ -59,6 +59,19 @@ describe('executions/failures', () => {
     expect(totalsLater()).toEqual(totals());
   });
 
+  it('counts after a commit that failed, as on a full disk, what it was to count', async () => {
+    const { ledger, open, commit } = await setScene();
+    const { failures, totals, count } = await open();
+    await commit(failures.expect('pay', run, 'work'));
+    const { commit: store } = ledger;
+    Object.assign(ledger, { commit: () => Promise.reject(new Error('disk full')) });
+    await expect(count()).rejects.toThrow('disk full');
+    expect(totals()).toEqual([]);
+    Object.assign(ledger, { commit: store });
+    await count();
+    expect(totals()).toEqual(['failures pay//__other__/work 1']);
+  });
+
   it('does not count twice what a ledger that was opened meanwhile has counted', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
