@@ -85,6 +85,12 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
   });
 
+  it('counts a run that starts when another one ends after that one', async () => {
+    const starts = [toStart('a', at(10), 10), toStart('b', at(10, 10), 10)];
+    const { day, crowds } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 1 });
+    expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
+  });
+
   it('plans sixty minutes, and a day to the minute', async () => {
     const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
     const window = { underWay: [], threads: 1 };

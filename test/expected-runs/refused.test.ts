@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { restsUntilMs } from '../../src/expected-runs/deciding/watched-job.ts';
 import { createScene } from './scene.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -33,6 +34,11 @@ describe('expected-runs, jobs whose schedule may not be requested', () => {
     create('new');
     await minutes(2);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
+  });
+
+  it('pauses twice as long after each refusal, and never longer than six hours', () => {
+    const minutes = [1, 2, 5, 6, 7, 100].map((count) => restsUntilMs({ atMs: 0, count }) / 60_000);
+    expect(minutes).toEqual([10, 20, 160, 320, 360, 360]);
   });
 
   it.each([
