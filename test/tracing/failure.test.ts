@@ -38,9 +38,11 @@ function failureOf(steps: readonly StepState[] | undefined, changes: Partial<Spa
 const classOf = (...given: Parameters<typeof failureOf>) => failureOf(...given)?.failureClass;
 
 describe('tracing/failure', () => {
-  it('takes the word of the node that failed first, not of the first step', () => {
+  it('takes the word of the node that failed first, not of the first step or of one whose end is not known', () => {
     const parallel = step('1', { nodes: [node('web01', 'NonZeroResultCode', 9), node('web02', 'HostNotFound', 4)] });
     expect(classOf([parallel])).toBe('target');
+    const open = { ...node('web01', 'NonZeroResultCode', 0), endedAtMs: undefined };
+    expect(classOf([step('1', { nodes: [open, node('web02', 'HostNotFound', 4)] })])).toBe('target');
   });
 
   it('names the other nodes on which the same step failed', () => {
