@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
+import { isBetween } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
 import { ofFailure, renderSuspects } from '../../src/http/pages/changes/suspects.ts';
 import { birthMs } from '../executions/scene.ts';
@@ -82,6 +83,21 @@ describe('diagnosis/suspects', () => {
     await minutes(60);
     const times = { successMs: birthMs + 73 * minuteMs, startedAtMs: birthMs + 81 * minuteMs };
     expect(explain(failed(times)).suspects).toEqual([]);
+  });
+
+  it.each([
+    // The success began at 10.4 s, and the failure at 20 s; the server cuts its times to seconds.
+    ['in the second of the success', { atMs: 10_000 }, true],
+    ['in the second before it', { atMs: 9_000 }, false],
+    ['with the failure', { atMs: 20_000 }, true],
+    ['after it', { atMs: 20_001 }, false],
+    ['at some time that begins before the success', { afterMs: 0, beforeMs: 10_401 }, true],
+    ['at some time until the success', { afterMs: 0, beforeMs: 10_400 }, false],
+    ['at some time that ends after the failure', { afterMs: 19_999, beforeMs: 30_000 }, true],
+    ['at some time after it', { afterMs: 20_000, beforeMs: 30_000 }, false],
+  ])('judges a change %s', (_when, times, isSuspect) => {
+    const change = { kind: 'key', project: '', subject: key, what: '', afterMs: 0, beforeMs: 0, ...times } as const;
+    expect(isBetween(change, 10_400, 20_000)).toBe(isSuspect);
   });
 
   it('says what did not change, and what was not watched', async () => {
