@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { planProjects } from '../../src/executions/reading/plan-projects.ts';
+import { planExcluded, planProjects } from '../../src/executions/reading/plan-projects.ts';
 
 describe('executions/plan-projects', () => {
   it('starts counting at the first list, or the backfill before it', () => {
@@ -79,7 +79,8 @@ describe('executions/plan-projects', () => {
 
   it('starts a project again that configuration excluded and now includes', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
-    const excluded = list({ names: ['pay'], known: [toNewProject('pay', 0)], nowMs: 9000, isWanted }).states ?? [];
+    const states = new Map([['pay', toNewProject('pay', 0)]]);
+    const excluded = planExcluded({ states, nowMs: 9000, isWanted })?.states ?? [];
     expect(excluded).toEqual([
       {
         project: 'pay',

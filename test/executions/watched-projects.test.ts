@@ -69,6 +69,18 @@ describe('executions/watched-projects', () => {
     await refresh('secret');
     expect(asked).toHaveLength(1);
   });
+
+  it('does not wait for a list to hold a project that the configuration excludes since a reload', async () => {
+    const excluded = new Set<string>();
+    const { refresh, asked, holdOf, breakList } = await createScene(['pay'], (project) => !excluded.has(project));
+    await refresh();
+    expect(holdOf('pay')).toBeUndefined();
+    excluded.add('pay');
+    breakList();
+    await refresh('new').catch(() => undefined);
+    expect(asked).toEqual(['any time', 'since 0']);
+    expect(holdOf('pay')).toBe('excluded');
+  });
 });
 
 async function createScene(names: string[], isWantedProject: (project: string) => boolean = () => true) {
@@ -85,9 +97,11 @@ async function createScene(names: string[], isWantedProject: (project: string) =
   const { api } = createFakeApi(() => undefined);
   const asked: string[] = [];
   let ticks = 0;
+  let isBroken = false;
   const listing = createWatchedProjects({
     readProjects: async (_api, sinceTicks) => {
       asked.push(sinceTicks === undefined ? 'any time' : `since ${sinceTicks}`);
+      if (isBroken) throw new Error('the list is broken');
       return { projects: names.map((name) => ({ name })), askedTicks: ticks };
     },
     clock: { ticks: () => ticks },
@@ -99,6 +113,10 @@ async function createScene(names: string[], isWantedProject: (project: string) =
     names,
     asked,
     countedFromMs: (project: string) => cache.states.get(project)?.countedFromMs,
+    holdOf: (project: string) => cache.states.get(project)?.hold,
+    breakList: () => {
+      isBroken = true;
+    },
     fillDisk: (full: boolean) => {
       isFull = full;
     },

@@ -54,6 +54,17 @@ export function planProjects({
   return { facts: { ...facts, ...begun, listedAtMs }, states: changed };
 }
 
+/** Plans to hold the projects that the configuration excludes; undefined if they are on hold. */
+export function planExcluded({
+  states,
+  nowMs,
+  isWanted,
+}: Pick<ListingInput, 'states' | 'nowMs' | 'isWanted'>): LedgerChange | undefined {
+  const excluded = [...states.values()].filter(({ project, hold }) => hold !== 'excluded' && !isWanted(project));
+  if (excluded.length === 0) return undefined;
+  return { states: excluded.map((state) => ({ ...state, hold: 'excluded', heldSinceMs: nowMs })) };
+}
+
 /** Returns the time from which executions may be unread: those that became visible late ended before the last read. */
 function toUnreadMs({
   scannedThroughMs,
@@ -78,7 +89,7 @@ function toListed(
   { names, nowMs, begunMs, isWanted }: Pick<Required<ListingInput>, 'names' | 'nowMs' | 'begunMs' | 'isWanted'>,
 ): ProjectState {
   const { project, hold } = state;
-  if (!isWanted(project)) return hold === 'excluded' ? state : { ...state, hold: 'excluded', heldSinceMs: nowMs };
+  if (!isWanted(project)) return state;
   if (hold === 'excluded') return toNewProject(project, begunMs);
   if (names.has(project) || hold !== undefined) return state;
   return { ...state, hold: 'hidden', heldSinceMs: nowMs };

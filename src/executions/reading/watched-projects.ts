@@ -4,7 +4,7 @@ import type { Execution } from '../../domain/execution.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionsOptions } from '../options.ts';
 import type { Overlap } from './overlap.ts';
-import type { planProjects } from './plan-projects.ts';
+import { planExcluded, type planProjects } from './plan-projects.ts';
 
 type ListReadingOptions = Pick<ExecutionsOptions, 'readProjects' | 'everyMs' | 'settings'> & {
   readonly clock: Pick<Clock, 'ticks'>;
@@ -47,6 +47,8 @@ export function createWatchedProjects({
   return {
     names: () => names,
     refresh: async ({ cache, overlap, api, nowMs, running = [] }) => {
+      // Whether or not a list can be read: otherwise excluded projects count until there is one.
+      await cache.update(async () => planExcluded({ states: cache.states, nowMs, isWanted }));
       const ticks = clock.ticks();
       const unknown = findUnknown(cache, running);
       const isNews = [...unknown].some((project) => !absent.has(project));
