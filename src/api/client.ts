@@ -147,7 +147,7 @@ export function createClient({
           const version = contact.version() ?? (await settle(endpoint, scope));
           return sinceVersion(endpoint, contact.facts().dialect) <= version;
         },
-        server: contact.facts,
+        server: () => ({ ...contact.facts(), nowMs: contact.toServerMs(undefined, clock.ticks()) }),
       };
     },
   };

@@ -14,6 +14,8 @@ export type ServerFacts = {
   /** The server's release, such as `5.3.0-20240520`. */
   readonly release: string | undefined;
   readonly startedAtMs?: number | undefined;
+  /** The server time by its latest system info; undefined if that is minutes ago. */
+  readonly nowMs?: number | undefined;
   /** True if several cluster members answer at this address. */
   readonly hidesMembers: boolean;
 };

@@ -79,6 +79,8 @@ async function readRunningOnce(round: Round): Promise<Running> {
   await faults.ask(async () => {
     running = await readRunning((lane) => within(round, lane), projectList.names());
   });
+  // The budget may leave no place to ask for the time.
+  running = { ...running, serverMs: running.serverMs ?? within(round).server().nowMs };
   if (serverClock.isOld(running.serverMs)) await faults.ask(() => serverClock.ask(within(round)));
   return running;
 }

@@ -276,8 +276,10 @@ describe('api/client', () => {
     await api.get(systemInfo);
     ticks = 119_999.5;
     expect((await api.getTimed(executionMode)).serverMs).toBe(1_700_000_119_999);
+    expect(api.server().nowMs).toBe(1_700_000_119_999);
     ticks = 120_001;
     expect((await api.getTimed(executionMode)).serverMs).toBeUndefined();
+    expect(api.server().nowMs).toBeUndefined();
   });
 
   it('measures an answer from its request to its end, and dates it by the middle', async () => {
