@@ -105,7 +105,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   async function read(signal: AbortSignal): Promise<Outcome> {
     const ready = await open();
     const faults = createRoundFaults(signal);
-    const round = { found: ready, faults, signal, startedTicks: options.clock.ticks() };
+    const round = { found: ready, faults, signal, startedTicks: options.clock.ticks(), before: latest };
     try {
       await playRound(tools, round, (now) => {
         latest = now;

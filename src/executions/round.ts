@@ -46,38 +46,43 @@ type Round = RoundTools & {
   readonly faults: RoundFaults;
   readonly signal: AbortSignal;
   readonly startedTicks: number;
+  /** The server state at the time of the previous round. */
+  readonly before: RoundNow | undefined;
 };
 
 /** Runs one round: running executions, server time, finished ones, backlogs. Publishes even after an error. */
 export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTools>, onNow: (now: RoundNow) => void) {
   const round: Round = { ...tools, ...of };
-  const { signal, showing, projectList, visibility } = round;
-  const running = await readRunningOnce(round);
-  const time = round.serverClock.now(running.serverMs, of.found.cache.facts().skewMs);
+  const { signal, showing, projectList, visibility, found, before } = round;
+  const showInPassing = async (now = before): Promise<void> => {
+    if (now !== undefined) await showing.showInPassing(found, { ...now, names: projectList.names() });
+  };
+  // The end of the round reports what a full disk refuses.
+  const running = await readRunningOnce(round, () => showInPassing().catch(() => undefined));
+  const time = round.serverClock.now(running.serverMs, found.cache.facts().skewMs);
   const sinceTicks = tools.options.clock.ticks();
   const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
   onNow(now);
   visibility.noteRunning(running);
-  const toShown = () => ({ ...now, names: projectList.names() });
   try {
     await followClock(round, time);
-    await readEnds(round, now, () => showing.showInPassing(of.found, toShown()));
+    await readEnds(round, now, () => showInPassing(now));
     await readBack(round, now.nowMs);
   } finally {
-    if (!signal.aborted) await showing.show(of.found, toShown());
+    if (!signal.aborted) await showing.show(found, { ...now, names: projectList.names() });
   }
   // If a list of jobs is late, the round does not wait: the next round shows what it changes.
   const { clock, everyMs } = tools.options;
   const untilTicks = clock.ticks() + timeForLists * everyMs;
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
-  await of.found.jobLists.look(() => within(round), now.nowMs, mayGoOn);
+  await found.jobLists.look(() => within(round), now.nowMs, mayGoOn);
 }
 
-async function readRunningOnce(round: Round): Promise<Running> {
+async function readRunningOnce(round: Round, afterEach: () => Promise<void>): Promise<Running> {
   const { faults, serverClock, readRunning, projectList } = round;
   let running: Running = { executions: undefined, serverMs: undefined };
   await faults.ask(async () => {
-    running = await readRunning((lane) => within(round, lane), projectList.names());
+    running = await readRunning((lane) => within(round, lane), projectList.names(), afterEach);
   });
   // The budget may leave no place to ask for the time.
   running = { ...running, serverMs: running.serverMs ?? within(round).server().nowMs };
