@@ -101,6 +101,13 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
+  it('starts a new epoch now when a clock that is days ahead gives a known id another start', () => {
+    const known = knownAs([55, 360_000_000]);
+    const rows = [at({ id: 55, hour: 900 })];
+    const given = { rows, known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs, latestMs: 102 * hourMs };
+    expect(reconcile(input(given))).toMatchObject({ newEpochAtMs: 102 * hourMs, idHours: [] });
+  });
+
   it('starts no new epoch when an id from before the present one is reused', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];

@@ -62,7 +62,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     order ??= createIdOrder(ids, seenAtMs);
     // One-time runs get their ids long before they start, and some rows have no start or a future one.
-    const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + maxAheadMs;
+    const hasOrder = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
+    const isComparable = hasOrder && startedAtMs <= seenAtMs + maxAheadMs;
     if (isComparable && order.isImported(entry)) {
       if (!order.isOfSlowClock(entry, input.slowByMs ?? [])) {
         imported += 1;
@@ -75,12 +76,13 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
-    if (isComparable && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
-      regular.push(entry);
+    if (hasOrder && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
+      if (isComparable) regular.push(entry);
       // Reusing an id of an earlier database starts no new epoch: a new database reuses each id once.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
-      if (isTakenAgain || order.startsAgain(entry)) {
-        newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
+      if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
+        const beganMs = isComparable ? startedAtMs : latestMs;
+        newEpochAtMs = Math.min(newEpochAtMs ?? beganMs, beganMs);
       }
     }
     if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);
