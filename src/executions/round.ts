@@ -59,7 +59,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   };
   // The end of the round reports what a full disk refuses.
   const running = await readRunningOnce(round, () => showInPassing().catch(() => undefined));
-  const time = round.serverClock.now(running.serverMs, found.cache.facts().skewMs);
+  const time = round.serverClock.now(running.serverMs, toUsualMs(round));
   const sinceTicks = tools.options.clock.ticks();
   const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
   onNow(now);
@@ -90,11 +90,23 @@ async function readRunningOnce(round: Round, afterEach: () => Promise<void>): Pr
   return running;
 }
 
+/**
+ * Returns the time by the exporter's clock and the stored difference; undefined if that is before the last list, which
+ * another member may have dated.
+ */
+function toUsualMs({ found, options }: Round): number | undefined {
+  const { skewMs, listedAtMs } = found.cache.facts();
+  if (skewMs === undefined || listedAtMs === undefined) return undefined;
+  const usualMs = options.clock.now() + skewMs;
+  return usualMs < listedAtMs - usualSkewMs ? undefined : usualMs;
+}
+
 /** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
   // A step is reported once, and a full disk may refuse to store it now.
-  if (time.reachedMs !== undefined) found.overlap.noteReached(time.reachedMs);
+  const latestMs = time.reachedMs ?? time.doubtedMs;
+  if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
   const reachedMs = (await found.rewind({ ...time, ownMs })) ?? time.reachedMs;
   if (reachedMs !== undefined) {
@@ -259,6 +271,7 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
 }
 
 const width = 3;
+const usualSkewMs = 30_000;
 /** The share of the interval after which no backlog work starts, and the share it always gets. */
 const timeForPast = 0.7;
 /** The share of the interval after which a search stops, and the share it always gets. */

@@ -30,6 +30,13 @@ describe('executions/follow-skew', () => {
     }
   });
 
+  it('keeps the stored difference while a jump is doubted', async () => {
+    const { follow, facts } = await start(createMemoryLedger());
+    await follow({ nowMs: 661_000, ownMs: 1000, ...none });
+    await follow({ nowMs: 700_000, ownMs: 100_000_000, doubtedMs: 100_700_000, ...none });
+    expect(facts().skewMs).toBe(660_000);
+  });
+
   it('notices a step that happened during an absence, once', async () => {
     const ledger = createMemoryLedger();
     const before = await start(ledger);

@@ -58,9 +58,9 @@ describe('executions/server-clock', () => {
       const { read } = createScene(() => {
         throw refusal(kind);
       });
-      expect(await read(undefined, 600_000)).toBe(1_600_000);
-      expect(await read(1_060_000, 600_000)).toBe(1_060_000);
-      expect(await read(undefined, 600_000)).toBe(1_060_000);
+      expect(await read(undefined, 1_600_000)).toBe(1_600_000);
+      expect(await read(1_060_000, 1_600_000)).toBe(1_060_000);
+      expect(await read(undefined, 1_600_000)).toBe(1_060_000);
     },
   );
 
@@ -74,6 +74,23 @@ describe('executions/server-clock', () => {
     pass(15_000);
     expect(await read(10_300_000)).toBe(10_300_000);
   });
+
+  it('doubts a jump while the exporter was away in the same way', async () => {
+    const { read, pass, doubted } = createScene(refuse);
+    expect(await read(10_000_000, 1_000_000)).toBe(1_000_000);
+    expect(doubted()).toBe(10_001_000);
+    pass(300_000);
+    expect(await read(10_300_000)).toBe(10_300_000);
+    expect(doubted()).toBeUndefined();
+  });
+
+  it.each([undefined, 7_000_000, 20_000_000])(
+    'accepts the first time if it is not far after the usual one: %s',
+    async (usualMs) => {
+      const { read } = createScene(refuse);
+      expect(await read(10_000_000, usualMs)).toBe(10_000_000);
+    },
+  );
 
   it('forgets a jump that did not last', async () => {
     const { read, pass } = createScene(refuse);
@@ -184,16 +201,17 @@ function createScene(answer: (nowMs: number) => number) {
   const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs });
   return {
     /** A fault of the question costs only itself. */
-    read: async (answeredAtMs: number | undefined, storedSkewMs?: number) => {
+    read: async (answeredAtMs: number | undefined, usualMs?: number) => {
       const isAsked = serverClock.isOld(answeredAtMs);
       // The cast is true: it asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
-      const time = serverClock.now(answeredAtMs, storedSkewMs);
+      const time = serverClock.now(answeredAtMs, usualMs);
       latest = time;
       return time.nowMs;
     },
     rewindTo: () => latest?.rewindToMs,
     reached: () => latest?.reachedMs,
+    doubted: () => latest?.doubtedMs,
     wasUnseen: () => latest?.wasUnseen,
     asked: () => asked,
     pass: (ms: number) => {

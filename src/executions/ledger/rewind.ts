@@ -108,6 +108,8 @@ type Now = {
   readonly leap: Window | undefined;
   /** The time that a clock more than a day ahead has reached. */
   readonly reachedMs?: number | undefined;
+  /** Set while a jump is not accepted: then the difference to the exporter's clock is not known. */
+  readonly doubtedMs?: number | undefined;
 };
 
 /**
@@ -117,15 +119,16 @@ type Now = {
 export function createFollowSkew(cache: LedgerCache) {
   let isFirst = true;
   return (now: Now): { readonly leap: Window | undefined; readonly keep: () => Promise<void> } => {
-    const skewMs = Math.floor(now.nowMs - now.ownMs);
-    const aheadMs = skewMs - (cache.facts().skewMs ?? skewMs);
+    const { skewMs: storedMs } = cache.facts();
+    const skewMs = now.doubtedMs === undefined ? Math.floor(now.nowMs - now.ownMs) : storedMs;
+    const aheadMs = (skewMs ?? 0) - (storedMs ?? skewMs ?? 0);
     const isUnseen = isFirst && aheadMs > usualMs && aheadMs <= maxLeapMs;
     const leap = now.leap ?? (isUnseen ? { beginMs: now.nowMs - aheadMs, endMs: now.nowMs } : undefined);
     isFirst = false;
     const keep = (): Promise<void> =>
       cache.update(async () => {
         const facts = cache.facts();
-        const isKept = facts.skewMs !== undefined && Math.abs(skewMs - facts.skewMs) <= usualMs;
+        const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= usualMs;
         // After a restart, one more day is read anyway.
         const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && leap === undefined && !isReached) return undefined;

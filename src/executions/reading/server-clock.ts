@@ -9,8 +9,11 @@ export type ServerClock = {
   /** Reports whether the last known server time is too old to trust. */
   readonly isOld: (answeredAtMs: number | undefined) => boolean;
   readonly ask: (api: Api) => Promise<void>;
-  /** Returns the server time: from its response, or from the exporter's clock and the last known difference, or the stored one. */
-  readonly now: (answeredAtMs: number | undefined, storedSkewMs?: number) => ServerTime;
+  /**
+   * Returns the server time: from its response, or from the exporter's clock and the last known difference. After a
+   * start, pass the usual time, from the stored difference: it stands for a response, and one long after it is a jump.
+   */
+  readonly now: (answeredAtMs: number | undefined, usualMs?: number) => ServerTime;
 };
 
 export type ServerTime = {
@@ -19,6 +22,8 @@ export type ServerTime = {
   readonly rewindToMs: number | undefined;
   /** Set if the clock was ahead earlier: executions may be dated up to this future time. */
   readonly reachedMs: number | undefined;
+  /** Set while a jump is not accepted: executions may be dated up to this time. */
+  readonly doubtedMs?: number | undefined;
   /** True if the server time was unknown for a while: its clock may have been set ahead and back. */
   readonly wasUnseen: boolean;
   /** Set if the clock was set ahead: the span that it skipped. */
@@ -53,13 +58,15 @@ export function createServerClock(clock: Clock): ServerClock {
         skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
-    now: (answeredAtMs, storedSkewMs = 0) => {
+    now: (answeredAtMs, usualMs) => {
       const isAsked = isJustAsked;
       isJustAsked = false;
-      if (answeredAtMs === undefined || isAsked)
-        return believe(clock.now() + (skew?.ms ?? storedSkewMs), clock.ticks(), isAsked);
+      if (answeredAtMs === undefined || isAsked) {
+        const lastMs = skew?.ms === undefined ? (usualMs ?? clock.now()) : clock.now() + skew.ms;
+        return believe(lastMs, clock.ticks(), isAsked, usualMs);
+      }
       skew = { ms: answeredAtMs - clock.now(), atTicks: Number.NEGATIVE_INFINITY };
-      return believe(answeredAtMs, clock.ticks(), true);
+      return believe(answeredAtMs, clock.ticks(), true, usualMs);
     },
   };
 }
@@ -78,8 +85,8 @@ function createBelief() {
     return last === undefined ? undefined : last.ms + ticks - last.ticks;
   }
 
-  function believe(toldMs: number, ticks: number, isTold: boolean): ServerTime {
-    const reckonedMs = reckon(ticks) ?? toldMs;
+  function believe(toldMs: number, ticks: number, isTold: boolean, usualMs = toldMs): ServerTime {
+    const reckonedMs = reckon(ticks) ?? (toldMs - usualMs > maxJumpMs ? usualMs : toldMs);
     // A computed time shows no step: the clock may have been set since the last response.
     const elapsedMs = ticks - (toldAtTicks ?? ticks);
     if (isTold) toldAtTicks = ticks;
@@ -93,7 +100,8 @@ function createBelief() {
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {
       doubted = { ms: toldMs, ticks };
-      return { nowMs, rewindToMs: undefined, reachedMs: undefined, wasUnseen, leap: undefined };
+      const doubtedMs = Math.ceil(toldMs) + 1000;
+      return { nowMs, rewindToMs: undefined, reachedMs: undefined, doubtedMs, wasUnseen, leap: undefined };
     }
     const reachedMs = toReachedMs({ toldMs, reckonedMs, ticks });
     doubted = undefined;
