@@ -1,4 +1,5 @@
 import { allCards, type CardName } from './cards.ts';
+import { withFurther } from './further.ts';
 import type { Options } from './options.ts';
 import { type Plan, type PlayedCard, planWorld } from './plan.ts';
 import { planDays } from './plan-days.ts';
@@ -8,17 +9,22 @@ export function drawPlan(options: Options, seed = Number(options.get('seed'))): 
   const days = options.get('days');
   const isCalm = options.has('calm');
   const drawn = days === undefined ? planWorld(seed, isCalm ? [] : allCards) : planDays(seed, Number(days), isCalm);
-  return change(drawn, options);
+  return change(options.has('further') ? withFurther(drawn) : drawn, options);
 }
 
 /** What the command line says otherwise than the seed. */
 export function change(plan: Plan, options: Options): Plan {
   const cards = options.get('cards');
+  const release = options.get('release');
+  const kept = options.get('kept');
   return {
     ...plan,
     lengthMs: Number(options.get('length') ?? plan.lengthMs),
     requestsPerSecond: Number(options.get('budget') ?? plan.requestsPerSecond),
     projects: Number(options.get('projects') ?? plan.projects),
+    members: Number(options.get('members') ?? plan.members),
+    ...(release === undefined ? {} : { release }),
+    ...(kept === undefined ? {} : { keptMs: Number(kept) }),
     // The cast is true for what this command printed.
     traces: (options.get('traces') ?? plan.traces) as Plan['traces'],
     ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),

@@ -132,8 +132,8 @@ function wasThereForDay(scene: Truth, execution: Execution): boolean {
 function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
-  for (const { what, fromMs, toMs } of truth.troubles)
-    if (hindrances.includes(what)) readableMs -= Math.max(0, Math.min(toMs, untilMs) - Math.max(fromMs, visibleMs));
+  const span = { fromMs: visibleMs, toMs: untilMs };
+  for (const trouble of truth.troubles) if (hindrances.includes(trouble.what)) readableMs -= toCommonMs(trouble, span);
   return readableMs >= forMs + toPaceMs(plan);
 }
 
@@ -187,7 +187,7 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
 /** Polls that wait for an answer end before a configuration is replaced. */
 export const reloadedWithinMs = 30_000;
 
-/** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
+/** A step of the clock that is over before any answer to a daemon has shown it: what ended meanwhile is left to passes over the past, or counts when the clock gets there. */
 function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
   const endedMs = end?.atMs ?? 0;
   const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
@@ -195,10 +195,20 @@ function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
   const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
   const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
   const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
+  const away = truth.troubles.filter(({ what }) => what === 'daemon');
+  const toAwayMs = (step: Span): number => away.reduce((ms, each) => ms + toCommonMs(step, each), 0);
   return truth.troubles.some(
-    ({ what, fromMs, toMs }) =>
-      what === 'step' && toMs - fromMs < unseenMs && endedMs > fromMs - minuteMs && endedMs < toMs + minuteMs,
+    (step) =>
+      step.what === 'step' &&
+      step.toMs - step.fromMs - toAwayMs(step) < unseenMs &&
+      endedMs > step.fromMs - minuteMs &&
+      endedMs < step.toMs + minuteMs,
   );
+}
+
+type Span = { readonly fromMs: number; readonly toMs: number };
+function toCommonMs(one: Span, other: Span): number {
+  return Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
 }
 
 /** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */

@@ -38,6 +38,8 @@ export type Report = {
   readonly leftOut: readonly string[];
   readonly traces: number;
   readonly events: number;
+  /** How long it lasted, in its own time. */
+  readonly virtualMs: number;
 };
 
 export type PlayOptions = {
@@ -231,6 +233,7 @@ export async function playWorld(
     ),
     traces: collector.arrivals.size,
     events: time.events(),
+    virtualMs: atMs(),
   };
 }
 

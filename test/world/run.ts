@@ -24,6 +24,8 @@ const startedMs = performance.now();
 let failed = 0;
 let played = 0;
 let ended = 0;
+let virtualMs = 0;
+const releases = new Map<string, number>();
 const leftOut = new Map<string, number>();
 let slowest = { seed: 0, ms: 0 };
 
@@ -34,6 +36,9 @@ for (let seed = first; seed < first + seeds; seed += 1) {
   const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
   played += 1;
   ended += report.ended;
+  virtualMs += report.virtualMs;
+  const { release = 'none' } = plan;
+  releases.set(release, (releases.get(release) ?? 0) + 1);
   for (const why of report.leftOut) leftOut.set(why, (leftOut.get(why) ?? 0) + 1);
   const tookMs = performance.now() - begunMs;
   if (tookMs > slowest.ms) slowest = { seed: plan.seed, ms: tookMs };
@@ -52,7 +57,9 @@ function sum(): string {
   const tookMs = performance.now() - startedMs;
   const perMinute = ((played / tookMs) * 60_000).toFixed(0);
   const slow = `the slowest ${slowest.seed} with ${(slowest.ms / 1000).toFixed(1)} s`;
-  return `${failed} of ${played} failed, ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}, ${sumOfLeftOut()}`;
+  const hours = `${(virtualMs / 3_600_000).toFixed(0)} virtual hours`;
+  const ofReleases = [...releases].map(([release, worlds]) => `${worlds} of ${release}`).join(', ');
+  return `${failed} of ${played} failed (${ofReleases}), ${hours} in ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}, ${sumOfLeftOut()}`;
 }
 
 function sumOfLeftOut(): string {

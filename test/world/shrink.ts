@@ -33,12 +33,16 @@ export async function shrink(report: Report, maxPlays = 24): Promise<Report> {
 }
 
 /** The command that plays exactly this plan again. */
-export function toCommand({ seed }: Plan, { cards, lengthMs, projects, traces }: Plan, plant?: string): string {
+export function toCommand({ seed }: Plan, plan: Plan, plant?: string): string {
+  const { cards, lengthMs, projects, traces, members, release, keptMs } = plan;
   const parts = [`npm run world -- --seed=${seed}`];
   parts.push(
     `--cards=${cards.map(({ card, atMs, forMs }) => `${card.replaceAll(' ', '_')}@${atMs}+${forMs}`).join(',')}`,
   );
   parts.push(`--length=${lengthMs}`, `--projects=${projects}`, `--traces=${traces}`);
+  parts.push(`--members=${members}`);
+  if (release !== undefined) parts.push(`--release=${release}`);
+  if (keptMs !== undefined) parts.push(`--kept=${keptMs}`);
   if (plant !== undefined) parts.push(`--plant=${plant.replaceAll(' ', '_')}`);
   return parts.join(' ');
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isAll, pickPart } from '../support/all.ts';
 import { allCards } from './cards.ts';
 import { createDice } from './dice.ts';
+import { withFurther } from './further.ts';
 import { type Plan, planWorld, readPlans } from './plan.ts';
 import { planDays } from './plan-days.ts';
 import { findLost } from './planting.ts';
@@ -71,7 +72,7 @@ describe('world', () => {
   it('finds nothing in many worlds, whatever goes wrong in them', async () => {
     const faults: string[] = [];
     for (const seed of pickPart(seeds, 3)) {
-      faults.push(...(await playPlan(planWorld(seed, allCards))));
+      faults.push(...(await playPlan(withFurther(planWorld(seed, allCards)))));
       if (faults.length > 2) break;
     }
     expect(faults).toEqual([]);

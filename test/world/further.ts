@@ -1,0 +1,44 @@
+import { createDice } from './dice.ts';
+import type { Plan, PlayedCard } from './plan.ts';
+
+/** The releases that differ most; the last stands for what comes next. */
+export const releases = ['3.4.0', '4.17.0', '5.20.0', '6.0.0', '6.1.0', '6.2.0'] as const;
+
+const minuteMs = 60_000;
+
+/**
+ * The world of a seed as one of these releases, with a cleaner, and half of the small ones with several troubles at once. Not
+ * drawn with the plan, so that the worlds of earlier seeds stay as they are.
+ */
+export function withFurther(plan: Plan): Plan {
+  const dice = createDice(`further ${plan.seed}`);
+  const keptMs = plan.keptMs ?? plan.maxDelayMs + dice.between(8, 20) * minuteMs;
+  const further = { ...plan, release: releases[plan.seed % releases.length] ?? releases[0], keptMs };
+  if (plan.size !== 'small' || plan.projects > 100 || !dice.chance(0.5)) return further;
+  const atMs = Math.floor(1.5 * minuteMs + dice.next() * (plan.lengthMs - 2.5 * minuteMs));
+  const at = (card: PlayedCard['card'], afterMs: number, forMs: number): PlayedCard => ({
+    card,
+    atMs: atMs + Math.floor(afterMs),
+    forMs,
+  });
+  const forMs = dice.pick([45_000, 2 * minuteMs, 6 * minuteMs]);
+  const soonMs = dice.next() * 20_000;
+  // A clock that is set while no daemon sees it, and back while one does or none does.
+  const stepAway = (card: PlayedCard['card']) => [
+    at('absence', 0, dice.pick([20_000, minuteMs, 2 * minuteMs])),
+    at(card, soonMs, forMs),
+  ];
+  const troubles = dice.pick<() => PlayedCard[]>([
+    () => stepAway('any server clock'),
+    () => stepAway('any member clock'),
+    () => stepAway('server clock behind'),
+    () => stepAway('own clock behind'),
+    () => [at('any server clock', 0, forMs), at('retention', soonMs, 10_000), at('kill', 2 * soonMs, 30_000)],
+    () => [at('any server clock', 0, forMs), at('new database', soonMs, 10_000)],
+    () => [at('full disk', 0, forMs), at('any server clock', soonMs, forMs), at('stop', 2 * soonMs, 45_000)],
+    () => [at('upgrade', 0, 30_000), at('server clock behind', soonMs / 2, forMs)],
+  ])();
+  const cards = [...plan.cards, ...troubles].toSorted((one, other) => one.atMs - other.atMs);
+  const hasMembers = troubles.some(({ card }) => card.startsWith('any ')) && dice.chance(0.5);
+  return { ...further, members: hasMembers ? 2 : plan.members, cards };
+}
