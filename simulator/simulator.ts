@@ -97,7 +97,8 @@ export async function startSimulator(options: SimulatorOptions = {}) {
 
 /** The release of servers that are not to be of one: the end-to-end tests run with several. */
 function releaseByDefault({ apiVersion, dialect }: SimulatorOptions): string | undefined {
-  return apiVersion === undefined && dialect !== 'service' ? process.env['SIMULATED_RELEASE'] : undefined;
+  const named = process.env['SIMULATED_RELEASE'];
+  return apiVersion === undefined && dialect !== 'service' && named !== '' ? named : undefined;
 }
 
 /** Creates a service with a scenario and a clock; it does not listen yet. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../simulator/clock.ts';
 import { answerDirectly } from '../../simulator/direct.ts';
 import { createService, startSimulator } from '../../simulator/simulator.ts';
@@ -38,5 +38,16 @@ describe('simulator/direct', () => {
     } finally {
       await simulator.stop();
     }
+  });
+
+  it.each([
+    ['', {}, '5.3.0'],
+    ['6.1.0', {}, '6.1.0'],
+    ['6.1.0', { apiVersion: 45 }, '4.17.0'],
+  ])('plays the release that the environment names, %j, unless asked otherwise: %j', (named, options, release) => {
+    vi.stubEnv('SIMULATED_RELEASE', named);
+    const { world } = createService({ scenario: 'empty', ...options }, createClock(undefined, 'free'));
+    vi.unstubAllEnvs();
+    expect(world.release.name).toBe(release);
   });
 });
