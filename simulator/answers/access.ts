@@ -5,7 +5,9 @@ import { type Answer, type ApiRequest, denied, fail, missing, parameter } from '
 /** Refuses a caller without the right to read the system itself; undefined if the caller has it. */
 export function refuseSystem(request: ApiRequest): Answer | undefined {
   const { policy } = request.caller;
-  return policy.systemRead || policy.admin ? undefined : denied(request, 'read', 'Resource', 'system');
+  return policy.systemRead || policy.systemAdmin || policy.admin
+    ? undefined
+    : denied(request, 'read', 'Resource', 'system');
 }
 
 /** Returns the project of the path, or the answer that refuses it. */

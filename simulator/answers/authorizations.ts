@@ -30,9 +30,9 @@ export function authorizations(request: ApiRequest): Answer {
 
 type Place = { readonly project: string; readonly id: string | undefined };
 
-/** The literal actions that rules allow; administration is not folded in. */
+/** The literal actions that rules allow; administration is not folded in. Administrators have that right on what they may not read. */
 function listRights(policy: Policy, name: string, { project, id = '' }: Place): readonly string[] {
-  const read = (allowed: boolean): string[] => (allowed ? ['read'] : []);
+  const read = (allowed: boolean): string[] => (allowed ? ['read'] : policy.systemAdmin ? ['admin'] : []);
   if (name === 'system') return [...read(policy.systemRead), ...(policy.systemAdmin ? ['admin'] : [])];
   if (name === 'project')
     return [...read(covers(policy.projects, project)), ...(policy.configure ? ['configure'] : [])];

@@ -71,7 +71,8 @@ const subjects: readonly Subject[] = [
   { name: 'job', isOfProject: true, changes: ['run', 'kill', 'create', 'update', 'delete'] },
 ];
 
-const administration = ['admin', 'app_admin'];
+const administration = ['admin', 'app_admin', 'ops_admin'];
+const literal = ['event', 'node', 'job'];
 
 /** Returns the allowed actions; undefined if there is nothing to ask about. */
 async function ask(
@@ -96,12 +97,14 @@ async function ask(
 
 type Answers = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Endpoints accept administrators too. What cannot be asked about, such as storage or single nodes, is not missing. */
+/** Most endpoints of the whole server accept administrators too. What cannot be asked about, such as storage or single nodes, is not missing. */
 function listMissing(right: AccessRight, projects: readonly string[], answers: Answers): string[] {
   const name = right.type === 'resource' ? right.kind : right.type;
   if (right.type === 'node') return [];
-  const isMoreEnough = right.allow === 'read' && right.isExact !== true;
-  const enough = [right.allow, ...administration, ...(isMoreEnough ? ['view', 'configure'] : [])];
+  const isViewEnough = name === 'job' && right.isExact !== true;
+  // Lists by project look only at the literal right.
+  const ofAdmins = literal.includes(name) ? [] : administration;
+  const enough = [right.allow, ...ofAdmins, ...(isViewEnough ? ['view'] : [])];
   return ['', ...projects].flatMap((project) => {
     const allowed = answers.get(`${name} ${project}`);
     if (allowed === undefined || enough.some((action) => allowed.has(action))) return [];

@@ -575,6 +575,10 @@ prod: not well: running-executions, project-executions
     control.addToken({ token: 'reader', policy: readerPolicy });
     control.addToken({ token: 'viewer', policy: { ...readerPolicy, viewedJobs: [jobId] } });
     control.addToken({ token: 'half', policy: { ...readerPolicy, systemRead: false, events: [] } });
+    control.addToken({
+      token: 'ruler',
+      policy: { ...readerPolicy, systemRead: false, systemAdmin: true, events: [], nodes: [] },
+    });
     control.addToken({ token: 'runner', policy: { ...readerPolicy, run: true } });
 
     const reader = await check({ url, token: 'reader' });
@@ -588,6 +592,15 @@ prod: not well: running-executions, project-executions
     const half = await check({ url, token: 'half' });
     expect(toRows(half.stdout)).toContain('rights: executions may not: event read in pay');
     expect(toRows(half.stdout)).toContain('rights: system-info may not: system read');
+
+    // To administer is enough for what is of the whole server, and not for lists by project.
+    const ruler = toRows((await check({ url, token: 'ruler' })).stdout).filter((row) => row.startsWith('rights'));
+    expect(ruler).toEqual([
+      'rights: project-nodes may not: node read in pay',
+      'rights: execution-metrics may not: event read in pay',
+      'rights: executions may not: event read in pay',
+      'rights: changes may not: node read in pay',
+    ]);
 
     const runner = await check({ url, token: 'runner' });
     expect(runner.code).toBe(0);
