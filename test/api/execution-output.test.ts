@@ -37,9 +37,9 @@ describe('api/endpoints/execution-output', () => {
 
   it('recognizes a log that is still loading, and a lost one', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
-    expect(tail(pending)).toEqual({ isPending: true, failureReason: undefined, lines: [] });
+    expect(tail(pending)).toEqual({ isPending: true, isLost: false, failureReason: undefined, lines: [] });
     const lost = { error: 'gone', empty: true, offset: '0', completed: true, entries: [] };
-    expect(tail(lost)).toEqual({ isPending: false, failureReason: undefined, lines: [] });
+    expect(tail(lost)).toEqual({ isPending: false, isLost: true, failureReason: undefined, lines: [] });
   });
 
   it('skips entries in compact form', () => {

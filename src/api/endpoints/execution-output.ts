@@ -9,6 +9,8 @@ import { isExitMessage, isLoginMessage } from './execution-state.ts';
 export type LogTail = {
   /** True if it is still being loaded: request it again, a limited number of times. */
   readonly isPending: boolean;
+  /** True if the member that answered does not have it; another one may. */
+  readonly isLost: boolean;
   /** Why it failed, from the error lines: one word, as in states. */
   readonly failureReason: string | undefined;
   /** Without the levels that are for debugging: secure options appear there. */
@@ -27,12 +29,13 @@ export const executionOutput = defineEndpoint({
   since: 14,
   allowedBy: executionRead,
   body: z
-    .object({ pending: text, completed: flag, entries: z.array(z.unknown()).catch([]) })
-    .transform(({ pending, completed, entries }): LogTail => {
+    .object({ pending: text, error: text, completed: flag, entries: z.array(z.unknown()).catch([]) })
+    .transform(({ pending, error, completed, entries }): LogTail => {
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
       return {
         isPending: pending !== undefined && completed !== true,
+        isLost: error !== undefined && entries.length === 0,
         failureReason: findReason(errors),
         lines: lines.flatMap((line) => toLogLine(line) ?? []),
       };

@@ -97,7 +97,7 @@ async function readWorkflow(
   });
 }
 
-const noTail: Omit<LogTail, 'isPending'> = { failureReason: undefined, lines: [] };
+const noTail: Pick<LogTail, 'failureReason' | 'lines'> = { failureReason: undefined, lines: [] };
 
 /** Reports whether the log of a failure shows its cause: not if the server or a limit cut it off. */
 function hasTellingLog(execution: TracedExecution): boolean {
@@ -105,8 +105,11 @@ function hasTellingLog(execution: TracedExecution): boolean {
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
-  return read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
+/** A log without a storage is only where it ran: the next request may reach that member. */
+async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
+  const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
+  const first = await ask();
+  return typeof first === 'object' && first.isLost ? ask() : first;
 }
 
 /** A run may log much after its failure. */

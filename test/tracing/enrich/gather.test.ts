@@ -103,6 +103,21 @@ describe('tracing/enrich/gather', () => {
     expect([isPending, source.loggedReason, source.state?.steps.length]).toEqual([false, undefined, 1]);
   });
 
+  it('requests a log once more that the member that answered does not have', async () => {
+    const { gatherOnce, server } = await start();
+    const lost = '{"error":"gone","empty":true,"completed":true,"entries":[]}';
+    const found = '{"completed":true,"entries":[{"log":"Failed: IOFailure: x","level":"ERROR"}]}';
+    const members = [lost, found, lost, lost];
+    server.answer({
+      'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
+      get 'execution/7/output'() {
+        return { body: members.shift() ?? '' };
+      },
+    });
+    expect((await gatherOnce()).source.loggedReason).toBe('IOFailure');
+    expect(await gatherOnce()).toMatchObject({ isPending: false, source: { loggedReason: undefined } });
+  });
+
   it('requests a log again that is still loading, and finally goes without it', async () => {
     const { gatherOnce, server } = await start();
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
