@@ -46,7 +46,7 @@ describe('diagnosis/common-cause', () => {
   });
 
   it('names a node that takes its jobs with it, until they succeed again', async () => {
-    const { control, runAll, commonCause, shown, explain, truth, ids } = await begin();
+    const { control, runAll, commonCause, shown, explain, truth, ids, away, minutes } = await begin();
     expect(commonCause()).toBeUndefined();
     control.setConditions({ downNodes: ['db03'] });
     await runAll();
@@ -73,6 +73,10 @@ describe('diagnosis/common-cause', () => {
     expect(ofJob('1').commonCause).toBeUndefined();
     // Only the last run of a job is one of those that fail now.
     expect(ofJob('0', -60_000).commonCause).toBeUndefined();
+    // A reload or another replica knows it too.
+    away(0);
+    await minutes(1);
+    expect(commonCause()).toMatchObject({ subject: 'db03', covered: 10, succeeded: 10, spared: 0 });
     control.setConditions({ downNodes: [] });
     await runAll();
     expect(ofJob('0').commonCause).toBeUndefined();

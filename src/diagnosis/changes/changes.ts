@@ -77,7 +77,11 @@ export type Changes = {
 export function createChanges(options: ChangesOptions): Changes {
   const { timeoutMs, client, serverNowMs, settings, withdraw } = options;
   const waiting: Reading[] = [];
-  const kept = createKeptJournal({ ...options, toKept: (change) => toKept(change, settings) });
+  const kept = createKeptJournal({
+    ...options,
+    toKept: (change) => toKept(change, settings),
+    onResult: (run) => causes.note(run),
+  });
   const asking = createAsking({ ...options, areas: kept.areas });
   const named = toNamed(kept);
   const withChildren = (jobId: string | undefined, project: string): readonly string[] =>

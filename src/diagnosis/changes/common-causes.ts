@@ -8,18 +8,7 @@ import {
   type JobResult,
   longWindowMs,
 } from './deciding/common-cause.ts';
-import type { RunFacts } from './deciding/runs.ts';
-
-/** A counted run with what it may have in common with others. */
-export type CountedRun = {
-  readonly project: string;
-  readonly job: string;
-  readonly jobId: string | undefined;
-  readonly endedAtMs: number;
-  readonly isFailed: boolean;
-  readonly failedNodes: readonly string[];
-  readonly facts: RunFacts;
-};
+import type { CountedRun } from './deciding/runs.ts';
 
 type Options = {
   readonly serverNowMs: () => number;
@@ -37,7 +26,7 @@ export type CommonCauses = {
   readonly covers: (run: { readonly job: string; readonly startedAtMs: number }) => boolean;
 };
 
-/** Finds what many failed jobs have in common, from the last result of each. Starts anew with each process. */
+/** Finds what many failed jobs have in common, from the last result of each. What counts is stored with the runs. */
 export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options): CommonCauses {
   const results = new Map<string, JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] }>();
   let current: CommonCause | undefined;

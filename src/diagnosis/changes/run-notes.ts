@@ -1,9 +1,8 @@
 import type { RunOrigin } from '../../api/endpoints/executions.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { CommitHook } from '../../state/ledger.ts';
-import type { CountedRun } from './common-causes.ts';
 import type { Change } from './deciding/change.ts';
-import { type JobRuns, listRunDifferences, noteRun, type RunFacts } from './deciding/runs.ts';
+import { type CountedRun, type JobRuns, listRunDifferences, noteRun, type RunFacts } from './deciding/runs.ts';
 import { toRunDocument } from './documents.ts';
 
 type Finished = Parameters<CommitHook['keep']>[1][number];
@@ -43,34 +42,34 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
       .toSorted((one, other) => one.startedAtMs - other.startedAtMs)
       .flatMap((run): readonly Step[] => {
         const { name, group = '', id } = run.job ?? {};
-        if (name === undefined || run.lacksStart === true || isNoEnd.has(run.status)) return [];
+        if (name === undefined || isNoEnd.has(run.status)) return [];
         const job = toJobPath({ project, group, name });
         const before = known.get(job) ?? runs.get(job) ?? {};
         const facts = toFacts(run);
-        const noted = noteRun(before, facts, run.status === 'succeeded');
-        if (noted.runs === before) return [];
-        known.set(job, noted.runs);
-        return [{ project, job, jobId: id, runs: noted.runs, first: noted.isFirst ? facts : undefined }];
+        const isFailed = run.status !== 'succeeded';
+        const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, !isFailed);
+        const { endedAtMs, failedNodes } = run;
+        const counted: CountedRun = {
+          ...{ project, job, jobId: id, endedAtMs, isFailed, facts },
+          failedNodes: failedNodes.slice(0, maxNodes),
+        };
+        const last = endedAtMs < (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY) ? before.last : counted;
+        if (noted.runs === before && last === before.last) return [];
+        const after = { ...noted.runs, ...(last && { last }) };
+        known.set(job, after);
+        return [{ project, job, jobId: id, runs: after, first: noted.isFirst ? facts : undefined }];
       });
   }
 
   function apply({ project, job, jobId, runs: noted, first }: Step): void {
     if (runs.has(job) || runs.size < maxJobs) runs.set(job, noted);
-    const { success } = noted;
+    const { success, last } = noted;
+    if (last !== undefined) onCounted(last);
     if (first === undefined || success === undefined) return;
     const what = listRunDifferences(success, first);
     const times = { afterMs: success.startedAtMs, beforeMs: first.startedAtMs, atMs: first.startedAtMs };
     if (what.length > 0) changes.push({ kind: 'run', project, subject: job, what: what.join('; '), ...times });
     onFirst({ project, jobId });
-  }
-
-  function count(project: string, run: Finished): void {
-    const { name, group = '', id } = run.job ?? {};
-    const isSuccess = run.status === 'succeeded';
-    if (name === undefined || isNoEnd.has(run.status)) return;
-    const { endedAtMs, failedNodes } = run;
-    const job = toJobPath({ project, group, name });
-    onCounted({ project, job, jobId: id, endedAtMs, isFailed: !isSuccess, failedNodes, facts: toFacts(run) });
   }
 
   return {
@@ -81,9 +80,8 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
         const last = new Map(steps.map((step) => [step.job, step.runs]));
         return [...last].map(([job, noted]) => toRunDocument(job, noted));
       },
-      kept: (project, ended) => {
+      kept: (_project, ended) => {
         for (const step of pending.get(ended) ?? []) apply(step);
-        for (const run of ended) count(project, run);
       },
     },
     hear: (listed, hash) => {

@@ -16,6 +16,19 @@ export type JobRuns = {
   readonly success?: RunFacts;
   /** The first failure since that success. */
   readonly failure?: RunFacts;
+  /** Its last result; absent in states of earlier releases. */
+  readonly last?: CountedRun;
+};
+
+/** A counted run with what it may have in common with others. */
+export type CountedRun = {
+  readonly project: string;
+  readonly job: string;
+  readonly jobId: string | undefined;
+  readonly endedAtMs: number;
+  readonly isFailed: boolean;
+  readonly failedNodes: readonly string[];
+  readonly facts: RunFacts;
 };
 
 /** Adds a run. `isFirst` is true for the first failure after a success. */
