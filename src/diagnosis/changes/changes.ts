@@ -16,6 +16,7 @@ import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { listChanges } from './deciding/journal.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
+import { toCauseDocument } from './documents.ts';
 import { type Explanation, explainFailure, type FailedRun, findChildren } from './explain.ts';
 import { changeFamilies } from './families.ts';
 import { createKeptJournal, type KeptJournal, type ToSpooled } from './kept-journal.ts';
@@ -80,7 +81,7 @@ export function createChanges(options: ChangesOptions): Changes {
   const kept = createKeptJournal({
     ...options,
     toKept: (change) => toKept(change, settings),
-    onResult: (run) => causes.note(run),
+    onLoaded: (loaded) => causes.load(loaded),
   });
   const asking = createAsking({ ...options, areas: kept.areas });
   const named = toNamed(kept);
@@ -140,7 +141,9 @@ export function createChanges(options: ChangesOptions): Changes {
       await takeWaiting();
       await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
+      const before = causes.current();
       causes.update(listChanges(kept.journal(), serverNowMs()));
+      if (causes.current() !== before) await options.commit(() => [toCauseDocument(causes.current())]);
       return { result: 'success', series: await show.all(commonCause()) };
     },
     explainAtOnce: async (run, jobId) => {

@@ -9,6 +9,7 @@ import {
   longWindowMs,
 } from './deciding/common-cause.ts';
 import type { CountedRun } from './deciding/runs.ts';
+import type { Kept } from './documents.ts';
 
 type Options = {
   readonly serverNowMs: () => number;
@@ -18,6 +19,8 @@ type Options = {
 };
 
 export type CommonCauses = {
+  /** Takes in what an earlier process knew. */
+  readonly load: (kept: Pick<Kept, 'runs' | 'cause'>) => void;
   readonly note: (run: CountedRun) => void;
   /** Looks for a cause, or whether the present one lasts. */
   readonly update: (changes: readonly Change[]) => void;
@@ -26,7 +29,7 @@ export type CommonCauses = {
   readonly covers: (run: { readonly job: string; readonly startedAtMs: number }) => boolean;
 };
 
-/** Finds what many failed jobs have in common, from the last result of each. What counts is stored with the runs. */
+/** Finds what many failed jobs have in common, from the last result of each. */
 export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options): CommonCauses {
   const results = new Map<string, JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] }>();
   let current: CommonCause | undefined;
@@ -46,12 +49,18 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
     return { keys, factors };
   }
 
+  function note(run: CountedRun): void {
+    const { job, endedAtMs, isFailed, facts } = run;
+    if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
+    results.set(job, { endedAtMs, isFailed, startedAtMs: facts.startedAtMs, ...toFactors(run) });
+  }
+
   return {
-    note: (run) => {
-      const { job, endedAtMs, isFailed, facts } = run;
-      if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
-      results.set(job, { endedAtMs, isFailed, startedAtMs: facts.startedAtMs, ...toFactors(run) });
+    load: ({ runs, cause }) => {
+      for (const { last } of runs.values()) if (last !== undefined) note(last);
+      current = cause;
     },
+    note,
     update: (changes) => {
       const nowMs = serverNowMs();
       for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);

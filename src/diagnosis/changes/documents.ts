@@ -1,6 +1,7 @@
 import type { LedgerDocument } from '../../state/ledger.ts';
 import type { Area, Fields } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
+import type { CommonCause } from './deciding/common-cause.ts';
 import { emptyJournal, type Journal, type JournalStep, type Total } from './deciding/journal.ts';
 import type { JobRuns } from './deciding/runs.ts';
 
@@ -12,6 +13,7 @@ export const keptKinds = [
   'change-totals',
   'change-secret',
   'change-run',
+  'change-cause',
 ] as const;
 
 /** The stored journal, and the areas as last read. */
@@ -19,6 +21,8 @@ export type Kept = {
   readonly areas: ReadonlyMap<string, Area>;
   readonly journal: Journal;
   readonly runs: ReadonlyMap<string, JobRuns>;
+  /** What the jobs that failed had in common; absent if there was nothing. */
+  readonly cause: CommonCause | undefined;
   /** The key of all hashes; undefined before the first start. */
   readonly secret: string | undefined;
 };
@@ -30,6 +34,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   let counts: StoredTotals = { totals: [], dropped: emptyJournal.dropped };
   let reads: StoredReads = [];
   let secret: string | undefined;
+  let cause: CommonCause | undefined;
   for (const { kind, key, body = 'null' } of documents) {
     // The casts are true: only this file writes documents of these kinds.
     if (kind === 'change-area') {
@@ -40,6 +45,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (kind === 'change-totals') counts = JSON.parse(body) as StoredTotals;
     if (kind === 'change-reads') reads = JSON.parse(body) as StoredReads;
     if (kind === 'change-run') runs.set(key, JSON.parse(body) as JobRuns);
+    if (kind === 'change-cause') cause = JSON.parse(body) as CommonCause;
     if (kind === 'change-secret') secret = JSON.parse(body) as string;
   }
   for (const [key, readMs, lastReadMs] of reads) {
@@ -47,7 +53,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (area !== undefined && readMs > area.readMs) areas.set(key, { ...area, readMs, lastReadMs });
   }
   const totals = new Map(counts.totals.map((total) => [`${total.kind} ${total.project}`, total]));
-  return { areas, journal: { sheets, totals, dropped: counts.dropped }, runs, secret };
+  return { areas, journal: { sheets, totals, dropped: counts.dropped }, runs, cause, secret };
 }
 
 type StoredArea = Omit<Area, 'things'> & { readonly things: readonly (readonly [string, Fields])[] };
@@ -83,6 +89,10 @@ function toSheet(number: number, body: string | undefined): LedgerDocument {
 
 export function toRunDocument(job: string, runs: JobRuns): LedgerDocument {
   return { kind: 'change-run', key: job, body: JSON.stringify(runs) };
+}
+
+export function toCauseDocument(cause: CommonCause | undefined): LedgerDocument {
+  return { kind: 'change-cause', key: '', body: cause && JSON.stringify(cause) };
 }
 
 export function toSecretDocument(secret: string): LedgerDocument {

@@ -5,8 +5,9 @@ import { type Area, noteReading, type Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import { addChanges, emptyJournal, type Journal, type JournalStep } from './deciding/journal.ts';
 import { areas as areaNames, type ListedJob, toChanges } from './deciding/kinds.ts';
-import type { CountedRun, JobRuns } from './deciding/runs.ts';
+import type { JobRuns } from './deciding/runs.ts';
 import {
+  type Kept,
   keptKinds,
   readKept,
   toAreaDocument,
@@ -43,8 +44,7 @@ type Options = {
   readonly serverNowMs: () => number;
   /** Returns the change as it is kept; undefined if it is not. */
   readonly toKept: (change: Change) => Change | undefined;
-  /** Takes in the last result of each job when the state was loaded. */
-  readonly onResult: (run: CountedRun) => void;
+  readonly onLoaded: (kept: Pick<Kept, 'runs' | 'cause'>) => void;
 };
 
 /** Keeps the journal of a server and what it was compared with; a change is visible only after its commit. */
@@ -64,7 +64,7 @@ export function createKeptJournal(options: Options): KeptJournal {
     if (options.isRestored) await commit(() => [toTotalsDocument(found)]);
     for (const [key, area] of kept.areas) areas.set(key, area);
     for (const [job, known] of kept.runs) runs.set(job, known);
-    for (const { last } of runs.values()) if (last !== undefined) options.onResult(last);
+    options.onLoaded(kept);
     journal = found;
     hash = (text) => createHmac('sha256', secret).update(text).digest('base64url').slice(0, hashLength);
   }
