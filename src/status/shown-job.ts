@@ -1,6 +1,6 @@
 import type { Change } from '../diagnosis/changes/deciding/change.ts';
 import type { Explanation } from '../diagnosis/changes/explain.ts';
-import { type JobNames, toJobPath } from '../domain/job-path.ts';
+import { type JobNames, ofJobPath, toJobPath } from '../domain/job-path.ts';
 import type { Shift } from '../executions/counting/drift.ts';
 import type { JobFacts } from '../executions/counting/totals.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
@@ -69,7 +69,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
   const { server, path, nowMs, seenMs, schedule, lastFailure, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const runs = ended.filter((run) => isOf(run, path)).slice(0, maxRuns);
   const running = input.running.filter((run) => isOf(run, path));
-  const { project, group, name } = schedule?.job ?? toNames(path);
+  const { project, group, name } = schedule?.job ?? ofJobPath(path);
   const facts = factsOf(project, group, name);
   if (schedule === undefined && facts === undefined && runs.length === 0 && running.length === 0) return undefined;
   const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
@@ -91,12 +91,6 @@ function toExplained(shift: Shift | undefined, job: JobNames, explain: Input['ex
 /** Reports whether an execution is a run of the job; a command without a job is not. */
 function isOf({ project, job }: Pick<EndedStatus, 'project' | 'job'>, path: string): boolean {
   return job !== undefined && toJobPath({ project, group: '', name: job }) === path;
-}
-
-/** A group may have slashes; a project and a name may not. */
-function toNames(path: string): JobNames {
-  const [project = '', ...rest] = path.split('/');
-  return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
 }
 
 const maxRuns = 100;

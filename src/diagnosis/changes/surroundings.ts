@@ -1,5 +1,5 @@
 import type { Surroundings } from '../../domain/failure-class.ts';
-import { type JobNames, toJobPath } from '../../domain/job-path.ts';
+import { type JobNames, ofJobPath, toJobPath } from '../../domain/job-path.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
@@ -48,7 +48,7 @@ function findAll({ areas, journal }: Options['kept']): Found {
     if (area.startsWith(areaNames.keysIn('')) && things.size > 0) read.areKeysRead = true;
     if (!area.startsWith(areaNames.jobsOf(''))) continue;
     const project = area.slice(areaNames.jobsOf('').length);
-    for (const [id, { path = '' }] of things) jobs.set(id, toNames(project, path));
+    for (const [id, { path = '' }] of things) jobs.set(id, ofJobPath(`${project}/${path}`));
   }
   const unlistedMs = new Map<string, number>();
   const repairs: Change[] = [];
@@ -110,14 +110,9 @@ function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, keys: rea
   return keys === undefined || keys.length === 0 || keys.includes(subject) || project === job.project;
 }
 
-function toNames(project: string, path: string): JobNames {
-  const at = path.lastIndexOf('/');
-  return { project, group: path.slice(0, Math.max(0, at)), name: path.slice(at + 1) };
-}
-
 /** A reference by name is to a job of the same project. */
 function toNamed(path: string, project: string | undefined): readonly JobNames[] {
-  return project === undefined ? [] : [toNames(project, path)];
+  return project === undefined ? [] : [ofJobPath(`${project}/${path}`)];
 }
 
 function toKey(project: string, node: string): string {

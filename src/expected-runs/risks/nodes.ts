@@ -86,9 +86,16 @@ function addFailure(before: FailingNode | undefined, { node, path, endedAtMs }: 
 const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 
-/** Reports whether several jobs failed on a node and none has succeeded there since. */
-export function failsEverywhere({ jobs }: FailingNode): boolean {
-  return jobs.length >= 2;
+/**
+ * Returns the jobs that show that a node fails everywhere: several failed there and none has succeeded since. A job that had
+ * failed before, when others succeeded there, shows nothing; `failsSinceMs` is the end of the first of its last failures.
+ */
+export function findWitnesses(
+  { jobs, sinceMs }: FailingNode,
+  failsSinceMs: (path: string) => number | undefined,
+): readonly string[] {
+  const witnesses = jobs.filter((path) => (failsSinceMs(path) ?? sinceMs) >= sinceMs);
+  return witnesses.length < 2 ? [] : witnesses;
 }
 
 /** In how many more runs each node counts as usual. */

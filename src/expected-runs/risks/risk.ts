@@ -1,12 +1,12 @@
 import type { Surroundings } from '../../domain/failure-class.ts';
 import { toCount, toList } from '../../domain/format.ts';
-import { toJobPath } from '../../domain/job-path.ts';
+import { ofJobPath, toJobPath } from '../../domain/job-path.ts';
 import type { JobFacts } from '../../executions/counting/totals.ts';
 import { findBlockers } from '../deciding/blockers.ts';
 import { ofOwner, ownerSilenceMs } from '../deciding/cause.ts';
 import { type Sources, sourceKeys, timelineOf } from '../deciding/sources.ts';
 import type { WatchedJob } from '../deciding/watched-job.ts';
-import { type FailingNodes, failsEverywhere, isOfLastRun } from './nodes.ts';
+import { type FailingNodes, findWitnesses, isOfLastRun } from './nodes.ts';
 
 /** Why a run is at risk, worst first. */
 export const riskReasons = [
@@ -41,7 +41,8 @@ export type Risk = {
 export type PastRuns = Pick<
   JobFacts,
   'consecutiveFailures' | 'failedMs' | 'lastFailedId' | 'lastFailedMs' | 'lastFailure' | 'lastSuccessMs'
->;
+> &
+  Partial<Pick<JobFacts, 'lastStartMs'>>;
 
 export type FactsOf = (project: string, group: string, name: string) => PastRuns | undefined;
 
@@ -115,12 +116,21 @@ function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Tr
 }
 
 /** A usual node of the job fails in several jobs. */
-function findNodes({ project, nodes: usual = {} }: WatchedJob, { nodes, surroundings }: Trouble): readonly Risk[] {
+function findNodes(
+  { project, nodes: usual = {} }: WatchedJob,
+  { nodes, surroundings, factsOf }: Trouble,
+): readonly Risk[] {
+  const failsSinceMs = (path: string): number | undefined => {
+    const names = ofJobPath(path);
+    const { consecutiveFailures = 0, failedMs = [] } = factsOf(names.project, names.group, names.name) ?? {};
+    return consecutiveFailures > failedMs.length ? Number.NEGATIVE_INFINITY : failedMs.at(-1);
+  };
   return Object.keys(usual).flatMap((node): Risk[] => {
     const failing = nodes.get(node);
-    if (failing === undefined || !failsEverywhere(failing)) return [];
+    const jobs = failing === undefined ? [] : findWitnesses(failing, failsSinceMs);
+    if (failing === undefined || jobs.length === 0) return [];
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
-    const { sinceMs, jobs } = failing;
+    const { sinceMs } = failing;
     const evidence = `${toList(jobs)} failed there, and none has succeeded since`;
     return [{ reason: 'node_failing', subject: node, text: `${node} fails everywhere`, sinceMs, evidence }];
   });
@@ -128,10 +138,12 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, { nodes, surround
 
 /** The last run was refused by the server or by a node, and no key is known to have changed since. */
 function findRefused(job: WatchedJob, { path, facts, surroundings }: Trouble): readonly Risk[] {
-  const { lastFailure, lastFailedId, lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
+  const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
-  if (surroundings?.isAccessUnchanged(job, lastFailedMs) !== true) return [];
+  // A key may have changed while the run was under way.
+  const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
+  if (surroundings?.isAccessUnchanged(job, sinceMs) !== true) return [];
   const evidence = `#${lastFailedId} was refused, and no key of it has changed since`;
   return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: lastFailedMs, evidence }];
 }

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createNodeNotes,
-  type FailingNode,
-  failsEverywhere,
-  noteUsual,
-} from '../../../src/expected-runs/risks/nodes.ts';
+import { createNodeNotes, type FailingNode, findWitnesses, noteUsual } from '../../../src/expected-runs/risks/nodes.ts';
 
 type Run = Parameters<ReturnType<typeof createNodeNotes>>[1][number];
 
@@ -51,11 +46,15 @@ describe('expected-runs/risks/nodes', () => {
   });
 
   it('needs two jobs, and ignores runs that were aborted or are repeated', () => {
-    const isBroken = (...runs: readonly Run[]) => [...noteAll(runs).values()].some(failsEverywhere);
+    const since = (path: string) => ({ 'pay/a': 10, 'pay/b': 20 })[path];
+    const isBroken = (...runs: readonly Run[]) =>
+      [...noteAll(runs).values()].some((node) => findWitnesses(node, since).length > 0);
     expect(isBroken(a, { ...a, endedAtMs: 12 })).toBe(false);
     expect(isBroken(a, { ...b, status: 'aborted' })).toBe(false);
     expect(isBroken(a, { ...b, status: 'failed-with-retry' })).toBe(false);
     expect(isBroken(a, b)).toBe(true);
+    // It failed before the last success of another job on the node: that is its own trouble.
+    expect(findWitnesses({ node: 'db03', sinceMs: 10, lastMs: 20, jobs: ['pay/a', 'pay/early'] }, () => 5)).toEqual([]);
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
   });
 
