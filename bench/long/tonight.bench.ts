@@ -3,20 +3,34 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { findRisks } from '../../src/expected-runs/risks/find-risks.ts';
 import { hourMs, job, nowMs } from '../../test/expected-runs/risks/some-risks.ts';
-import { addScores, playNight } from '../../test/expected-runs/risks/virtual-night.ts';
+import { addNights, playNight, type Score } from '../../test/expected-runs/risks/virtual-night.ts';
 
 /** How much of what is listed at risk comes to harm, how much of the harm is listed, and what a large list costs. */
 export async function run() {
-  const scores = [];
-  for (let seed = 1; seed <= nights; seed += 1) scores.push(await playNight(seed));
-  const { listed, right, harmed, found, stale } = addScores(scores);
+  const played = [];
+  let changed = 0;
+  for (let seed = 1; seed <= nights; seed += 1) {
+    const night = await playNight(seed);
+    const killed = await playNight(seed, { kills: true });
+    changed += night.lists.filter((list, look) => list !== killed.lists[look]).length;
+    played.push({ ...night, lists: [] });
+  }
+  const { listed, right, unseen, harmed, found, stale, byReason } = addNights(played);
+  const shares = [...byReason].map(([reason, score]) => [reason, toShare(score)] as const);
+  const [worst, least] = shares.toSorted(([, one], [, other]) => one - other)[0] ?? ['', 0];
   const longest = await measureLongest();
   return [
     toFigure(
-      `of ${listed} runs listed in ${nights} nights come to harm`,
-      (100 * right) / listed,
+      `of ${listed - unseen} runs listed in ${nights} nights come to harm`,
+      toShare({ listed, right, unseen }),
       '>= 95 %',
-      right >= 0.95 * listed,
+      right >= 0.95 * (listed - unseen),
+    ),
+    toFigure(
+      `of those listed for ${worst}, the least exact of ${byReason.size} reasons`,
+      least,
+      '>= 85 %',
+      least >= 85,
     ),
     toFigure(
       `of ${harmed} runs whose trouble was known an hour before were listed`,
@@ -24,12 +38,18 @@ export async function run() {
       '>= 95 %',
       found >= 0.95 * harmed,
     ),
+    toFigure('lists that kills, reloads or another replica change', changed, '0', changed === 0),
     toFigure('runs listed after trouble that was seen to end', stale, '0', stale === 0),
     toFigure('longest piece of work with 5,000 jobs of which each is at risk, in ms', longest, '< 50', longest < 50),
   ];
 }
 
 const nights = Number(process.env['TONIGHT_NIGHTS'] ?? 100);
+
+/** Trouble that is over but has not been seen to be is neither right nor wrong. */
+function toShare({ listed, right, unseen }: Pick<Score, 'listed' | 'right' | 'unseen'>): number {
+  return (100 * right) / (listed - unseen);
+}
 
 function toFigure(what: string, figure: number, mustReach: string, reached: boolean) {
   return { what, figure: figure.toFixed(2), mustReach, reached };
