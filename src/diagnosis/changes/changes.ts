@@ -10,7 +10,7 @@ import { createNewSeriesHold } from '../../metrics/new-series.ts';
 import type { CommitHook, Ledger, LedgerDocument } from '../../state/ledger.ts';
 import type { SpooledTrace } from '../../state/spool.ts';
 import { type Asking, createAsking } from './asking.ts';
-import { createCommonCauses } from './common-causes.ts';
+import { type CommonCauses, createCommonCauses } from './common-causes.ts';
 import type { Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
@@ -115,21 +115,11 @@ export function createChanges(options: ChangesOptions): Changes {
     for (const key of kept.journal().totals.keys()) if (!before.has(key)) show.hold(key);
   }
 
-  function explain(run: FailedRun): Explanation {
-    const explanation = explainFailure(run, {
-      ...kept,
-      changes: listChanges(kept.journal(), serverNowMs()),
-      refusalOf: asking.refusalOf,
-      toTime: (atMs) => toTime(atMs, serverNowMs()),
-    });
-    const isShared = causes.covers({ job: `${run.project}/${run.job}`, startedAtMs: run.startedAtMs });
-    return { ...explanation, commonCause: isShared ? commonCause() : undefined };
-  }
-
   const commonCause = (): CommonCause | undefined => {
     const cause = causes.current();
     return cause && { ...cause, ...toShown(cause, settings) };
   };
+  const explain = createExplain({ serverNowMs, kept, asking, causes, commonCause });
 
   return {
     open: kept.open,
@@ -159,6 +149,26 @@ export function createChanges(options: ChangesOptions): Changes {
     withdraw,
     list: () => listChanges(kept.journal(), serverNowMs()),
     dropped: () => kept.journal().dropped,
+  };
+}
+
+type Explaining = Pick<Changes, 'commonCause'> & {
+  readonly serverNowMs: () => number;
+  readonly kept: KeptJournal;
+  readonly asking: Pick<Asking, 'refusalOf'>;
+  readonly causes: Pick<CommonCauses, 'covers'>;
+};
+
+function createExplain({ serverNowMs, kept, asking, causes, commonCause }: Explaining): Changes['explain'] {
+  return (run) => {
+    const explanation = explainFailure(run, {
+      ...kept,
+      changes: listChanges(kept.journal(), serverNowMs()),
+      refusalOf: asking.refusalOf,
+      toTime: (atMs) => toTime(atMs, serverNowMs()),
+    });
+    const isShared = causes.covers({ job: `${run.project}/${run.job}`, startedAtMs: run.startedAtMs });
+    return { ...explanation, commonCause: isShared ? commonCause() : undefined };
   };
 }
 

@@ -46,14 +46,10 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
         const job = toJobPath({ project, group, name });
         const before = known.get(job) ?? runs.get(job) ?? {};
         const facts = toFacts(run);
-        const isFailed = run.status !== 'succeeded';
-        const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, !isFailed);
-        const { endedAtMs, failedNodes } = run;
-        const counted: CountedRun = {
-          ...{ project, job, jobId: id, endedAtMs, isFailed, facts },
-          failedNodes: failedNodes.slice(0, maxNodes),
-        };
-        const last = endedAtMs < (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY) ? before.last : counted;
+        const isSuccess = run.status === 'succeeded';
+        const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, isSuccess);
+        const isLater = run.endedAtMs >= (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY);
+        const last = isLater ? toCounted(run, { project, job, facts }) : before.last;
         if (noted.runs === before && last === before.last) return [];
         const after = { ...noted.runs, ...(last && { last }) };
         known.set(job, after);
@@ -105,6 +101,14 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
       return taken;
     },
   };
+}
+
+function toCounted(
+  { job, status, endedAtMs, failedNodes }: Finished,
+  known: Pick<CountedRun, 'project' | 'job' | 'facts'>,
+): CountedRun {
+  const isFailed = status !== 'succeeded';
+  return { ...known, jobId: job?.id, endedAtMs, isFailed, failedNodes: failedNodes.slice(0, maxNodes) };
 }
 
 type Step = {
