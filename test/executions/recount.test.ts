@@ -44,12 +44,14 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('leaves the last day of an idle project to the rotation, even after comparing its week', async () => {
+  it('leaves the last day of an idle project to the rotation, even after comparing its week, unless it is too long', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });
     expect(scene.asked).toHaveLength(1);
     expect(scene.nextDayMs('pay')).toBe(nowMs);
+    await scene.look('pay', { isDayLong: true });
+    expect(scene.asked).toHaveLength(2);
   });
 
   it('compares a week once a day, also for idle projects and across restarts', async () => {
