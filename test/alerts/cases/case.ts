@@ -31,8 +31,8 @@ export interface Case {
   readonly below: Readonly<Record<string, Shape>>;
   /** Minutes from the beginning of the trouble to the alert; half a minute before, it is silent. */
   readonly firesAfter: number;
-  /** Minutes from the end of the trouble until the alert is over. */
-  readonly resolvesAfter: number;
+  /** Minutes from the end of the trouble until the alert is over, if any. */
+  readonly resolvesAfter?: number;
   /** How long the trouble lasts, if the alert needs more than twenty minutes of it. */
   readonly lastsMinutes?: number;
   /** How long all is well before the trouble, if not ten minutes. */

@@ -12,7 +12,6 @@ export const exporterCases: readonly Case[] = [
     series: { 'up{job="automation-exporter"}': gauge(1, 0) },
     below: { 'up{job="automation-exporter"}': gauge(1), 'up{job="other"}': gauge(1, 0) },
     firesAfter: 5,
-    resolvesAfter: 0,
     labels: { job: 'automation-exporter', severity: 'critical' },
     summary: 'The automation service is not monitored',
     description:
@@ -27,7 +26,6 @@ export const exporterCases: readonly Case[] = [
     },
     below: { 'up{job="automation-exporter",instance="b:9720"}': gauge(1, 0) },
     firesAfter: 5,
-    resolvesAfter: 0,
     labels: { job: 'automation-exporter', instance: 'a:9720', severity: 'warning' },
     summary: 'One of several automation exporters is down',
     description:
@@ -47,7 +45,6 @@ export const exporterCases: readonly Case[] = [
     // Every collector fails while the server is down.
     below: { 'automation_up{server="prod"}': gauge(1, 0) },
     firesAfter: 10,
-    resolvesAfter: 0,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Collectors fail on prod',
     description:
@@ -83,7 +80,6 @@ export const exporterCases: readonly Case[] = [
     series: { 'automation_exporter_execution_lag_seconds{server="prod"}': gauge(15, 1801) },
     below: { 'automation_exporter_execution_lag_seconds{server="prod"}': gauge(15, 1800) },
     firesAfter: 10,
-    resolvesAfter: 0,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are read late',
     description:
@@ -103,7 +99,6 @@ export const exporterCases: readonly Case[] = [
       'automation_exporter_executions_hidden{server="prod",project="web-shop"}': gauge(0),
     },
     firesAfter: 15,
-    resolvesAfter: 0,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are hidden from the exporter',
     description:
@@ -147,7 +142,6 @@ export const exporterCases: readonly Case[] = [
     series: { 'automation_exporter_traces_quarantined{job="automation-exporter"}': gauge(0, 1) },
     below: { 'automation_exporter_traces_quarantined{job="automation-exporter"}': gauge(0) },
     firesAfter: 15,
-    resolvesAfter: 0,
     perExporter: true,
     labels: { job: 'automation-exporter', cause: 'quarantined', severity: 'warning' },
     summary: 'Traces of executions are not delivered',
@@ -177,7 +171,6 @@ export const exporterCases: readonly Case[] = [
     series: { 'automation_exporter_config_last_reload_successful{job="automation-exporter"}': gauge(1, 0) },
     below: { 'automation_exporter_config_last_reload_successful{job="automation-exporter"}': pulse(1, 0, 5) },
     firesAfter: 5,
-    resolvesAfter: 0,
     perExporter: true,
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'The automation exporter could not reload its configuration',

@@ -61,7 +61,7 @@ interface Times {
   readonly isOverAt: number;
 }
 
-function toTimes({ calmMinutes = 10, lastsMinutes = 20, firesAfter, resolvesAfter }: Case): Times {
+function toTimes({ calmMinutes = 10, lastsMinutes = 20, firesAfter, resolvesAfter = 0 }: Case): Times {
   const endsAt = calmMinutes + Math.max(lastsMinutes, firesAfter + 6);
   return { beginsAt: calmMinutes, firesAt: calmMinutes + firesAfter, endsAt, isOverAt: endsAt + resolvesAfter };
 }

@@ -13,7 +13,6 @@ export const replicaCases: readonly Case[] = [
     series: { [owned]: gauge(1, 0) },
     below: { [owned]: pulse(1, 0, 2) },
     firesAfter: 2,
-    resolvesAfter: 0,
     labels: { job: 'automation-exporter', server: 'prod', severity: 'critical' },
     summary: 'No exporter watches an automation server',
     description:
@@ -26,7 +25,6 @@ export const replicaCases: readonly Case[] = [
     series: { [stateUp]: gauge(1, 0) },
     below: { [stateUp]: pulse(1, 0, 2) },
     firesAfter: 2,
-    resolvesAfter: 0,
     perExporter: true,
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'An automation exporter cannot reach its database',
@@ -40,7 +38,6 @@ export const replicaCases: readonly Case[] = [
     series: { [differs]: gauge(0, 1) },
     below: { [differs]: pulse(0, 1, 15) },
     firesAfter: 15,
-    resolvesAfter: 0,
     perExporter: true,
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'Automation exporters that share a database have different configurations',
