@@ -135,13 +135,6 @@ function createExecutionControl(world: World, play: () => void) {
         ids.flatMap((id) => world.executions.get(id) ?? []),
       );
     },
-    /** Lets the cleaner of a project fire once: the oldest ends first, 500 of them at most, and some are kept. */
-    cleanUp(projectName: string, { olderThanMs = 0, keep = 0, most = 500 } = {}): void {
-      play();
-      const { completed } = findProject(world, projectName);
-      const old = [...completed.between(Number.NEGATIVE_INFINITY, world.playedMs - olderThanMs)].toReversed();
-      deleteExecutions(world, old.slice(0, Math.max(0, Math.min(most, completed.size - keep))));
-    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { work } from '../../../simulator/scenarios/build.ts';
-import { ask, noon, oneStep, startEmpty, startOneJob, untilEnd } from '../caller.ts';
+import { ask, noon, oneStep, startOneJob, untilEnd } from '../caller.ts';
 
 describe('simulator/engine/finish', () => {
   it('retries a failed job: the next attempt exists at once, and its wait counts in its duration', async () => {
@@ -130,26 +130,6 @@ describe('simulator/engine/finish', () => {
     const { json } = await ask(simulator, 'api/47/job/job-1/info');
     await simulator.stop();
     expect((json as { averageDuration?: number }).averageDuration).toBeGreaterThan(2000);
-  });
-
-  it('cleans up 500 executions at most, the oldest ends first', async () => {
-    const simulator = await startEmpty();
-    simulator.control.createProject('p', ['n1']);
-    for (let count = 0; count < 510; count += 1) {
-      simulator.control.addFinished('p', { startedAtMs: noon - 5000, endedAtMs: noon - 1000 - count });
-    }
-    const read = async () => {
-      const { json } = await ask(simulator, 'api/47/project/p/executions?max=1');
-      const { paging, executions } = json as { paging: { total: number }; executions: { id: number }[] };
-      return [paging.total, executions[0]?.id];
-    };
-    simulator.control.cleanUp('p', { keep: 2 });
-    const first = await read();
-    simulator.control.cleanUp('p', { keep: 2 });
-    const second = await read();
-    const gone = await ask(simulator, 'api/47/execution/510');
-    await simulator.stop();
-    expect([first, second, gone.status]).toEqual([[10, 1], [2, 1], 404]);
   });
 
   it('clears the link to a retry that is deleted: the attempt before it stays failed-with-retry', async () => {
