@@ -3,7 +3,7 @@ import type { WebConfig } from '../domain/web-config.ts';
 import type { CamelCase, Settings } from './declare/option.ts';
 import type { defineCollectorOptions, familyOptions, fixedPaths, generalOptions } from './declare/options.ts';
 import type { serverOptions } from './declare/server-options.ts';
-import type { AboutJob } from './patterns/pattern.ts';
+import type { JobOverrides } from './patterns/pattern.ts';
 import type { LabelPair } from './values/maps.ts';
 
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {
@@ -42,17 +42,11 @@ export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
   readonly labelsOf: (project: string) => readonly LabelPair[];
 };
 
-export type JobsConfig = Settings<typeof generalOptions.jobs> & {
-  /** The path is `{project}/{group}/{name}`. */
-  readonly isWanted: (path: string) => boolean;
-  /** The highest allowed age of the last success of a job; undefined if not configured. */
-  readonly successAgeMsOf: (path: string) => number | undefined;
-  /** The multiple of its average duration that a run of the job may take; undefined if not configured. */
-  readonly overdueFactorOf: (path: string) => number | undefined;
-  readonly isCritical: (path: string) => boolean;
-  /** What the site says about a job: its owner, a note and a runbook. */
-  readonly aboutOf: (path: string) => AboutJob;
-};
+export type JobsConfig = Settings<typeof generalOptions.jobs> &
+  JobOverrides & {
+    /** The path is `{project}/{group}/{name}`. */
+    readonly isWanted: (path: string) => boolean;
+  };
 
 export type CollectorConfig = Settings<ReturnType<typeof defineCollectorOptions>>;
 

@@ -31,7 +31,7 @@ export function createConnectionMemory(before: Partial<ClientMemory> = {}): Conn
 
 export type Connection = { readonly client: Client; readonly close: () => Promise<void> };
 
-type ConnectOptions = {
+export type ConnectOptions = {
   readonly clock: Clock;
   readonly observe: ClientObserver;
   /** Called with every secret that is read, so that it never appears in the log. */

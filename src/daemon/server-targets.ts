@@ -1,9 +1,7 @@
-import { type LargeAnswers, toShareOfServer } from '../api/answers/large-answers.ts';
+import { toShareOfServer } from '../api/answers/large-answers.ts';
 import type { ServerFacts } from '../api/contact.ts';
-import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Changes } from '../diagnosis/changes/changes.ts';
-import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../domain/log.ts';
 import { type Ear, listenTo } from '../expected-runs/listen.ts';
 import type { SourceNotes } from '../expected-runs/sources.ts';
@@ -12,26 +10,25 @@ import type { Snapshots } from '../metrics/snapshot.ts';
 import { createVitality, type Seen, type Vitality } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
 import type { createServerSigns } from '../status/troubles/server-signs.ts';
-import { type Connection, type ConnectionMemory, connectServer, createConnectionMemory } from './connect.ts';
+import {
+  type Connection,
+  type ConnectionMemory,
+  type ConnectOptions,
+  connectServer,
+  createConnectionMemory,
+} from './connect.ts';
 import { toClientObserver } from './instruments.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import type { Traces } from './trace-pipeline.ts';
 
-export type WatchOptions = {
+export type WatchOptions = Omit<ConnectOptions, 'observe' | 'memory' | 'selfTracing'> & {
   readonly config: Config;
   readonly log: Log;
-  readonly clock: Clock;
-  readonly onSecret: (value: string) => void;
-  /** Reads files again that may have changed. */
-  readonly readFile?: ((path: string) => Promise<string>) | undefined;
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
-  /** Replaces the exporter's own connections, for tests. */
-  readonly toDispatcher?: ToDispatcher | undefined;
-  readonly largeAnswers?: LargeAnswers | undefined;
   /** Returns the state of an address from before a reload, whichever server it belonged to. */
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };

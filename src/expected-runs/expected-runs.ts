@@ -1,11 +1,10 @@
-import type { Api, Client } from '../api/client.ts';
+import type { Api } from '../api/client.ts';
 import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
-import type { Clock } from '../domain/clock.ts';
 import type { Surroundings } from '../domain/failure-class.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import { createPause, maxPieceMs, type Pause } from '../domain/pause.ts';
-import type { Row } from '../metrics/family.ts';
+import type { ExecutionsOptions } from '../executions/options.ts';
 import { createNewSeriesHold } from '../metrics/new-series.ts';
 import type { CommitHook, Ledger } from '../state/ledger.ts';
 import { createOutlook, type Outlook } from './ahead.ts';
@@ -32,12 +31,10 @@ type Outcome =
   | { readonly result: 'success'; readonly series: number; readonly note?: string }
   | { readonly result: 'off'; readonly reason: 'version'; readonly message: string };
 
-export type ExpectedRunsOptions = {
-  readonly server: string;
-  readonly everyMs: number;
-  readonly timeoutMs: number;
-  readonly client: Client;
-  readonly clock: Clock;
+export type ExpectedRunsOptions = Pick<
+  ExecutionsOptions,
+  'server' | 'everyMs' | 'timeoutMs' | 'client' | 'clock' | 'publish' | 'omits' | 'withdraw'
+> & {
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: ExecutionsPort;
   readonly notes: SourceNotes;
@@ -45,10 +42,6 @@ export type ExpectedRunsOptions = {
   readonly surroundings: () => Surroundings | undefined;
   readonly settings: ExpectedRunsSettings;
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
-  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  /** Reports whether a limit keeps a row from what was published last. */
-  readonly omits: (row: Row) => boolean;
-  readonly withdraw: () => void;
 };
 
 export type ExpectedRuns = {

@@ -81,13 +81,18 @@ type Override = {
 export type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], string | undefined>>>;
 const aboutKeys = ['owner', 'note', 'runbook'] as const;
 
+/** What is configured for single jobs, by their paths; undefined if it is not. */
+export type JobOverrides = {
+  /** The highest allowed age of the last success. */
+  readonly successAgeMsOf: (path: string) => number | undefined;
+  /** The multiple of its average duration that a run may take. */
+  readonly overdueFactorOf: (path: string) => number | undefined;
+  readonly isCritical: (path: string) => boolean;
+  readonly aboutOf: (path: string) => AboutJob;
+};
+
 /** Returns the overrides of a job: for each field, the first matching entry that has it. */
-export function toOverrideChoice(entries: readonly Override[]): {
-  successAgeMsOf: (path: string) => number | undefined;
-  overdueFactorOf: (path: string) => number | undefined;
-  isCritical: (path: string) => boolean;
-  aboutOf: (path: string) => AboutJob;
-} {
+export function toOverrideChoice(entries: readonly Override[]): JobOverrides {
   const toChoiceOf = <K extends keyof Override>(key: K): ((path: string) => Override[K] | undefined) => {
     const given = entries.filter((entry) => entry[key] !== undefined);
     return (path) => given.find(({ match }) => match.matches(path))?.[key];

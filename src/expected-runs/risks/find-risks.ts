@@ -1,25 +1,17 @@
 import { toDuration } from '../../domain/ages.ts';
-import type { Surroundings } from '../../domain/failure-class.ts';
 import { type JobNames, toJobPath } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
 import { maySeveral } from '../deciding/doubts.ts';
 import type { Crowd } from '../deciding/hours-ahead.ts';
-import { type Sources, sourceKeys } from '../deciding/sources.ts';
+import { sourceKeys } from '../deciding/sources.ts';
 import { isTimedUntil, timesWithin } from '../deciding/timetable.ts';
 import { isOff, type SeenRun, type WatchedJob } from '../deciding/watched-job.ts';
-import type { FailingNodes } from './nodes.ts';
-import { type FactsOf, findLasting, type Risk, type RiskReason, riskReasons } from './risk.ts';
+import { findLasting, type Risk, type RiskReason, riskReasons, type Trouble } from './risk.ts';
 
-export type RisksInput = {
+export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly jobs: Iterable<WatchedJob>;
-  readonly nowMs: number;
   readonly untilMs: number;
-  readonly sources: Sources;
-  readonly factsOf: FactsOf;
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
-  readonly nodes: FailingNodes;
-  /** Undefined if there is no journal of changes. */
-  readonly surroundings: Surroundings | undefined;
   /** The running executions of each job, by its id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   /** When more runs are expected than there are threads. */

@@ -5,14 +5,17 @@ import { type Content, linkTo, toServedRules } from '../server/content.ts';
 import { isSafeHost, toAskedUrl } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
 
-export type AlertRoutes = {
-  readonly content: Pick<Content, 'rules' | 'inhibitions' | 'migrationRules'>;
-  /** Returns the rules with the thresholds of the configuration; the shipped ones by default. */
-  readonly siteRules?: () => Promise<string>;
+type Urls = {
   /** The configured address of this exporter; without it, that of the request is used. */
   readonly externalUrl: () => string | undefined;
   /** The exporter's own guess of its address, for requests without one. */
   readonly ownUrl: () => string;
+};
+
+export type AlertRoutes = Urls & {
+  readonly content: Pick<Content, 'rules' | 'inhibitions' | 'migrationRules'>;
+  /** Returns the rules with the thresholds of the configuration; the shipped ones by default. */
+  readonly siteRules?: () => Promise<string>;
   readonly grafanaUrl: () => string | undefined;
 };
 
@@ -49,13 +52,6 @@ function warn(url: string): string {
 # WARNING: set \`web: { external_url: ${url} }\` in its configuration, and get this file again.
 `;
 }
-
-type Urls = {
-  /** The configured address of this exporter; without it, that of the request is used. */
-  readonly externalUrl: () => string | undefined;
-  /** The exporter's own guess of its address, for requests without one. */
-  readonly ownUrl: () => string;
-};
 
 /** Serves the Grafana dashboards, ready to import, with links to this exporter. */
 export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, urls: Urls): Router {
