@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
-import { ApiError } from '../../src/api/errors.ts';
+import { ApiError, notAsked } from '../../src/api/errors.ts';
 import { createRunningReader } from '../../src/executions/reading/running-reader.ts';
 import { refusal } from './fake-api.ts';
 import { createScene } from './scene.ts';
@@ -95,6 +95,22 @@ describe('executions/running-reader', () => {
     expect(executions?.map(({ id }) => id)).toEqual([7]);
     expect(denied).toEqual(new Set(['closed']));
     expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
+  });
+
+  it('keeps what it has read when the budget has no place for the next project, and continues there', async () => {
+    let places = 2;
+    const { read, asked } = setUp((project) => {
+      places -= 1;
+      if (places < 0) throw notAsked('running', 'timeout', 'no place', { isOwnLimit: true });
+      return [someRunning({ id: 7, project })];
+    });
+    const names = ['a', 'b', 'c'];
+    expect((await read(names)).executions).toBeUndefined();
+    places = 5;
+    expect((await read(names)).executions?.map(({ project }) => project)).toEqual(['a', 'b', 'c']);
+    expect(asked).toEqual(['*', 'a', 'b', 'c', 'c', 'a', 'b']);
+    places = 0;
+    await expect(read(names)).rejects.toThrow('no place');
   });
 
   it('has the runs of a project again as soon as it may be read', async () => {

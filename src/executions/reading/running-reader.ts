@@ -35,10 +35,16 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     let serverMs: number | undefined;
     const names = new Set(projects);
     for (const project of [...known.keys(), ...denied]) if (!names.has(project)) forget(project);
+    let isAnswered = false;
     for (const project of chooseNext(projects)) {
-      lastAsked = project;
       const askedTicks = ticks();
-      const read = await readOf(open('normal'), project, onOddRows).catch(toNothing);
+      const read = await readOf(open('normal'), project, onOddRows).catch((error: unknown) =>
+        toNothing(error, isAnswered),
+      );
+      // The next round continues here.
+      if (read === undefined) break;
+      isAnswered = true;
+      lastAsked = project;
       serverMs ??= read.serverMs;
       known.set(project, read.executions ?? []);
       if (read.executions === undefined) readTicks.delete(project);
@@ -96,8 +102,12 @@ const nothing: Running = { executions: undefined, serverMs: undefined };
 const oneByOneForMs = 3_600_000;
 const maxPerRound = 25;
 
-/** A missing, disabled or denied project has no running executions, and does not stop the others. */
-function toNothing(error: unknown): Running {
+/**
+ * A missing, disabled or denied project has no running executions, and does not stop the others. Undefined if the
+ * exporter's own limits leave no time after an answer.
+ */
+function toNothing(error: unknown, isAnswered: boolean): Running | undefined {
+  if (error instanceof ApiError && error.details.isOwnLimit === true && isAnswered) return undefined;
   const isOfProject = error instanceof ApiError && error.details.isOfService === true;
   if (isOfProject && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
   if (isOfProject && error.kind === 'not_found') return nothing;
