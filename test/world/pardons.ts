@@ -137,7 +137,7 @@ function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number
   return readableMs >= forMs + toPaceMs(plan);
 }
 
-const hindrances: readonly Trouble[] = ['server', 'daemon', 'disk', 'sight', 'slow', 'clock', 'step'];
+const hindrances: readonly Trouble[] = ['server', 'down', 'daemon', 'disk', 'sight', 'slow', 'clock', 'step'];
 
 function wasGoneSoon(scene: Truth, execution: Execution): boolean {
   const goneMs = toGoneMs(scene, execution);
