@@ -47,7 +47,10 @@ function toResult(status: string, stored: string | undefined): string {
 
 function toRootNames(scene: Scene, execution: Execution, project: string): string[] {
   const { job } = execution;
-  const projects = [...new Set([project, execution.project.name])];
+  // Its trace may have come under the project's name of before a copy was restored.
+  const isRestored = scene.truth.troubles.some(({ what }) => what === 'restored');
+  const earlier = isRestored ? [...scene.truth.gone.keys()].filter((name) => project.startsWith(name)) : [];
+  const projects = [...new Set([project, execution.project.name, ...earlier])];
   return toJobLabels(scene, execution).flatMap(({ group, name }) =>
     projects.map((of) =>
       job === undefined || name === '' || name === '__deleted__'
