@@ -1,6 +1,7 @@
 import { type Execution, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
 import { toPaceMs } from './plan.ts';
 import type { Scene, Trouble } from './scene.ts';
+import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
 /**
  * All that the oracle forgives. What is not in this file has to be as it was, at the latest once every trouble is over.
@@ -177,52 +178,22 @@ function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | u
     ({ of, by, fromMs, toMs }) =>
       of === which &&
       (of !== job || by === 'permission') &&
-      (end?.atMs ?? 0) < toMs + reloadedWithinMs &&
+      (end?.atMs ?? 0) < (by === 'permission' ? toMs : toEffectMs(scene, toMs)) + reloadedWithinMs &&
       (isForgotten || !wasReadable(scene, execution, fromMs)) &&
       // The time of a project begins again with the configuration that has it: what is read later need not count.
       !wasRead(scene, execution, of === job ? never : fromMs),
   );
 }
 
+/** A configuration takes effect once there is a daemon. */
+function toEffectMs({ truth }: Truth, changedMs: number): number {
+  const isAway = ({ what, fromMs, toMs }: (typeof truth.troubles)[number]): boolean =>
+    what === 'daemon' && fromMs <= changedMs && toMs > changedMs;
+  return truth.troubles.find(isAway)?.toMs ?? changedMs;
+}
+
 /** Polls that wait for an answer end before a configuration is replaced. */
 export const reloadedWithinMs = 30_000;
-
-/** A step of the clock that is over before any answer to a daemon has shown it: what ended meanwhile is left to passes over the past, or counts when the clock gets there. */
-function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): boolean {
-  const endedMs = end?.atMs ?? 0;
-  const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
-  // Without dates nobody else tells the time while system info is broken.
-  const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
-  const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
-  const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
-  const away = truth.troubles.filter(({ what }) => what === 'daemon');
-  const toAwayMs = (step: Span): number => away.reduce((ms, each) => ms + toCommonMs(step, each), 0);
-  return truth.troubles.some(
-    (step) =>
-      step.what === 'step' &&
-      step.toMs - step.fromMs - toAwayMs(step) < unseenMs &&
-      endedMs > step.fromMs - minuteMs &&
-      endedMs < step.toMs + minuteMs,
-  );
-}
-
-type Span = { readonly fromMs: number; readonly toMs: number };
-function toCommonMs(one: Span, other: Span): number {
-  return Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
-}
-
-/** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */
-function isOfUnseenPast({ truth, plan }: Truth, { startedAtMs, end, skewMs }: Execution): boolean {
-  const endedMs = end?.atMs ?? 0;
-  // What ended since the last round before nothing answered has not been seen either.
-  const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
-  const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
-    truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
-  return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
-}
-
-/** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */
-const toldEveryMs = 30_000;
 
 /** Counters may fall where their project is gone, or where what was counted after a copy was made is not there to be counted again. */
 export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {
