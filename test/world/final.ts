@@ -105,7 +105,7 @@ function compareTraces(
   const traceIds = new Map<Execution, string>();
   for (const execution of counted.keys())
     if (toStatus(execution, service.world.playedMs) !== 'missed')
-      traceIds.set(execution, findTraceId(scene, execution));
+      traceIds.set(execution, findTraceId(scene, execution, unordered.size));
   const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
   const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
   // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
@@ -153,13 +153,16 @@ function compareTraces(
       onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
 }
 
-/** Each time when ids began again the traces have ids of their own, from the first id on that was known before. */
-function findTraceId({ truth, collector, service }: Scene, execution: Execution): string {
+/**
+ * Each time when ids began again the traces have ids of their own, from the first id on that was known before; again with
+ * each run that a clock that was set back dates before another of its id.
+ */
+function findTraceId({ truth, collector, service }: Scene, execution: Execution, unordered: number): string {
   const place = truth.newDatabasesAt.length === 0 ? 0 : service.world.history.indexOf(execution);
   const epochs = 1 + truth.newDatabasesAt.filter((length) => length <= place).length;
-  const ids = Array.from({ length: epochs }, (_, epoch) =>
+  const ids = Array.from({ length: epochs + unordered }, (_, epoch) =>
     toTraceId(epoch === 0 ? 'http://service' : `http://service#${epoch + 1}`, String(execution.id)),
   ).toReversed();
   const isOf = (id: string): boolean => collector.arrivals.get(id)?.trace.rootStartMs === startedAt(execution);
-  return ids.find(isOf) ?? ids[0] ?? '';
+  return ids.find(isOf) ?? ids[unordered] ?? '';
 }
