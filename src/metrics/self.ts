@@ -230,7 +230,7 @@ const instruments = {
   }),
   metricsPointsRejected: counter({
     name: 'automation_exporter_metrics_points_rejected_total',
-    help: 'Points of pushed metrics that did not reach the OTLP endpoint, by reason: partial_success (the rest of the request was accepted).',
+    help: 'Points of pushed metrics that are lost, by reason: partial_success (rejected, unlike the rest of their request); only with delta, as other points are sent again: refused (with their request), unanswered (they may have arrived).',
     labelNames: ['reason'],
   }),
   pagesForgotten: counter({

@@ -13,18 +13,14 @@ export type Pushed = {
   readonly points: readonly Point[];
 };
 
-export type Times = {
-  readonly nowMs: number;
-  /** When the previous push was; undefined if points are since the start of their series. */
-  readonly sinceMs: number | undefined;
+type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential' | 'isDelta'> & {
+  readonly version: string;
 };
 
-type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential'> & { readonly version: string };
-
 /** Encodes one request with OpenTelemetry's serializer. Units are in the names, so they stay empty: a translation back adds none. */
-export function encodeMetrics(families: readonly Pushed[], times: Times, encoding: Encoding): Uint8Array {
+export function encodeMetrics(families: readonly Pushed[], nowMs: number, encoding: Encoding): Uint8Array {
   const { protocol, resource, version } = encoding;
-  const metrics = families.flatMap(({ family, points }) => toMetrics(family, points, times, encoding));
+  const metrics = families.flatMap(({ family, points }) => toMetrics(family, points, nowMs, encoding));
   const scope = { name: 'automation-exporter', version };
   const request = { resource: toOtlpResource(resource), scopeMetrics: [{ scope, metrics }] };
   const serializer = protocol === 'http/json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
@@ -36,11 +32,11 @@ export function encodeMetrics(families: readonly Pushed[], times: Times, encodin
 function toMetrics(
   { name, help, isCounter }: Pushed['family'],
   points: readonly Point[],
-  times: Times,
-  { isExponential }: Encoding,
+  nowMs: number,
+  { isExponential, isDelta }: Encoding,
 ) {
   const descriptor = { name, description: help, unit: '', valueType: double };
-  const aggregationTemporality = times.sinceMs === undefined ? cumulative : delta;
+  const aggregationTemporality = isDelta ? delta : cumulative;
   const metrics: unknown[] = [];
   function add(about: { readonly dataPointType: number; readonly isMonotonic?: true }, dataPoints: readonly unknown[]) {
     if (dataPoints.length > 0) metrics.push({ descriptor, aggregationTemporality, ...about, dataPoints });
@@ -52,12 +48,12 @@ function toMetrics(
     if (histogram === undefined) continue;
     const { native } = histogram;
     if (isExponential && native !== undefined)
-      natives.push(toDataPoint(point, toExponential(histogram, native), times));
-    else classics.push(toDataPoint(point, toClassic(histogram), times));
+      natives.push(toDataPoint(point, toExponential(histogram, native), nowMs));
+    else classics.push(toDataPoint(point, toClassic(histogram), nowMs));
   }
   add(
     isCounter ? { dataPointType: sumType, isMonotonic: true } : { dataPointType: gaugeType },
-    numbers.map((point) => toDataPoint(point, point.value, times)),
+    numbers.map((point) => toDataPoint(point, point.value, nowMs)),
   );
   add({ dataPointType: exponentialType }, natives);
   add({ dataPointType: histogramType }, classics);
@@ -65,8 +61,9 @@ function toMetrics(
   return metrics as Metric[];
 }
 
-function toDataPoint<Value>({ startSeconds = 0, labels }: Point, value: Value, { nowMs, sinceMs = 0 }: Times) {
-  const startTime = toHighResolution(Math.max(startSeconds * 1000, sinceMs));
+function toDataPoint<Value>({ startSeconds = 0, sinceMs = 0, labels }: Point, value: Value, nowMs: number) {
+  // Clocks differ, and may be set back: nothing begins after its end.
+  const startTime = toHighResolution(Math.min(nowMs, Math.max(startSeconds * 1000, sinceMs)));
   return { startTime, endTime: toHighResolution(nowMs), attributes: labels, value };
 }
 

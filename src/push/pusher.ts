@@ -5,14 +5,18 @@ import { createPause, type Pause } from '../domain/pause.ts';
 import { PostFault } from '../tracing/deliver/observer.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 import { toVerdict } from '../tracing/deliver/verdict.ts';
-import { encodeMetrics, type Pushed, type Times } from './encode-metrics.ts';
-import { type Point, readFamilies } from './read-families.ts';
-import { createSentSums, type SentSums } from './sent-sums.ts';
+import { encodeMetrics, type Pushed } from './encode-metrics.ts';
+import { type Point, readFamilies, type ScrapedFamily } from './read-families.ts';
+import { createSentSums } from './sent-sums.ts';
 import type { PushSettings } from './settings.ts';
 
 /** The results of pushes. */
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
+
+/** Why points are lost. Only sums of what was added are lost with their request: others are sent again. */
+export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
+export type LostReason = (typeof lostReasons)[number];
 
 export type PusherOptions = {
   readonly settings: PushSettings;
@@ -24,11 +28,13 @@ export type PusherOptions = {
   readonly memories: Memories;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
-  readonly observe: (result: PushResult, rejectedPoints: number) => void;
+  readonly observe: (result: PushResult) => void;
+  readonly lost: (reason: LostReason, points: number) => void;
 };
 
 export type Pusher = {
   readonly start: () => void;
+  /** Waits for the request in flight, up to a limit. */
   readonly stop: () => Promise<void>;
   /** Pushes now; never rejects. */
   readonly push: () => Promise<void>;
@@ -36,54 +42,52 @@ export type Pusher = {
 
 /** Sends all metrics to an OTLP endpoint, as often as configured. What cannot be sent waits for nothing. */
 export function createPusher(options: PusherOptions): Pusher {
-  const { settings, scrape, post, clock, log, observe } = options;
+  const { settings, scrape, post, clock } = options;
+  const note = createNotes(options);
   const startedMs = clock.now();
   const pause = createPause(clock);
   const sums = settings.isDelta ? createSentSums(options.memories, startedMs, pause) : undefined;
   const stopping = new AbortController();
+  const cutOff = new AbortController();
   let cancel: Cancel | undefined;
   let underWay = Promise.resolve();
-  let isFailing = false;
+  /** How long the endpoint asked not to be sent to. */
+  let askedMs = 0;
 
-  function note({ result, reason, rejected }: Omit<Sending, 'isOver'>): void {
-    observe(result, rejected);
-    if (result === 'failed' || result === 'refused') {
-      if (!isFailing) log.warn({ reason }, 'metrics push failing');
-      isFailing = true;
-      return;
-    }
-    if (isFailing) log.info({}, 'metrics push recovered');
-    isFailing = false;
-    if (result === 'partial') log.warn({ says: reason, rejected }, 'OTLP endpoint rejected points of metrics');
+  async function send({ bytes, points }: Pick<Waiting, 'bytes' | 'points'>): Promise<Sending> {
+    const sending = await sendOnce(options, bytes, cutOff.signal);
+    askedMs = Math.max(askedMs, sending.askedMs);
+    const { rejected, isOver, result } = sending;
+    if (rejected > 0) options.lost('partial_success', rejected);
+    else if (isOver && result === 'refused') options.lost('refused', points);
+    else if (isOver && result === 'failed') options.lost('unanswered', points);
+    return sending;
   }
-
-  const send = (bytes: Uint8Array): Promise<Sending> => sendOnce(options, bytes, stopping.signal);
 
   async function pushAll(): Promise<void> {
     const nowMs = clock.now();
     const bytes = Buffer.concat(await scrape());
-    const encode = (families: readonly Pushed[], times: Times) =>
-      encodeMetrics(families, times, { ...settings, version: options.version });
     const outcome = createOutcome();
+    askedMs = 0;
     if (sums === undefined) {
       // The rest would fail in the same way.
       for await (const families of toBatches(bytes, pause))
-        if (outcome.add(await send(encode(families, { nowMs, sinceMs: undefined }))).result === 'failed') break;
+        if (stopping.signal.aborted || outcome.add(await send(encode(families, nowMs, options))).result === 'failed')
+          break;
     } else {
-      const times = { nowMs, sinceMs: sums.sinceMs() ?? startedMs };
       const requests: Waiting[] = [];
       let left: readonly Waiting[] = requests;
       try {
-        for await (const families of toBatches(bytes, pause, sums))
-          requests.push({ bytes: encode(families, times), undo: sums.endBatch() });
+        for await (const families of toBatches(bytes, pause, (family, point) => sums.take(family, point, nowMs)))
+          requests.push({ ...encode(families, nowMs, options), undo: sums.endBatch() });
         // As sent, before they are: after a crash, nothing is sent twice.
         await sums.store(nowMs);
-        left = await sendAll(requests, async (request) => outcome.add(await send(request)));
+        left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
       } finally {
         sums.endBatch()();
         for (const { undo } of left) undo();
+        if (left.length > 0) await sums.store(nowMs);
       }
-      if (left.length > 0) await sums.store(times.sinceMs);
     }
     note(outcome.worst());
   }
@@ -93,10 +97,12 @@ export function createPusher(options: PusherOptions): Pusher {
       note({ result: 'failed', reason: error instanceof Error ? error.message : String(error), rejected: 0 });
     });
     await underWay;
+    // Until the next push, a gateway may close it: a request that meets that gets no answer.
+    post.close();
   }
 
   function schedule(): void {
-    cancel = clock.after(settings.everyMs, () => {
+    cancel = clock.after(Math.max(settings.everyMs, askedMs), () => {
       void push().then(() => {
         if (!stopping.signal.aborted) schedule();
       });
@@ -109,21 +115,48 @@ export function createPusher(options: PusherOptions): Pusher {
     stop: async () => {
       cancel?.();
       stopping.abort();
+      const cancelCut = clock.after(stopLimitMs, () => cutOff.abort());
       await underWay;
-      post.close();
+      cancelCut();
     },
   };
 }
 
-type Waiting = { readonly bytes: Uint8Array; readonly undo: () => void };
+/** Reports how pushes end; in the log, only what differs from the push before. */
+function createNotes({ log, observe }: Pick<PusherOptions, 'log' | 'observe'>) {
+  let isFailing = false;
+  return ({ result, reason, rejected }: Pick<Sending, 'result' | 'reason' | 'rejected'>): void => {
+    observe(result);
+    if (result === 'failed' || result === 'refused') {
+      if (!isFailing) log.warn({ reason }, 'metrics push failing');
+      isFailing = true;
+      return;
+    }
+    if (isFailing) log.info({}, 'metrics push recovered');
+    isFailing = false;
+    if (result === 'partial') log.warn({ says: reason, rejected }, 'OTLP endpoint rejected points of metrics');
+  };
+}
+
+type Waiting = ReturnType<typeof encode> & { readonly undo: () => void };
 
 /** Sends requests until one fails; returns those that were certainly not accepted. */
-async function sendAll(requests: readonly Waiting[], send: (bytes: Uint8Array) => Promise<Sending>) {
-  for (const [at, { bytes }] of requests.entries()) {
-    const { result, isOver } = await send(bytes);
-    if (result === 'failed') return requests.slice(isOver ? at + 1 : at);
+async function sendAll(requests: readonly Waiting[], send: (request: Waiting) => Promise<Sending>, stop: AbortSignal) {
+  const left: Waiting[] = [];
+  for (const [at, request] of requests.entries()) {
+    if (stop.aborted) return [...left, ...requests.slice(at)];
+    const { result, isOver } = await send(request);
+    if (!isOver) left.push(request);
+    if (result === 'failed') return [...left, ...requests.slice(at + 1)];
   }
-  return [];
+  return left;
+}
+
+/** Also counts the points with what was added. */
+function encode(families: readonly Pushed[], nowMs: number, { settings, version }: PusherOptions) {
+  let added = 0;
+  for (const { points } of families) for (const { sinceMs } of points) if (sinceMs !== undefined) added += 1;
+  return { bytes: encodeMetrics(families, nowMs, { ...settings, version }), points: added };
 }
 
 async function sendOnce(
@@ -136,19 +169,21 @@ async function sendOnce(
     const verdict = toVerdict(await post.send({ encoding, bytes }, signal), clock.now());
     if (verdict.kind === 'delivered') {
       const { rejectedSpans: rejected, message: reason } = verdict;
-      return { result: rejected > 0 ? 'partial' : 'delivered', reason, rejected, isOver: true };
+      return { ...none, result: rejected > 0 ? 'partial' : 'delivered', reason, rejected, isOver: true };
     }
-    const isOver = verdict.kind === 'refused';
-    return { result: isOver ? 'refused' : 'failed', reason: verdict.reason, rejected: 0, isOver };
+    if (verdict.kind === 'wait')
+      return { ...none, result: 'failed', reason: verdict.reason, askedMs: verdict.askedMs ?? 0 };
+    // Others are about the address, the password or the size: nothing was read.
+    const isOver = verdict.status === 400 || verdict.status >= 500;
+    return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {
     if (!(error instanceof PostFault)) throw error;
-    const isOver = error.isLost || error.kind === 'stopped';
-    return { result: 'failed', reason: error.message, rejected: 0, isOver };
+    return { ...none, result: 'failed', reason: error.message, isOver: error.isLost };
   }
 }
 
 function createOutcome() {
-  let worst: Sending = { result: 'delivered', reason: '', rejected: 0, isOver: true };
+  let worst: Sending = { ...none, result: 'delivered', reason: '' };
   return {
     worst: () => worst,
     add: (sending: Sending): Sending => {
@@ -166,10 +201,13 @@ type Sending = {
   readonly reason: string;
   readonly rejected: number;
   readonly isOver: boolean;
+  readonly askedMs: number;
 };
 
+const none = { rejected: 0, isOver: false, askedMs: 0 };
+
 /** Reads a scrape into requests, without blocking the event loop for long. */
-async function* toBatches(bytes: Buffer, pause: Pause, sums?: SentSums): AsyncGenerator<readonly Pushed[]> {
+async function* toBatches(bytes: Buffer, pause: Pause, take?: Take): AsyncGenerator<readonly Pushed[]> {
   let batch: { readonly family: Pushed['family']; readonly points: Point[] }[] = [];
   let count = 0;
   let read = 0;
@@ -179,7 +217,7 @@ async function* toBatches(bytes: Buffer, pause: Pause, sums?: SentSums): AsyncGe
       read += 1;
       if (read % pointsPerPiece === 0) await pause();
       const isSum = family.isCounter || scraped.histogram !== undefined;
-      const point = sums === undefined || !isSum ? scraped : await sums.take(family, scraped);
+      const point = take === undefined || !isSum ? scraped : await take(family, scraped);
       if (point === undefined) continue;
       if (points === undefined) {
         points = [];
@@ -195,6 +233,9 @@ async function* toBatches(bytes: Buffer, pause: Pause, sums?: SentSums): AsyncGe
   if (count > 0) yield batch;
 }
 
-/** Encoding them takes a few milliseconds. */
-const maxPoints = 1000;
+type Take = (family: ScrapedFamily, point: Point) => Promise<Point | undefined>;
+
+/** Encoding them takes a few milliseconds; they are less than a mebibyte, which proxies usually allow. */
+const maxPoints = 500;
 const pointsPerPiece = 100;
+const stopLimitMs = 2000;

@@ -15,6 +15,8 @@ export type Point = {
   /** Of a counter or gauge. */
   readonly value: number;
   readonly histogram?: PointHistogram | undefined;
+  /** Of a point with what was added: since when. */
+  readonly sinceMs?: number;
 };
 
 export type PointHistogram = {

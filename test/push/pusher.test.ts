@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SunkPoint } from '../../simulator/traces/read-metrics.ts';
 import { createScene, type Receiver, startReceiver, startSeconds } from './scene.ts';
+
+type Response = Parameters<Extract<Receiver['answers'][number], (...given: never) => unknown>>[0];
 
 let receiver: Receiver;
 beforeEach(async () => {
@@ -157,11 +160,13 @@ describe('push/pusher', () => {
   });
 
   it.each([
-    ['repeats after 503', 12, (response: Parameters<Receiver['answers'][number]>[0]) => response.writeHead(503).end()],
-    ['repeats after 429', 12, (response) => response.writeHead(429, { 'retry-after': '1' }).end()],
-    ['does not repeat what was refused', 2, (response) => response.writeHead(400).end()],
-    ['does not repeat what may have arrived', 2, (response) => response.destroy()],
-  ] satisfies [string, number, Receiver['answers'][number]][])('%s', async (_title, total, answer) => {
+    ['repeats after 503', 12, {}, (response: Response) => response.writeHead(503).end()],
+    ['repeats after 429', 12, {}, (response) => response.writeHead(429, { 'retry-after': '1' }).end()],
+    ['repeats after a redirect', 12, {}, (response) => response.writeHead(307, { location: '/' }).end()],
+    ['repeats after 401', 12, {}, (response) => response.writeHead(401).end()],
+    ['does not repeat what was refused', 2, { refused: 1 }, (response) => response.writeHead(400).end()],
+    ['does not repeat what may have arrived', 2, { unanswered: 1 }, (response) => response.destroy()],
+  ] satisfies [string, number, object, Receiver['answers'][number]][])('%s', async (_title, total, lost, answer) => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 10);
@@ -173,6 +178,121 @@ describe('push/pusher', () => {
     await scene.publish();
     await pusher.push();
     expect(totalOf(receiver.points, 'pay')).toBe(total);
+    expect(scene.lost).toEqual(lost);
+  });
+
+  it('repeats what was never sent, because the connection took too long', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    // The cast is true: a TCP server has such an address.
+    const { port } = silent.address() as AddressInfo;
+    // It accepts connections, and never answers the TLS handshake.
+    const scene = createScene(`https://127.0.0.1:${port}`, { ...delta, OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
+    const pusher = scene.createPusher();
+    scene.run('pay', 4);
+    await scene.publish();
+    await pusher.push();
+    await pusher.push();
+    await pusher.stop();
+    expect([scene.results, scene.lost]).toEqual([['failed', 'failed'], {}]);
+  });
+
+  it('sends each series from where it last ended, also after a partly failed push and a restart', async () => {
+    const scene = createScene(receiver.url, delta);
+    for (const pusher of [scene.createPusher(), scene.createPusher()]) {
+      // More than fit into one request.
+      for (let project = 0; project < 600; project += 1) scene.run(`p${project}`, 4);
+      await scene.publish();
+      receiver.answers.push((response) => response.writeHead(503).end());
+      await pusher.push();
+      for (let minute = 0; minute < 2; minute += 1) {
+        scene.later(60_000);
+        for (let project = 0; project < 600; project += 1) scene.run(`p${project}`, 4);
+        await scene.publish();
+        const { answers } = receiver;
+        if (minute === 1) answers.push(undefined, (response) => response.writeHead(503).end());
+        await pusher.push();
+      }
+      scene.later(60_000);
+    }
+    await scene.createPusher().push();
+    const bySeries = Map.groupBy(receiver.points, ({ name, labels }) => JSON.stringify([name, labels]));
+    expect(bySeries.size).toBeGreaterThan(600);
+    const broken = [...bySeries].filter(
+      ([, points]) =>
+        points[0]?.temporality === 'delta' &&
+        points.some(({ startMs }, at) => at > 0 && startMs !== points[at - 1]?.atMs),
+    );
+    expect(broken).toEqual([]);
+    expect(totalOf(receiver.points, 'p0')).toBe(6);
+    expect(totalOf(receiver.points, 'p599')).toBe(6);
+  });
+
+  it('waits as long as the endpoint asks', async () => {
+    const scene = createScene(receiver.url);
+    const pusher = scene.createPusher();
+    await scene.publish();
+    const after = vi.spyOn(scene.clock, 'after');
+    const asked = [(response: Response) => response.writeHead(429, { 'retry-after': '200' }).end(), undefined];
+    const waits: number[] = [];
+    pusher.start();
+    for (const answer of asked) {
+      const [ms, pushNow] = after.mock.lastCall ?? [];
+      waits.push(ms ?? 0);
+      receiver.answers.push(answer);
+      after.mockClear();
+      pushNow?.();
+      await vi.waitUntil(() => (after.mock.lastCall?.[0] ?? 0) >= 60_000);
+    }
+    await pusher.stop();
+    expect([waits, scene.results]).toEqual([
+      [60_000, 200_000],
+      ['failed', 'delivered'],
+    ]);
+  });
+
+  it('waits for the answer of the last request when it stops', async () => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    scene.run('pay', 4);
+    await scene.publish();
+    let stopped: Promise<void> | undefined;
+    receiver.answers.push((response) => {
+      stopped = pusher.stop();
+      response.writeHead(503).end();
+    });
+    await pusher.push();
+    await stopped;
+    await scene.createPusher().push();
+    expect([totalOf(receiver.points, 'pay'), scene.lost]).toEqual([1, {}]);
+  });
+
+  it('gives no point an end before its start, whatever the clock does', async () => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    for (const ms of [0, -3_600_000, 60_000]) {
+      scene.later(ms);
+      scene.run('pay', 4);
+      await scene.publish();
+      await pusher.push();
+    }
+    expect(totalOf(receiver.points, 'pay')).toBe(3);
+    expect(receiver.points.filter(({ startMs, atMs }) => startMs > atMs)).toEqual([]);
+  });
+
+  it('forgets series that are gone once they are more than the others', async () => {
+    const scene = createScene(receiver.url, delta);
+    const pusher = scene.createPusher();
+    for (let day = 0; day < 8; day += 1) {
+      for (let project = 0; project < 500; project += 1) scene.run(`${day}-${project}`, 4);
+      await scene.publish();
+      await pusher.push();
+      scene.endProjects();
+      scene.later(60_000);
+    }
+    const [memory] = [...scene.memories.values()];
+    expect(String(memory?.['sums']).split('],[').length).toBeLessThan(2600);
   });
 
   it('counts points that the endpoint rejects, and does not send them again', async () => {
@@ -185,9 +305,9 @@ describe('push/pusher', () => {
     receiver.answers.push((response) => response.setHeader('content-type', 'application/x-protobuf').end(body));
     await pusher.push();
     await pusher.push();
-    expect([scene.results, scene.rejected(), totalOf(receiver.points, 'pay')]).toEqual([
+    expect([scene.results, scene.lost, totalOf(receiver.points, 'pay')]).toEqual([
       ['partial', 'delivered'],
-      3,
+      { partial_success: 3 },
       0,
     ]);
   });

@@ -9,7 +9,7 @@ import { counter, gauge, histogram, info, type Row, since, summary } from '../..
 import type { Format } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
-import { createPusher, type PushResult } from '../../src/push/pusher.ts';
+import { createPusher, type LostReason, type PushResult } from '../../src/push/pusher.ts';
 import { type PushSettings, readPushSettings } from '../../src/push/settings.ts';
 import { createPost } from '../../src/tracing/deliver/post.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -19,7 +19,7 @@ export type Receiver = {
   readonly points: SunkPoint[];
   readonly bodies: Buffer[];
   /** How the next requests are answered; 200 if the list is empty. */
-  readonly answers: ((response: ServerResponse) => void)[];
+  readonly answers: (((response: ServerResponse) => void) | undefined)[];
   readonly stop: () => Promise<void>;
 };
 
@@ -78,7 +78,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
   let stored: StoredHistogram = { count: 0 };
   const memories = new Map<string, Memory>();
   const results: PushResult[] = [];
-  let rejected = 0;
+  const lost: { [Reason in LostReason]?: number } = {};
   let isFull = false;
   const snapshots = createSnapshots(clock);
   const { registry, collectorSuccess } = createSelf({ version: '1', nodeVersion: '1', measuresProcess: false });
@@ -132,9 +132,9 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       },
       clock,
       log: { warn: () => undefined, info: () => undefined },
-      observe: (result, count) => {
-        results.push(result);
-        rejected += count;
+      observe: (result) => results.push(result),
+      lost: (reason, points) => {
+        lost[reason] = (lost[reason] ?? 0) + points;
       },
     });
   }
@@ -143,7 +143,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     clock,
     memories,
     results,
-    rejected: () => rejected,
+    lost,
     createPusher: createOne,
     publish,
     nowMs: () => nowMs,
@@ -158,6 +158,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       runs.set(project, { ...before, count: before.count + count });
       for (let each = 0; each < count; each += 1) stored = observe(stored, seconds, bounds);
     },
+    endProjects: () => runs.clear(),
     reset: (project: string) => runs.set(project, { count: 0, sinceSeconds: Math.floor(nowMs / 1000) }),
     read: async (format: Format) => Buffer.concat(await scrape({ format, gzip: false })),
   };

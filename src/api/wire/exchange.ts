@@ -25,6 +25,8 @@ export type Limits = {
   readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
+  /** Called when the request is written to a connection: before that, nothing can have arrived. */
+  readonly onSent?: (() => void) | undefined;
 };
 
 /**
@@ -34,7 +36,7 @@ export type Limits = {
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,
-  { limitMs, maxWireBytes, cutsAnswers = false, largeBytes = maxWireBytes, enter, signal, clock }: Limits,
+  { limitMs, maxWireBytes, cutsAnswers = false, largeBytes = maxWireBytes, enter, signal, clock, onSent }: Limits,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
     const body = createBody();
@@ -72,10 +74,7 @@ export function exchange<Request>(
       }
     }
     const cancelLimit = clock.after(limitMs, () => fail(new ExchangeTimeout()));
-    if (signal?.aborted === true) {
-      stop();
-      return;
-    }
+    if (signal?.aborted === true) return stop();
     signal?.addEventListener('abort', stop);
 
     dispatch(request, {
@@ -83,6 +82,7 @@ export function exchange<Request>(
         controller = given;
         // The exchange ended while waiting for a connection.
         if (ended instanceof Error) given.abort(ended);
+        else onSent?.();
       },
       onResponseStart: (_controller, receivedStatus, received) => {
         status = receivedStatus;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Exposition } from '../../metrics/exposition.ts';
 import type { Self } from '../../metrics/self.ts';
-import { createPusher, type Pusher, type PusherOptions, pushResults } from '../../push/pusher.ts';
+import { createPusher, lostReasons, type Pusher, type PusherOptions, pushResults } from '../../push/pusher.ts';
 import type { PushSettings } from '../../push/settings.ts';
 import type { State } from '../../state/state.ts';
 import { createPost } from '../../tracing/deliver/post.ts';
@@ -20,20 +20,30 @@ export type StartOptions = Pick<PusherOptions, 'version' | 'clock' | 'log'> & {
 export function startPusher(options: StartOptions): Pusher {
   const { push, exposition, state, self, version, clock, readFile, url } = options;
   for (const result of pushResults) self.metricsPushes.inc({ result }, 0);
-  self.metricsPointsRejected.inc({ reason: 'partial_success' }, 0);
+  for (const reason of lostReasons) self.metricsPointsRejected.inc({ reason }, 0);
   const instance = `${hostname()}:${new URL(url).port}`;
   const pusher = createPusher({
     ...options,
     settings: { ...push, resource: { 'service.instance.id': instance, ...push.resource } },
-    // A restored copy does not know what was sent after it was made: everything begins with what is added from now on.
-    memories: state.origin.kind === 'usual' ? state : { ...state, recall: async () => undefined },
+    memories: state.origin.kind === 'usual' ? state : forgetful(state),
     scrape: () => exposition.scrape({ format: 'protobuf', gzip: false }),
     post: createPost({ settings: push, readFile, userAgent: `automation-exporter/${version}`, clock }),
-    observe: (result, rejectedPoints) => {
-      self.metricsPushes.inc({ result });
-      self.metricsPointsRejected.inc({ reason: 'partial_success' }, rejectedPoints);
-    },
+    observe: (result) => self.metricsPushes.inc({ result }),
+    lost: (reason, points) => self.metricsPointsRejected.inc({ reason }, points),
   });
   pusher.start();
   return pusher;
+}
+
+/** A restored copy does not know what was sent after it was made: everything begins with what is added from now on. */
+function forgetful({ recall, remember }: StartOptions['state']): PusherOptions['memories'] {
+  const known = new Set<string>();
+  return {
+    remember,
+    recall: async (key) => {
+      if (known.has(key.server)) return recall(key);
+      known.add(key.server);
+      return undefined;
+    },
+  };
 }

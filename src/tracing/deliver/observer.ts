@@ -47,13 +47,13 @@ export class PostFault extends Error {
 type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 
 /** Converts the error of a file, socket, name or handshake, and adds what to check. */
-export function toPostFault(error: unknown, host: string): PostFault {
+export function toPostFault(error: unknown, host: string, isSent: boolean): PostFault {
   const fileSays = fileFaults.find(({ codes }) => codes.test(toFaultCode(error)))?.says;
   const { kind, says, code } = toConnectionFault(error, traceBackend);
   return new PostFault(`${host}: ${fileSays ?? says} (${code})`, {
     kind: fileSays !== undefined || kind === 'tls' ? 'tls' : 'network',
     cause: error,
-    isLost: lostOnItsWay.test(code),
+    isLost: isSent && lostOnItsWay.test(code),
   });
 }
 

@@ -56,6 +56,10 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
 
   return {
     send: async ({ encoding, bytes }, signal) => {
+      let isSent = false;
+      const onSent = (): void => {
+        isSent = true;
+      };
       try {
         const body = isCompressed ? await compress(bytes, { level: 1 }) : bytes;
         const carrier = await connect();
@@ -66,16 +70,19 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
           headers: toHeaders(encoding),
           body,
         } as const;
-        const limits = { limitMs: timeoutMs, maxWireBytes: maxAnswerBytes, cutsAnswers: true, signal, clock };
+        const limits = { limitMs: timeoutMs, maxWireBytes: maxAnswerBytes, cutsAnswers: true, signal, clock, onSent };
         return toAnswer(await exchange(carrier.dispatch.bind(carrier), request, limits));
       } catch (error) {
         if (error instanceof ExchangeStopped) {
-          throw new PostFault(`${host}: stopped while waiting for the answer`, { kind: 'stopped' });
+          throw new PostFault(`${host}: stopped while waiting for the answer`, { kind: 'stopped', isLost: isSent });
         }
         if (error instanceof ExchangeTimeout) {
-          throw new PostFault(`${host}: no complete answer within ${timeoutMs} ms`, { kind: 'timeout' });
+          throw new PostFault(`${host}: no complete answer within ${timeoutMs} ms`, {
+            kind: 'timeout',
+            isLost: isSent,
+          });
         }
-        const fault = toPostFault(error, host);
+        const fault = toPostFault(error, host, isSent);
         // The certificate files are read again for the next connection, because they may have been fixed. An OTLP
         // endpoint that rejects the certificate may close the connection without an alert.
         if (fault.kind === 'tls' || (protocol === 'https:' && fault.kind === 'network')) disconnect();

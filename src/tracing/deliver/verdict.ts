@@ -12,7 +12,7 @@ export type Verdict =
       /** True if the request was lost, as one too large for a gateway may be. */
       readonly isLost: boolean;
     }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string; readonly status: number };
 
 /** Temporary statuses, which do not depend on what was sent. */
 const passing: readonly number[] = [429, 502, 503, 504];
@@ -36,7 +36,7 @@ export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
     const askedMs = readRetryAfterMs(retryAfter, nowMs);
     return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };
   }
-  return { kind: 'refused', reason };
+  return { kind: 'refused', reason, status };
 }
 
 function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {

@@ -80,7 +80,7 @@ describe('tracing/deliver/verdict', () => {
     [400, protobuf, Buffer.from('ffffffffffffffffffffffff', 'hex'), 'HTTP 400'],
     [501, protobuf, Buffer.from('0d00000000', 'hex'), 'HTTP 501'],
   ])('refuses permanently: %i %s', (code, contentType, body, reason) => {
-    expect(judge(code, { contentType, body })).toEqual({ kind: 'refused', reason });
+    expect(judge(code, { contentType, body })).toEqual({ kind: 'refused', reason, status: code });
   });
 });
 
