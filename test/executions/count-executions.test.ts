@@ -35,6 +35,12 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
+  it('begins series where reading began, so that read history is no sudden increase since the start', async () => {
+    const { accept, starts } = await createScene(50 * hourMs);
+    await accept([run(990, 100)]);
+    expect([...new Set(starts())]).toEqual([50 * 3600]);
+  });
+
   it('stores nothing that the next start would treat as damage', async () => {
     const { accept, note, documents } = await createScene();
     await note([someRunning({ id: 3, status: 'scheduled' })]);
@@ -98,7 +104,7 @@ function run(id: number, hour: number) {
   return someRun({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
 }
 
-async function createScene() {
+async function createScene(countedFromMs = 0) {
   const { ledger } = openSqliteState({ memory: true });
   const traced: string[] = [];
   const kept: number[][] = [];
@@ -130,7 +136,7 @@ async function createScene() {
     });
   }
 
-  await ledger.commit('upstream', { documents: [toDocument(toNewProject('pay', 0))] });
+  await ledger.commit('upstream', { documents: [toDocument(toNewProject('pay', countedFromMs))] });
   await open();
   return {
     traced,
@@ -142,6 +148,7 @@ async function createScene() {
       await takeIn({ project: 'pay', rows, seenAtMs, ...more });
     },
     note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(cache, running),
+    starts: () => [...cache.totals.cells.values()].map(({ startSeconds }) => startSeconds),
     epoch: () => cache.facts().epoch,
     oneTimeIds: () => cache.facts().oneTimeIds,
     documents: () => ledger.load('upstream'),

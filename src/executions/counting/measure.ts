@@ -11,7 +11,7 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** The exporter's time, at which new cells begin. */
+  /** Up to when everything is counted, so that new cells begin there. */
   readonly startMs: number;
   /** True if new series were shown before, as after a restore: then they are not shown as 0 first. */
   readonly isShown?: boolean;

@@ -88,7 +88,7 @@ export function createCountExecutions(
     const measured = measure(cache.totals, project, found.counted, {
       ...rules,
       seenAtMs,
-      startMs: clock.now(),
+      startMs: Math.min(state.scannedThroughMs, clock.now()),
       isShown: isInRestoreGap(state, facts),
     });
     const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);
