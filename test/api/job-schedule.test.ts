@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
-import { jobForecast, jobInfo, projectJobs } from '../../src/api/endpoints/jobs.ts';
+import { jobDefinition, jobForecast, jobInfo, projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { createDirectSimulator } from '../support/direct-simulator.ts';
 
@@ -56,6 +56,11 @@ describe('api/endpoints/jobs, schedules', () => {
 
   it('distinguishes a job that is off from one with an empty list of times', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
+  });
+
+  it('reads whether a job may run several times at once, which definitions say only if it may', () => {
+    expect(decode(jobDefinition, '[{"multipleExecutions":true}]')).toEqual({ allowsSeveral: true });
+    expect(decode(jobDefinition, '[{"name":"settle"}]')).toEqual({ allowsSeveral: false });
   });
 
   it('reads the next run if there is no forecast', () => {

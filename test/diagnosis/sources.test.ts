@@ -1,11 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Work } from '../../simulator/world/work.ts';
+import { jobSections } from '../../src/api/endpoints/job-sections.ts';
+import { pluginList } from '../../src/api/endpoints/plugins.ts';
+import { noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
+import { createToReadings } from '../../src/diagnosis/changes/readings.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene> | undefined;
-afterEach(() => scene?.stop());
+afterEach(async () => {
+  await scene?.stop();
+  scene = undefined;
+});
 
 const key = 'keys/team/pay/node.pem';
 const steps = [command('settle --password=hunter2', 1, 0, { key })];
@@ -93,10 +100,29 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
   });
 
-  it('does not take another release for a change of definitions', async () => {
-    const { minutes, told } = await begin();
-    await minutes(5);
-    expect(told()).toEqual([]);
+  it('does not take another release for a change of definitions or plugins', () => {
+    const known = { areas: new Map(), hash: (text: string) => text, namesUsers: false };
+    const definition = { sections: new Map(), keys: [], children: [] };
+    for (const [endpoint, answer] of [
+      [jobSections, definition],
+      [pluginList, []],
+    ] as const) {
+      const asked = { member: undefined, endpoint, path: { id: '7' }, answer };
+      const [before] = createToReadings()(asked, { ...known, release: () => '5.20.1' });
+      expect(before?.basis).toBe('5.20.1');
+    }
+    const times = { area: 'definition 7', fromMs: 1, throughMs: 2 };
+    const { area } = noteReading(undefined, { ...times, things: new Map([['', { steps: 'a' }]]), basis: '5.20.1' });
+    const after = { ...times, things: new Map([['', { steps: 'b' }]]) };
+    expect(noteReading(area, { ...after, basis: '6.1.0' }).differences).toEqual([]);
+    expect(noteReading(area, { ...after, basis: '5.20.1' }).differences).toHaveLength(1);
+  });
+
+  it('takes a switch for no edit of the definition', async () => {
+    const { control, minutes, told, id } = await begin({ apiVersion: 58 });
+    control.changeJob(id, { scheduleEnabled: false });
+    await minutes(3);
+    expect(told().map((line) => line.replace(/ \(.*/, ''))).toEqual(['switch pay/settle: schedule switched off']);
   });
 
   it('records nodes and their lasting attributes', async () => {
@@ -109,6 +135,14 @@ describe('diagnosis/sources', () => {
       'node db01: hostname, tags, os changed (1, 16]',
       'node db02: no longer listed (1, 16]',
     ]);
+  });
+
+  it('lets a change of nodes reach back to the reading before the last, because servers show old nodes while they load', async () => {
+    const { control, minutes, told } = await begin();
+    await minutes(30);
+    control.changeProject('pay', { nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto' }]]) });
+    await minutes(15);
+    expect(told().filter((line) => line.startsWith('node db02'))).toEqual(['node db02: no longer listed (16, 46]']);
   });
 
   it('believes that all nodes are gone only the second time', async () => {
