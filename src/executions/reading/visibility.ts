@@ -111,7 +111,11 @@ export function createVisibility(ticks: () => number) {
     noteRead,
     look,
     mayReadRunning: (project: string): boolean => running !== 'denied' && !runningDenied.has(project),
-    all: (): Sight => ({ running, runningDenied: [...runningDenied], history: [...history.values()] }),
+    all: (): Sight => ({
+      running,
+      runningDenied: [...runningDenied].sort(),
+      history: [...history.values()].sort((one, other) => (one.project < other.project ? -1 : 1)),
+    }),
   };
 }
 
