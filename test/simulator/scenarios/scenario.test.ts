@@ -6,12 +6,6 @@ import { ask } from '../caller.ts';
 
 const minute = 60_000;
 
-type SystemStats = {
-  readonly system: {
-    readonly stats: { readonly scheduler: { readonly running: number; readonly threadPoolSize: number } };
-  };
-};
-
 describe('simulator/scenarios', () => {
   it('has the documented scenarios', () => {
     expect(scenarios.map(({ name }) => name)).toEqual([
@@ -95,86 +89,16 @@ describe('simulator/scenarios', () => {
     expect(counts[1]).toBeGreaterThan((counts[0] ?? 0) * 1.5);
   });
 
-  it('is passive for three minutes in the passive window', async () => {
-    const simulator = await start('passive-window');
-    const modes = [];
-    for (const ms of [30_000, minute, 2 * minute, minute]) {
-      simulator.advance(ms);
-      modes.push(simulator.truth().executionMode);
-    }
-    await simulator.stop();
-    expect(modes).toEqual(['active', 'passive', 'passive', 'active']);
-  });
-
-  it('stores no logs during the outage and catches up after it', async () => {
-    const simulator = await start('log-storage-outage');
-    simulator.advance(8 * minute);
-    const during = await ask(simulator, 'api/47/system/logstorage');
-    simulator.advance(6 * minute);
-    const after = await ask(simulator, 'api/47/system/logstorage');
-    await simulator.stop();
-    const of = ({ json }: { json: unknown }) => json as { incompleteCount: number; failedCount: number };
-    expect(of(during).incompleteCount).toBeGreaterThan(5);
-    expect(of(after).incompleteCount).toBe(0);
-    expect(of(after).failedCount).toBeGreaterThan(of(during).incompleteCount);
-  });
-
-  it('fills all scheduler threads in the stuck queue, and frees them again', async () => {
-    const simulator = await start('stuck-queue');
-    simulator.advance(14 * minute);
-    const stuck = await ask(simulator, 'api/47/metrics/healthcheck');
-    const { json } = await ask(simulator, 'api/47/system/info');
-    simulator.advance(10 * minute);
-    const aborted = simulator.truth().executions.filter(({ status }) => status === 'aborted');
-    await simulator.stop();
-    expect(stuck.json).toMatchObject({
-      'quartz.scheduler.threadPool': { healthy: false, message: '3/3 threads used' },
-    });
-    expect(json).toMatchObject({ system: { stats: { scheduler: { running: 3, threadPoolSize: 3 } } } });
-    expect(aborted.length).toBeGreaterThan(0);
-  });
-
-  it('keeps all scheduler threads of the stuck queue busy until the alert fires', async () => {
-    const simulator = await start('stuck-queue');
-    const shares: number[] = [];
-    for (let asked = 0; asked < 64; asked += 1) {
-      simulator.advance(minute / 4);
-      const { json } = await ask(simulator, 'api/47/system/info');
-      const { running, threadPoolSize } = (json as SystemStats).system.stats.scheduler;
-      shares.push(running / threadPoolSize);
-    }
-    await simulator.stop();
-    // As the rule does: an average of 5 minutes, for 5 minutes.
-    const averages = shares
-      .slice(19)
-      .map((_, index) => shares.slice(index, index + 20).reduce((sum, one) => sum + one, 0) / 20);
-    expect(averages.filter((average) => average >= 0.95).length).toBeGreaterThan(21);
-  });
-
-  it.each([
-    ['failing-night', 20, (status: string) => status !== 'succeeded' && status !== 'running'],
-    ['retry-storm', 20, (status: string) => status === 'failed-with-retry'],
-  ] as const)('fails more often in the %s than on a quiet day', async (name, minutes, isBad) => {
+  it('has more retries in the retry-storm than on a quiet day', async () => {
     const shares = [];
-    for (const scenario of ['quiet-day', name]) {
+    for (const scenario of ['quiet-day', 'retry-storm']) {
       const simulator = await start(scenario);
-      const before = simulator.truth().executions.length;
-      simulator.advance(minutes * minute);
+      simulator.advance(20 * minute);
       const { executions } = simulator.truth();
-      const since = scenario === 'retry-storm' ? executions : executions.slice(before);
-      shares.push(since.filter(({ status }) => isBad(status)).length / since.length);
+      shares.push(executions.filter(({ status }) => status === 'failed-with-retry').length / executions.length);
       await simulator.stop();
     }
     expect(shares[1]).toBeGreaterThan((shares[0] ?? 1) * 2);
-  });
-
-  it('fails on the node that is down, wherever it is used', async () => {
-    const simulator = await start('node-down');
-    simulator.advance(5 * minute);
-    const { json } = await ask(simulator, 'api/47/project/payments/executions?recentFilter=3n&max=0');
-    await simulator.stop();
-    const { executions } = json as { executions: { failedNodes?: string[] }[] };
-    expect(executions.filter(({ failedNodes }) => failedNodes?.includes('pay02') === true).length).toBeGreaterThan(1);
   });
 
   it('loses a member and its runs in the takeover, while the others continue', async () => {
