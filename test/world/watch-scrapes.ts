@@ -65,7 +65,9 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       const hasFallen = before !== undefined && value < before - 1e-6;
       const isForgiven = hasFallen && (mayFall(scene, labelOf(key, 'project') ?? '') || beganAgain(key));
       if (hasFallen && !isForgiven) onFault('no counter falls', `${key}: ${value} after ${before}`);
-      if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
+      // What is gone was shown before, and is until that is known.
+      const isNew = before === undefined && !truth.gone.has(labelOf(key, 'project') ?? '');
+      if (isNew && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
       highest.set(key, before === undefined || isForgiven ? value : Math.max(before, value));
     }
