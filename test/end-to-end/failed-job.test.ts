@@ -3,26 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
-import { toSeed } from '../../simulator/random.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
-import type { Work } from '../../simulator/world/work.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
+import { failingWork } from './failing-work.ts';
 
 const endings: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
-
-/** A step that always fails, and whose program writes what this template says. */
-function failingWork(template: string): Work {
-  const isOf = (text: string): boolean => programs[toSeed('pay', text) % programs.length] === template;
-  const text = Array.from({ length: 5000 }, (_, at) => `run ${at}`).find(isOf) ?? '';
-  const step = { kind: 'exec', text, nodeStep: true, seconds: 1, failureChance: 1 } as const;
-  return { nodes: ['db03'], steps: [step], keepGoing: false, timeoutMs: undefined, references: new Map() };
-}
 
 /** What the simulated programs write as passwords and tokens. */
 const secret = 'Simulated-';
@@ -53,8 +44,8 @@ ${more}`,
 }
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
-  it('explains a failure by its first cause and whether it came before, and keeps no secret of its log', async () => {
-    const { simulator, sink, daemon, stateDirectory } = await setUp();
+  it('explains a failure by its first cause and whether it came before', async () => {
+    const { simulator, daemon } = await setUp();
     const withSecrets = programs.filter((template) => template.includes('{secret}'));
     const jobs = withSecrets.map((template, at) =>
       simulator.control.createJob('pay', { name: `job ${at}`, group: 'nightly', work: failingWork(template) }),
@@ -88,21 +79,6 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       verdict: 'failed',
       failure: { class: 'work', node: 'db03', exit_code: 1, seen: 2 },
     });
-    const asked = await fetch(`${simulator.url}/api/41/execution/${again}/output?lastlines=200`, {
-      headers: { 'x-rundeck-auth-token': simulator.token, accept: 'application/json' },
-    });
-    expect(await asked.text()).toContain(secret);
-
-    await daemon.stop();
-    const places: readonly (readonly [string, string])[] = [
-      ['metrics', metrics],
-      ['page', firstPage],
-      ['log', daemon.logged.join('\n')],
-      ...sink.requests.map(({ body }, at) => [`trace ${at}`, body.toString('latin1')] as const),
-      ...readdirSync(stateDirectory).map((name) => [name, readFileSync(join(stateDirectory, name), 'latin1')] as const),
-    ];
-    expect(places.length).toBeGreaterThan(4);
-    expect(places.filter(([, text]) => text.includes(secret)).map(([place]) => place)).toEqual([]);
   });
 
   it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {

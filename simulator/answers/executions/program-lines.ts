@@ -120,7 +120,7 @@ export const programs: readonly string[] = [
   'E: Failed to fetch http://{host}/pool/main/{word}_{n}_amd64.deb  404  Not Found [IP: {ip} 80]',
   'Error: Failed to download metadata for repo "{word}": Cannot download repomd.xml',
   'npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree',
-  'npm ERR! 401 Unauthorized - GET https://{host}/{word} with npm_{secret}',
+  'npm ERR! 401 Unauthorized - GET https://{host}/{word} with _authToken={secret}',
   'ERROR: Could not find a version that satisfies the requirement {word}',
   'Job for {word}.service failed because the control process exited with error code.',
   'Failed to restart {word}.service: Unit {word}.service not found.',

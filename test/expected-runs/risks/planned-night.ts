@@ -83,7 +83,7 @@ export function harms({ kind, name }: Planted, job: VirtualJob): boolean {
   return job.name === name || job.children.includes(name);
 }
 
-const isMissing = ({ kind }: Planted): boolean => kind === 'passive' || kind === 'owner';
+export const isMissing = ({ kind }: Planted): boolean => kind === 'passive' || kind === 'owner';
 
 /** What happens to a run by trouble that holds at a time. */
 export function toHarm(job: VirtualJob, holds: (one: Planted) => boolean, planted: readonly Planted[]) {

@@ -6,7 +6,17 @@ import { findRisks, type RisksAhead } from '../../../src/expected-runs/risks/fin
 import type { RiskReason } from '../../../src/expected-runs/risks/risk.ts';
 import { createDraw } from '../../executions/drift-shapes.ts';
 import { createKnown, type Now, readAround } from './known-night.ts';
-import { harms, nightMs, type Planted, planJobs, plant, timesOf, toHarm, type VirtualJob } from './planned-night.ts';
+import {
+  harms,
+  isMissing,
+  nightMs,
+  type Planted,
+  planJobs,
+  plant,
+  timesOf,
+  toHarm,
+  type VirtualJob,
+} from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
 /** `unseen` are runs listed for trouble that is over, which nothing has shown yet. */
@@ -141,7 +151,12 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     const own = planted.filter((one) => kinds.includes(one.kind) && harms(one, job) && one.fromMs <= atMs);
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
-    return own.some((one) => toSeenMs(one, reason, job) > atMs - rounds) ? 'unseen' : 'stale';
+    if (own.some((one) => toSeenMs(one, reason, job) > atMs - rounds)) return 'unseen';
+    // What began later, or what others still have, is not what is over.
+    const { sinceMs } = found.troubles.find((trouble) => trouble.reason === reason) ?? {};
+    const isOther = own.every(({ toMs }) => (sinceMs ?? 0) > toMs);
+    const isShared = reason === 'common_cause' && planted.some((one) => holds(one) && !isMissing(one));
+    return isOther || isShared ? 'wrong' : 'stale';
   }
 
   for (const run of found.runs) {

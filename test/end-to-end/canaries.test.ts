@@ -1,0 +1,132 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { programs } from '../../simulator/answers/executions/program-lines.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
+import { startCli } from '../support/child.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { accept, startSink } from '../tracing/deliver/sink.ts';
+import { failingWork } from './failing-work.ts';
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** What simulated programs write as passwords and tokens, and what definitions and runs hold. */
+const canaries = ['Simulated-', 'canary-default', 'canary-argument', 'canary-step'];
+
+const pages = [
+  ...['', 'executions', 'jobs', 'jobs/prod/pay/nightly/job%200', 'schedule', 'changes', 'tonight', 'traces', 'config'],
+  ...['skipped/prod', 'windows/prod', 'reference', 'metrics', 'alerts/rules.yaml', 'dashboards/overview.json'],
+  ...['status', 'changes', 'tonight', 'skipped?server=prod', 'windows?server=prod'].map((name) => `api/${name}`),
+];
+
+it('shows and keeps no secret of logs, options, arguments and definitions, in whatever it makes of them', async () => {
+  const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-canaries-'));
+  endings.push(() => rmSync(stateDirectory, { recursive: true, force: true }));
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 58 });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['db03']);
+  const sink = await startSink((response) => accept(response));
+  endings.push(() => sink.stop());
+  const every = [
+    'executions',
+    'projects',
+    'schedule',
+    'changes',
+    'system-info',
+    'project-nodes',
+    'stored-keys',
+    'project-modes',
+  ];
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
+collectors:
+${every.map((name) => `  ${name}: { enabled: true, every: 1s }\n`).join('')}executions: { max_delay: 1s }
+metrics: { hold_new_series: 0s }
+diagnosis: { logs: lines, events: true }
+`,
+    token: simulator.token,
+    flags: ['--collector.disable-defaults'],
+    env: {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url,
+      OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${sink.url}/logs`,
+      OTEL_METRICS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${sink.url}/metrics`,
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'none',
+    },
+    stateDirectory,
+  });
+  endings.push(() => daemon.stop());
+  const withSecrets = programs.filter((template) => template.includes('{secret}'));
+  const schedule = { everyMs: 3_600_000, offsetMs: 0 };
+  const jobs = withSecrets.map((template, at) =>
+    simulator.control.createJob('pay', {
+      name: `job ${at}`,
+      group: 'nightly',
+      schedule,
+      options: { secret: 'canary-default' },
+      work: { ...failingWork(template), steps: [] },
+    }),
+  );
+  await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
+  const run = (id: string): number => simulator.control.runJob(id, { options: { secret: 'canary-argument' } }) ?? 0;
+  for (const id of jobs) run(id);
+  simulator.advance(60_000);
+  await eventually(async () => expect(await daemon.metrics()).toMatch(/status="succeeded"\} [1-9]/));
+  const ids = jobs.map((id, at) => {
+    const work = failingWork(withSecrets[at] ?? '');
+    const step = {
+      kind: 'exec',
+      text: 'pay --password=canary-step',
+      nodeStep: true,
+      seconds: 1,
+      failureChance: 0,
+    } as const;
+    simulator.control.changeJob(id, { work: { ...work, steps: [step, ...work.steps] } });
+    return run(id);
+  });
+  simulator.advance(60_000);
+  await eventually(async () => {
+    const text = await daemon.metrics();
+    expect(text.match(/^automation_job_last_failure_info/gm)).toHaveLength(jobs.length);
+    expect(text).toMatch(/^automation_exporter_log_lines_total\{result="sent"[^}]*\} [1-9]/m);
+    expect(text).toMatch(/^automation_changes_total\{[^}]*kind="definition"\} [1-9]/m);
+    expect(text).toMatch(/^automation_exporter_metrics_pushes_total\{result="delivered"\} [1-9]/m);
+  });
+  const places: [place: string, text: string][] = [];
+  for (const path of [
+    ...pages,
+    ...ids.map((id) => `executions/prod/${id}`),
+    ...ids.map((id) => `api/why?server=prod&execution=${id}`),
+  ]) {
+    const answer = await fetch(`${daemon.url}/${path}`);
+    expect([path, answer.status]).toEqual([path, 200]);
+    places.push([path, await answer.text()]);
+  }
+  const config = `--config.file=${join(daemon.directory, 'config.yaml')}`;
+  const output = join(stateDirectory, 'history.om');
+  for (const words of [
+    ['check', '--report'],
+    ['history', 'prod', `--output=${output}`, '--since=1d', '--until=1m'],
+  ]) {
+    const child = startCli([...words, config], { cwd: daemon.directory });
+    await child.ended;
+    places.push([words[0] ?? '', child.output()]);
+  }
+  await daemon.stop();
+  for (const { body } of sink.requests) places.push(['OTLP', body.toString('latin1')]);
+  places.push(['log', daemon.logged.join('\n')]);
+  const files = readdirSync(stateDirectory, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  for (const { parentPath, name } of files) places.push([name, readFileSync(join(parentPath, name), 'latin1')]);
+  expect(files.map(({ name }) => name)).toContain('history.om');
+  expect(places.find(([, text]) => text.includes('[removed]'))).toBeDefined();
+  const found = places.flatMap(([place, text]) =>
+    canaries.filter((canary) => text.includes(canary)).map((canary) => `${place}: ${canary}`),
+  );
+  expect(found).toEqual([]);
+}, 60_000);
