@@ -53,7 +53,12 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
     if (area !== undefined && readMs > area.readMs) areas.set(key, { ...area, readMs, lastReadMs });
   }
   const totals = new Map(counts.totals.map((total) => [`${total.kind} ${total.project}`, total]));
-  return { areas, journal: { sheets, totals, dropped: counts.dropped }, runs, cause, secret };
+  const byEnd = [...runs].sort(([, one], [, other]) => toEndMs(one) - toEndMs(other));
+  return { areas, journal: { sheets, totals, dropped: counts.dropped }, runs: new Map(byEnd), cause, secret };
+}
+
+function toEndMs({ last, success }: JobRuns): number {
+  return last?.endedAtMs ?? success?.startedAtMs ?? 0;
 }
 
 type StoredArea = Omit<Area, 'things'> & { readonly things: readonly (readonly [string, Fields])[] };
@@ -87,8 +92,8 @@ function toSheet(number: number, body: string | undefined): LedgerDocument {
   return { kind: 'change-sheet', key: String(number), body };
 }
 
-export function toRunDocument(job: string, runs: JobRuns): LedgerDocument {
-  return { kind: 'change-run', key: job, body: JSON.stringify(runs) };
+export function toRunDocument(job: string, runs: JobRuns | undefined): LedgerDocument {
+  return { kind: 'change-run', key: job, body: runs && JSON.stringify(runs) };
 }
 
 export function toCauseDocument(cause: CommonCause | undefined): LedgerDocument {

@@ -24,12 +24,13 @@ type Options = {
   readonly onCounted: (run: CountedRun) => void;
   /** True if users may be shown. */
   readonly namesUsers: boolean;
+  readonly maxJobs?: number;
 };
 
 /** Compares the first failure of each job after a success with that success. */
-export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options): RunNotes {
+export function createRunNotes({ runs, onFirst, onCounted, namesUsers, maxJobs = usualMaxJobs }: Options): RunNotes {
   const origins = new Map<number, Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>>();
-  const pending = new WeakMap<readonly Finished[], readonly Step[]>();
+  const pending = new WeakMap<readonly Finished[], Planned>();
   let changes: Change[] = [];
 
   function toFacts({ id, startedAtMs, type = '' }: Finished): RunFacts {
@@ -58,7 +59,9 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
   }
 
   function apply({ project, job, jobId, runs: noted, first }: Step): void {
-    if (runs.has(job) || runs.size < maxJobs) runs.set(job, noted);
+    // The jobs that ran last are at the end.
+    runs.delete(job);
+    runs.set(job, noted);
     const { success, last } = noted;
     if (last !== undefined) onCounted(last);
     if (first === undefined || success === undefined) return;
@@ -72,12 +75,17 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
     commitHook: {
       keep: (project, ended) => {
         const steps = plan(project, ended);
-        pending.set(ended, steps);
         const last = new Map(steps.map((step) => [step.job, step.runs]));
-        return [...last].map(([job, noted]) => toRunDocument(job, noted));
+        const gone = findOldest(runs, last, maxJobs);
+        pending.set(ended, { steps, gone });
+        return [
+          ...gone.map((job) => toRunDocument(job, undefined)),
+          ...[...last].map(([job, noted]) => toRunDocument(job, noted)),
+        ];
       },
       kept: (_project, ended) => {
-        for (const step of pending.get(ended) ?? []) apply(step);
+        for (const job of pending.get(ended)?.gone ?? []) runs.delete(job);
+        for (const step of pending.get(ended)?.steps ?? []) apply(step);
       },
     },
     hear: (listed, hash) => {
@@ -90,10 +98,7 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers }: Options
           ...(nodes.length === 0 ? {} : { nodes: nodes.toSorted().slice(0, maxNodes), nodeCount: nodes.length }),
         });
       }
-      for (const id of origins.keys()) {
-        if (origins.size <= maxOrigins) break;
-        origins.delete(id);
-      }
+      for (const id of [...origins.keys()].slice(0, Math.max(0, origins.size - maxOrigins))) origins.delete(id);
     },
     takeChanges: () => {
       const taken = changes;
@@ -111,6 +116,17 @@ function toCounted(
   return { ...known, jobId: job?.id, endedAtMs, isFailed, failedNodes: failedNodes.slice(0, maxNodes) };
 }
 
+type Runs = ReadonlyMap<string, JobRuns>;
+
+/** Returns the jobs that ran longest ago and have no place beside the new ones. */
+function findOldest(runs: Runs, last: Runs, maxJobs: number): readonly string[] {
+  const added = [...last.keys()].filter((job) => !runs.has(job)).length;
+  const excess = runs.size + added - maxJobs;
+  return excess <= 0 ? [] : [...runs.keys()].filter((job) => !last.has(job)).slice(0, excess);
+}
+
+type Planned = { readonly steps: readonly Step[]; readonly gone: readonly string[] };
+
 type Step = {
   readonly project: string;
   readonly job: string;
@@ -121,6 +137,6 @@ type Step = {
 
 /** Aborted and missed runs are neither a success nor a failure. */
 const isNoEnd = new Set<Finished['status']>(['aborted', 'missed', 'running', 'queued', 'scheduled']);
-const maxJobs = 20_000;
+const usualMaxJobs = 20_000;
 const maxNodes = 20;
 const maxOrigins = 5000;
