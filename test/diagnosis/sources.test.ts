@@ -90,6 +90,29 @@ describe('diagnosis/sources', () => {
     60_000,
   );
 
+  it.each([14, 24, 34, 44, 47, 58])(
+    'watches definitions, jobs, keys, nodes, projects and the server with API %d',
+    async (apiVersion) => {
+      const { control, minutes, explain, id, truth } = await begin({ apiVersion });
+      // Keys are read each hour; of old servers, jobs are read once one ran.
+      control.runJob(id);
+      await minutes(65);
+      control.runJob(id);
+      await minutes(65);
+      control.writeKey(key, { user: 'bob' });
+      control.setConditions({ downNodes: ['db01'] });
+      control.runJob(id);
+      await minutes(65);
+      const [, success, failure] = truth().executions.map(({ startedAtMs }) => startedAtMs);
+      const run = { project: 'pay', job: 'settle', failedNodes: ['db01'], failureClass: 'access' } as const;
+      const { suspects, unchanged, notWatched } = explain({ ...run, startedAtMs: failure ?? 0, successMs: success });
+      expect(suspects).toMatchObject([{ kind: 'key', scope: 'job', fits: true }]);
+      expect(unchanged).toEqual(['its definition', 'its name and switches', 'nodes', 'the project', 'the server']);
+      expect(notWatched).toEqual([]);
+    },
+    60_000,
+  );
+
   it('reads the definition of a job at once when it fails after a success', async () => {
     const { control, minutes, told, id } = await begin();
     control.runJob(id);

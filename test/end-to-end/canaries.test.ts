@@ -18,11 +18,10 @@ afterEach(async () => {
 /** What simulated programs write as passwords and tokens, and what definitions and runs hold. */
 const canaries = ['Simulated-', 'canary-default', 'canary-argument', 'canary-step'];
 
-const pages = [
-  ...['', 'executions', 'jobs', 'jobs/prod/pay/nightly/job%200', 'schedule', 'changes', 'tonight', 'traces', 'config'],
-  ...['skipped/prod', 'windows/prod', 'reference', 'metrics', 'alerts/rules.yaml', 'dashboards/overview.json'],
-  ...['status', 'changes', 'tonight', 'skipped?server=prod', 'windows?server=prod'].map((name) => `api/${name}`),
-];
+const pages =
+  ' executions jobs jobs/prod/pay/nightly/job%200 schedule changes tonight skipped/prod windows/prod traces config reference metrics alerts/rules.yaml dashboards/overview.json api/status api/changes api/tonight api/skipped?server=prod api/windows?server=prod'.split(
+    ' ',
+  );
 
 it('shows and keeps no secret of logs, options, arguments and definitions, in whatever it makes of them', async () => {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-canaries-'));
