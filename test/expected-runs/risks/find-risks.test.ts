@@ -147,11 +147,11 @@ describe('expected-runs/risks/find-risks', () => {
 
   it('lists the starts that meet the run before, unless several are allowed', async () => {
     const durationMs = () => 12 * minuteMs;
-    const times = [0.5, 10, 20, 30, 60];
+    const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
     const found = await risksOf([job('a', times)], { durationMs, running });
-    // The run under way ends in 11 min; the one at 20 min lasts beyond 30.
-    expect(found.runs).toMatchObject([{ count: 3, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
+    // The run under way ends in 11 min, the next one in 23, and that one after 30: a start at an end meets nothing.
+    expect(found.runs).toMatchObject([{ count: 4, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
   });
 
