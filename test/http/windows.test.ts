@@ -88,8 +88,11 @@ describe('http/windows', () => {
 
   it('has a command that exits with 0 for a window without a run, 1 for the least bad, and 2 if none is known', async () => {
     const [best] = found.windows;
-    const quiet = { ...found, windows: best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [] }] };
-    const { url } = await serveWindows({ prod: found, quiet, dark: undefined });
+    const withRuns = (runs: number) => ({
+      ...found,
+      windows: best === undefined ? [] : [{ ...best, runs, critical: 0, touched: [] }],
+    });
+    const { url } = await serveWindows({ prod: found, quiet: withRuns(0), usual: withRuns(1), dark: undefined });
     const ask = (...words: readonly string[]) => runHere(['window', ...words, `--url=${url}`]);
     expect(await ask('prod', '--for=30m')).toMatchObject({
       code: 1,
@@ -101,6 +104,7 @@ Not known: the times of 1 job.
 `,
     });
     expect((await ask('quiet')).code).toBe(0);
+    expect((await ask('usual')).code).toBe(1);
     expect((await ask('dark')).code).toBe(2);
     expect((await ask()).code).toBe(2);
     const refused = await ask('prod', '--for=2d');
