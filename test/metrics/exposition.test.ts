@@ -178,6 +178,16 @@ demo_stored_total{server="b"} 2
     expect(await up('text')).toBe('automation_up{server="b"} 1');
   });
 
+  it('shows its own instruments of the owned servers only, also if they changed within a second', async () => {
+    const { exposition } = await setUpTwo();
+    const up = async (...owned: readonly string[]) => {
+      const body = Buffer.concat(await exposition.scrape({ owned: new Set(owned), format: 'text', gzip: false }));
+      return body.toString('utf8').match(/^automation_up.*$/gm);
+    };
+    expect(await up('a', 'b')).toHaveLength(2);
+    expect(await up('b')).toEqual(['automation_up{server="b"} 0']);
+  });
+
   it('renders its own instruments once for all scrapes within a second', async () => {
     const { exposition, wait } = await setUpTwo();
     const own = async (format: Format) => (await exposition.scrape({ format, gzip: false }))[0];

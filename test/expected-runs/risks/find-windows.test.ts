@@ -42,6 +42,9 @@ describe('expected-runs/risks/find-windows', () => {
       touched: [],
       next: { job: { name: 'beat' }, atMs: nowMs + 40 * minuteMs },
     });
+    const atEnd: Starts = { name: 'at its end', inMs: [16 * minuteMs], durationMs: 30_000 };
+    const [sooner] = await find([beat, atEnd], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(sooner).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, next: { job: { name: 'at its end' } } });
   });
 
   it('lists the jobs that the least bad window touches, frequent ones as one line', async () => {
