@@ -105,7 +105,7 @@ function compareTraces(
   const traceIds = new Map<Execution, string>();
   for (const execution of counted.keys())
     if (toStatus(execution, service.world.playedMs) !== 'missed')
-      traceIds.set(execution, findTraceId(scene, execution, unordered.size));
+      traceIds.set(execution, findTraceId(scene, execution, unordered.size > 0 ? mostAgain : 0));
   const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
   const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
   // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
@@ -154,15 +154,17 @@ function compareTraces(
 }
 
 /**
- * Each time when ids began again the traces have ids of their own, from the first id on that was known before; again with
- * each run that a clock that was set back dates before another of its id.
+ * Each time when ids began again the traces have ids of their own, from the first id on that was known before; and some
+ * times more if a clock that was set back dates runs before others of their ids.
  */
-function findTraceId({ truth, collector, service }: Scene, execution: Execution, unordered: number): string {
+function findTraceId({ truth, collector, service }: Scene, execution: Execution, again: number): string {
   const place = truth.newDatabasesAt.length === 0 ? 0 : service.world.history.indexOf(execution);
   const epochs = 1 + truth.newDatabasesAt.filter((length) => length <= place).length;
-  const ids = Array.from({ length: epochs + unordered }, (_, epoch) =>
+  const ids = Array.from({ length: epochs + again }, (_, epoch) =>
     toTraceId(epoch === 0 ? 'http://service' : `http://service#${epoch + 1}`, String(execution.id)),
   ).toReversed();
   const isOf = (id: string): boolean => collector.arrivals.get(id)?.trace.rootStartMs === startedAt(execution);
-  return ids.find(isOf) ?? ids[unordered] ?? '';
+  return ids.find(isOf) ?? ids[again] ?? '';
 }
+
+const mostAgain = 10;

@@ -4,7 +4,7 @@ import type { Scene } from './scene.ts';
 type Row = {
   readonly id: number;
   readonly 'date-started'?: { readonly unixtime: number };
-  readonly 'date-ended'?: unknown;
+  readonly 'date-ended'?: { readonly unixtime: number };
 };
 
 /** Notes which executions that had ended stand in an answer: rows of a list, not the one that comes with a total. */
@@ -12,7 +12,7 @@ export function noteRead({ truth, service, time }: Scene, path: string, body: st
   if (!/\/project\/[^*/]+\/executions\?/.test(path) || /[?&]max=1(&|$)/.test(path)) return;
   // The cast is true: the simulator wrote it.
   const { executions = [] } = JSON.parse(body) as { executions?: readonly Row[] };
-  const ended = executions.filter((row) => row['date-ended'] !== undefined);
+  const ended = executions.filter((row) => row['date-ended'] !== undefined).filter(isTaken(path, executions));
   const byId = indexOf(service.world.history);
   for (const row of ended) {
     const startedAtMs = row['date-started']?.unixtime;
@@ -22,6 +22,14 @@ export function noteRead({ truth, service, time }: Scene, path: string, body: st
     if (readAt === undefined) truth.readAt.set(execution, [time.nowMs()]);
     else readAt.push(time.nowMs());
   }
+}
+
+/** Of a full page all rows of its oldest second are read once more before they count: others of that second may be missing. */
+function isTaken(path: string, rows: readonly Row[]): (row: Row) => boolean {
+  const toSecond = (row: Row): number => Math.floor((row['date-ended']?.unixtime ?? Infinity) / 1000);
+  const isFull = rows.length >= Number(/[?&]max=(\d+)/.exec(path)?.[1]);
+  const oldest = Math.min(...rows.map(toSecond));
+  return (row) => !isFull || toSecond(row) > oldest;
 }
 
 type Index = { read: number; readonly byId: Map<number, Execution[]> };
