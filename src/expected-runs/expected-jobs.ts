@@ -114,7 +114,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       });
       return opened;
     },
-    commitHook: createRunNotes({ all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
+    commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (project, listed, atMs) => {
       let judged: readonly Judged[] = [];

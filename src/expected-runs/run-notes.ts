@@ -11,10 +11,11 @@ type Recorded = {
   readonly nodes: Map<string, FailingNode>;
   readonly noted: { throughMs: number };
   readonly isBeginning: () => boolean;
+  readonly serverNowMs: () => number;
 };
 
 /** Records the runs that a transaction counts, for the jobs that may wait for them, and the nodes of all runs. */
-export function createRunNotes({ all, nodes, noted, isBeginning }: Recorded): CommitHook {
+export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
   // Until restarted jobs are written, they must start again after a crash too.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
@@ -28,10 +29,10 @@ export function createRunNotes({ all, nodes, noted, isBeginning }: Recorded): Co
         const later = job && noteNodesOf(noteRuns(job, ended), byJob.get(id) ?? []);
         if (later !== undefined && later !== job) jobs.push(later);
       }
-      const changed = findChanged(
-        nodes,
-        runs.map((run) => ({ ...run, project })),
-      );
+      const nowMs = serverNowMs();
+      // A member whose clock is ahead must not hide what comes after it.
+      const ended = runs.map((run) => ({ ...run, project, endedAtMs: Math.min(run.endedAtMs, nowMs) }));
+      const changed = findChanged(nodes, ended);
       pending.set(runs, { jobs, changed });
       noted.throughMs = Math.max(noted.throughMs, ...runs.map(({ endedAtMs }) => endedAtMs));
       const nodeDocuments = [...changed].map(([node, failing]) => toNodeDocument(node, failing));

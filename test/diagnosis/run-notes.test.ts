@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { JobRuns } from '../../src/diagnosis/changes/deciding/runs.ts';
 import { createRunNotes } from '../../src/diagnosis/changes/run-notes.ts';
+import type { WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import type { FailingNode } from '../../src/expected-runs/risks/nodes.ts';
+import { createRunNotes as createNodeNotes } from '../../src/expected-runs/run-notes.ts';
 import { someRun } from '../executions/some-execution.ts';
 
 it('forgets the jobs that ran longest ago, also in the state, where jobs come and go', () => {
@@ -10,6 +13,7 @@ it('forgets the jobs that ran longest ago, also in the state, where jobs come an
     onFirst: () => undefined,
     onCounted: () => undefined,
     namesUsers: false,
+    serverNowMs: () => 1e9,
     maxJobs: 3,
   });
   const stored = new Set<string>();
@@ -30,4 +34,43 @@ it('forgets the jobs that ran longest ago, also in the state, where jobs come an
   count('d', 'e');
   expect([...runs.keys()]).toEqual(['pay/a', 'pay/d', 'pay/e']);
   expect(stored).toEqual(new Set(runs.keys()));
+});
+
+it('lets a run of a member whose clock is ahead hide no later one', () => {
+  let nowMs = 100_000;
+  const counted: [endedAtMs: number, isFailed: boolean][] = [];
+  const { commitHook } = createRunNotes({
+    runs: new Map(),
+    onFirst: () => undefined,
+    onCounted: ({ endedAtMs, isFailed }) => counted.push([endedAtMs, isFailed]),
+    namesUsers: false,
+    serverNowMs: () => nowMs,
+  });
+  const nodes = new Map<string, FailingNode>();
+  const all = new Map<string, WatchedJob>();
+  const hook = createNodeNotes({
+    all,
+    nodes,
+    noted: { throughMs: 0 },
+    isBeginning: () => false,
+    serverNowMs: () => nowMs,
+  });
+  const count = (status: 'succeeded' | 'failed', endedAtMs: number): void => {
+    const job = { id: 'a', name: 'a', group: '', averageDurationMs: undefined };
+    const where = status === 'failed' ? { failedNodes: ['db03'] } : { succeededOn: ['db03'] };
+    const ended = [{ ...someRun({ status }), ...where, startedAtMs: endedAtMs - 500, endedAtMs, job }];
+    for (const each of [commitHook, hook]) {
+      each.keep('pay', ended, 0);
+      each.kept('pay', ended);
+    }
+  };
+  count('failed', nowMs + 6 * 3_600_000);
+  expect([...nodes.keys()]).toEqual(['db03']);
+  nowMs += 60_000;
+  count('succeeded', nowMs - 1000);
+  expect(counted).toEqual([
+    [100_000, true],
+    [159_000, false],
+  ]);
+  expect([...nodes.keys()]).toEqual([]);
 });

@@ -95,6 +95,7 @@ export function createChanges(options: ChangesOptions): Changes {
     },
     onCounted: causes.note,
     namesUsers: settings.namesUsers,
+    serverNowMs,
   });
   const show = createShow({ ...options, kept });
 

@@ -24,12 +24,14 @@ type Options = {
   readonly onCounted: (run: CountedRun) => void;
   /** True if users may be shown. */
   readonly namesUsers: boolean;
+  readonly serverNowMs: () => number;
   readonly maxJobs?: number;
 };
 
 /** Compares the first failure of each job after a success with that success. */
-export function createRunNotes({ runs, onFirst, onCounted, namesUsers, maxJobs = usualMaxJobs }: Options): RunNotes {
-  const origins = new Map<number, Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>>();
+export function createRunNotes(options: Options): RunNotes {
+  const { runs, onFirst, onCounted, namesUsers, serverNowMs, maxJobs = usualMaxJobs } = options;
+  const origins = createOrigins(namesUsers);
   const pending = new WeakMap<readonly Finished[], Planned>();
   let changes: Change[] = [];
 
@@ -49,8 +51,10 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers, maxJobs =
         const facts = toFacts(run);
         const isSuccess = run.status === 'succeeded';
         const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, isSuccess);
-        const isLater = run.endedAtMs >= (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY);
-        const last = isLater ? toCounted(run, { project, job, facts }) : before.last;
+        // A member whose clock is ahead must not hide what comes after it.
+        const counted = toCounted(run, { project, job, facts, endedAtMs: Math.min(run.endedAtMs, serverNowMs()) });
+        const isLater = counted.endedAtMs >= (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY);
+        const last = isLater ? counted : before.last;
         if (noted.runs === before && last === before.last) return [];
         const after = { ...noted.runs, ...(last && { last }) };
         known.set(job, after);
@@ -88,18 +92,7 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers, maxJobs =
         for (const step of pending.get(ended)?.steps ?? []) apply(step);
       },
     },
-    hear: (listed, hash) => {
-      for (const { id, arguments: given = '', user, memberUuid, nodes } of listed) {
-        origins.delete(id);
-        origins.set(id, {
-          arguments: hash(given),
-          ...(user === undefined ? {} : { user: namesUsers ? user : hash(user) }),
-          ...(memberUuid === undefined ? {} : { memberUuid }),
-          ...(nodes.length === 0 ? {} : { nodes: nodes.toSorted().slice(0, maxNodes), nodeCount: nodes.length }),
-        });
-      }
-      for (const id of [...origins.keys()].slice(0, Math.max(0, origins.size - maxOrigins))) origins.delete(id);
-    },
+    hear: origins.hear,
     takeChanges: () => {
       const taken = changes;
       changes = [];
@@ -108,12 +101,35 @@ export function createRunNotes({ runs, onFirst, onCounted, namesUsers, maxJobs =
   };
 }
 
+type Origin = Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>;
+
+/** How the last listed runs were started. */
+function createOrigins(namesUsers: boolean) {
+  const all = new Map<number, Origin>();
+  const hear: RunNotes['hear'] = (listed, hash) => {
+    for (const { id, arguments: given = '', user, memberUuid, nodes } of listed) {
+      all.delete(id);
+      all.set(id, {
+        arguments: hash(given),
+        ...(user === undefined ? {} : { user: namesUsers ? user : hash(user) }),
+        ...(memberUuid === undefined ? {} : { memberUuid }),
+        ...(nodes.length === 0 ? {} : { nodes: nodes.toSorted().slice(0, maxNodes), nodeCount: nodes.length }),
+      });
+    }
+    for (const id of all.keys()) {
+      if (all.size <= maxOrigins) break;
+      all.delete(id);
+    }
+  };
+  return { get: (id: number): Origin | undefined => all.get(id), hear };
+}
+
 function toCounted(
-  { job, status, endedAtMs, failedNodes }: Finished,
-  known: Pick<CountedRun, 'project' | 'job' | 'facts'>,
+  { job, status, failedNodes }: Finished,
+  known: Pick<CountedRun, 'project' | 'job' | 'facts' | 'endedAtMs'>,
 ): CountedRun {
   const isFailed = status !== 'succeeded';
-  return { ...known, jobId: job?.id, endedAtMs, isFailed, failedNodes: failedNodes.slice(0, maxNodes) };
+  return { ...known, jobId: job?.id, isFailed, failedNodes: failedNodes.slice(0, maxNodes) };
 }
 
 type Runs = ReadonlyMap<string, JobRuns>;
