@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import type { ChangeOfServer } from '../../src/http/pages/changes/change-filter.ts';
 import { changesPageRoute } from '../../src/http/pages/changes/changes-page.ts';
@@ -70,7 +70,9 @@ describe('diagnosis/pages', () => {
     ['since=2026-03-02T02:52', ['keys/db/prod', 'pay/nightly/settle']],
     [`until=${at(20)}`, ['prod']],
     ['server=other', []],
-  ])('selects by %s', async (query, subjects) => {
+  ])('selects by %s, whatever the zone of the machine is', async (query, subjects) => {
+    vi.stubEnv('TZ', 'Asia/Kathmandu');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const rows = await readRows(`/changes?${query}`);
     expect(rows.map((row) => row.split(' | ')[0])).toEqual(subjects);
     const { changes } = JSON.parse(await read(`/api/changes?${query}`)) as { changes: { subject: string | null }[] };

@@ -188,6 +188,7 @@ describe('ownership/ownership', () => {
   it.each([
     { name: 'was deleted', lease: undefined },
     { name: 'was lost with the last transactions', lease: { owner: 'other', epoch: 0 } },
+    { name: 'was granted anew', lease: { owner: 'me', epoch: 2 } },
     { name: 'was given to another one after it was lost', lease: { owner: 'other', epoch: 1 } },
   ])('gives up a server as soon as it sees that its lease $name', async ({ lease }) => {
     const { ownership, happened, listed } = createScene(['a']);
