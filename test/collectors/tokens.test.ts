@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tokens } from '../../src/api/endpoints/tokens.ts';
-import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, golden, scrapeCollector } from '../support/scrape.ts';
 
 // 2024-05-20T10:13:20Z, the clock of these polls.
 const nowMs = 1_716_200_000_000;
@@ -63,6 +63,17 @@ describe('collectors/tokens', () => {
     const { text } = await scrape({ answers: { tokens: { body } }, nowMs });
     expect(text).toContain('automation_tokens{server="prod",state="expired"} 1\n');
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
+  });
+
+  it('complains about tokens that expire within a week, not about those that have expired or never do', async () => {
+    const body = `[
+      {"id":"1","user":"a","name":"soon","expiration":"2024-05-27T10:13:19Z"},
+      {"id":"2","user":"a","name":"later","expiration":"2024-05-27T10:13:21Z"},
+      {"id":"3","user":"a","name":"past","expiration":"2024-05-20T10:13:19Z"},
+      {"id":"4","user":"a","name":"for ever"}]`;
+    expect(await complaintsOf('tokens', { answers: { [tokens.name]: { body } }, nowMs })).toEqual([
+      'the API token soon expires in 6 d',
+    ]);
   });
 
   it('shows nothing without a token', async () => {

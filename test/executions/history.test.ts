@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { readPage, toPage } from '../../src/executions/history/pages.ts';
+import { renderHistory } from '../../src/executions/history/write-series.ts';
+import { histogram } from '../../src/metrics/family.ts';
+import { someRun } from './some-execution.ts';
+
+it('counts a duration that is a bound in its bucket, as live buckets do', () => {
+  const family = histogram('demo_seconds', 'Durations.');
+  const series = [{ family, lines: ['le60', 'inf', 'sum', 'count'], changes: [1000, 60] }];
+  const text = [...renderHistory(series, { bounds: [60], sinceMs: 0, untilMs: 2000 })].join('');
+  expect(text.match(/^(le|inf|sum|count).* 2$/gm)).toEqual(['le601 2', 'inf1 2', 'sum60 2', 'count1 2']);
+});
+
+it('keeps that the start of a run is not known', () => {
+  const page = toPage('pay', [someRun({ lacksStart: true }), someRun({ id: 2 })]);
+  expect([...readPage(page)].map(([, { lacksStart }]) => lacksStart)).toEqual([true, undefined]);
+});
