@@ -3,9 +3,12 @@ import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Work } from '../../simulator/world/work.ts';
 import { jobSections } from '../../src/api/endpoints/job-sections.ts';
 import { pluginList } from '../../src/api/endpoints/plugins.ts';
+import { createAsking } from '../../src/diagnosis/changes/asking.ts';
 import { noteReading } from '../../src/diagnosis/changes/deciding/areas.ts';
 import { createToReadings } from '../../src/diagnosis/changes/readings.ts';
 import { birthMs } from '../executions/scene.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { createDirectSimulator } from '../support/direct-simulator.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene> | undefined;
@@ -31,6 +34,15 @@ async function begin(...given: Parameters<typeof createScene>) {
 function minuteOf(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : (ms - birthMs) / 60_000;
 }
+
+function createDirectApi() {
+  const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
+  const token = fixedSecret(simulator.token);
+  const { api } = createTestClient({ url: 'http://127.0.0.1', transport: simulator.transport, token });
+  return { api, requests: simulator.requests };
+}
+
+const { signal } = new AbortController();
 
 describe('diagnosis/sources', () => {
   it('records keys with the time and the user that the server gives', async () => {
@@ -221,6 +233,17 @@ describe('diagnosis/sources', () => {
     ]);
     expect(minuteOf(changes()[0]?.atMs)).toBe(13);
     expect(requests().filter(({ path }) => path.includes('plugin/list'))).toHaveLength(2);
+  });
+
+  it.each([
+    ['compares plugins', ['one'], true],
+    ['does not compare plugins of members, which may have different ones', ['one', 'other'], false],
+  ])('%s', async (_what, members, isAsked) => {
+    const things = new Map(members.map((member) => [member, { start: '7' }]));
+    const areas = new Map([['server', { things, sinceMs: 0, readMs: 0 }]]);
+    const { api, requests } = createDirectApi();
+    await createAsking({ clock: { ticks: () => 1e9 }, areas, requestsPerSecond: 10 }).read(api, signal);
+    expect(requests().some(({ path }) => path.endsWith('/plugin/list'))).toBe(isAsked);
   });
 
   it('reads the jobs that a failed job refers to, at any depth', async () => {
