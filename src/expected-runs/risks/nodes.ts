@@ -22,39 +22,25 @@ export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
 /** Finds the nodes that change with runs that ended, in whatever order runs become known. */
 export function createNodeNotes(): (known: FailingNodes, runs: readonly Run[]) => NodeChanges {
   const succeededMs = new Map<string, number>();
-  // Jobs that failed on a node while others succeeded there: their failures are their own.
-  const ownFaults = new Map<string, readonly string[]>();
   return (known, runs) => {
     if (succeededMs.size > maxNodesKept) succeededMs.clear();
-    if (ownFaults.size > maxNodesKept) ownFaults.clear();
-    return noteNodes(known, runs, { succeededMs, ownFaults });
+    return noteNodes(known, runs, succeededMs);
   };
 }
 
-type Past = {
-  readonly succeededMs: Map<string, number>;
-  readonly ownFaults: Map<string, readonly string[]>;
-};
-
 const maxNodesKept = 20_000;
 
-function noteNodes(known: FailingNodes, runs: readonly Run[], { succeededMs, ownFaults }: Past): NodeChanges {
+function noteNodes(known: FailingNodes, runs: readonly Run[], succeededMs: Map<string, number>): NodeChanges {
   const changed = new Map<string, FailingNode | undefined>();
   const find = (node: string) => (changed.has(node) ? changed.get(node) : known.get(node));
   for (const run of runs.filter(isFinal).sort((one, other) => one.endedAtMs - other.endedAtMs)) {
-    const path = toPath(run);
     for (const node of run.succeededOn ?? []) {
       succeededMs.set(node, Math.max(succeededMs.get(node) ?? 0, run.endedAtMs));
       const failing = find(node);
-      const isOver = failing !== undefined && failing.lastMs <= run.endedAtMs;
-      if (isOver) changed.set(node, undefined);
-      const own = new Set([...(ownFaults.get(node) ?? []), ...(isOver ? failing.jobs : [])]);
-      own.delete(path);
-      ownFaults.set(node, [...own].slice(-maxJobs));
+      if (failing !== undefined && failing.lastMs <= run.endedAtMs) changed.set(node, undefined);
     }
     for (const node of run.failedNodes)
-      if (run.endedAtMs > (succeededMs.get(node) ?? 0) && ownFaults.get(node)?.includes(path) !== true)
-        changed.set(node, addFailure(find(node), { node, path, endedAtMs: run.endedAtMs }));
+      if (run.endedAtMs > (succeededMs.get(node) ?? 0)) changed.set(node, addFailure(find(node), node, run));
   }
   const nowMs = Math.max(...runs.map(({ endedAtMs }) => endedAtMs));
   for (const [node, { lastMs }] of known)
@@ -67,14 +53,9 @@ function isFinal({ status }: Run): boolean {
   return status !== 'aborted' && status !== 'failed-with-retry' && status !== 'missed';
 }
 
-function toPath({ project = '', job }: Run): string {
-  return toJobPath({ project, group: job?.group ?? '', name: job?.name ?? '' });
-}
-
-type Failure = { readonly node: string; readonly path: string; readonly endedAtMs: number };
-
-function addFailure(before: FailingNode | undefined, { node, path, endedAtMs }: Failure): FailingNode {
+function addFailure(before: FailingNode | undefined, node: string, { project = '', job, endedAtMs }: Run): FailingNode {
   const { sinceMs = endedAtMs, lastMs = endedAtMs, jobs = [] } = before ?? {};
+  const path = toJobPath({ project, group: job?.group ?? '', name: job?.name ?? '' });
   return {
     node,
     sinceMs: Math.min(sinceMs, endedAtMs),

@@ -58,13 +58,6 @@ describe('expected-runs/risks/nodes', () => {
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
   });
 
-  it('does not blame a node for jobs that fail on it while others succeed there', () => {
-    const later = [run('a', 40, { failedNodes: ['db03'] }), run('b', 41, { failedNodes: ['db03'] })];
-    expect(noteAll([a, b], [well(30)], later).size).toBe(0);
-    const mended = run('a', 35, { status: 'succeeded', succeededOn: ['db03'] });
-    expect(noteAll([a, b], [well(30)], [mended], later).get('db03')?.jobs).toEqual(['pay/a']);
-  });
-
   it('forgets a node that has not been used for a week', () => {
     const dayMs = 86_400_000;
     expect(noteAll([a, b], [run('x', 7 * dayMs, {})]).size).toBe(1);
