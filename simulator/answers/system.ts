@@ -2,7 +2,7 @@ import { resumeIncomplete } from '../engine/storage.ts';
 import type { Release } from '../release.ts';
 import type { IncompleteStorage } from '../world/world.ts';
 import { refuseSystem } from './access.ts';
-import { type Answer, type ApiRequest, badParameter, flag, href, ok, permalink } from './answer.ts';
+import { type Answer, type ApiRequest, badParameter, denied, flag, href, ok, permalink } from './answer.ts';
 import { toDate } from './dates.ts';
 
 /** plugin/list (API reference, "List plugins"), which everybody may read. */
@@ -102,6 +102,17 @@ export function executionStatus(request: ApiRequest): Answer {
   const { executionMode } = request.world;
   const as503 = executionMode === 'passive' && (request.version < 36 || flag(request, 'passiveAs503'));
   return { status: as503 ? 503 : 200, json: { executionMode } };
+}
+
+/** system/executions/enable and disable, which the guide to a first alert uses. */
+export function setExecutionMode(mode: 'active' | 'passive') {
+  return (request: ApiRequest): Answer => {
+    if (!request.caller.policy.systemAdmin) {
+      return denied(request, mode === 'active' ? 'enable_executions' : 'disable_executions', 'Resource', 'system');
+    }
+    request.world.executionMode = mode;
+    return ok({ executionMode: mode });
+  };
 }
 
 /** system/logstorage (API reference, "Log storage info"): counters of the serving member since its start. */

@@ -10,7 +10,15 @@ import { jobForecast, jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts
 import { keyStorage, projectAcls, systemAcls } from '../answers/key-storage.ts';
 import { metricsEndpoint, monitoring } from '../answers/metrics.ts';
 import { projectConfig, projectList, projectMeta, projectNodes } from '../answers/projects.ts';
-import { executionStatus, incompleteLogs, logStorage, pluginList, resumeLogs, systemInfo } from '../answers/system.ts';
+import {
+  executionStatus,
+  incompleteLogs,
+  logStorage,
+  pluginList,
+  resumeLogs,
+  setExecutionMode,
+  systemInfo,
+} from '../answers/system.ts';
 import { tokenList, userClass, userInfo, userList } from '../answers/users.ts';
 import type { Release } from '../release.ts';
 
@@ -18,6 +26,8 @@ import type { Release } from '../release.ts';
 export const endpoints: readonly Endpoint[] = [
   get('system/info', 14, systemInfo),
   get('system/executions/status', 32, executionStatus),
+  post('system/executions/enable', 14, setExecutionMode('active')),
+  post('system/executions/disable', 14, setExecutionMode('passive')),
   get('system/logstorage', 17, logStorage),
   get('system/logstorage/incomplete', 17, incompleteLogs),
   post('system/logstorage/incomplete/resume', 17, resumeLogs),
