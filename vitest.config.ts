@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { pickPart, simulatedReleases } from './test/support/all.ts';
 
 // The daemons and worlds that tests start load in half the time; `support/child.ts` hands it on.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -81,6 +82,12 @@ const apart = [
   `test/end-to-end/{${[...processes, ...measures].join(',')}}.test.ts`,
 ];
 
+const endToEnd = 'test/end-to-end/*.test.ts';
+
+/** What the simulated servers of end-to-end tests play: the one by default with `--all`, in a push another one with each commit. */
+const [picked = ''] = isAll ? [] : pickPart(['', ...simulatedReleases], simulatedReleases.length + 1);
+const release = process.env['SIMULATED_RELEASE'] ?? picked;
+
 // Many of them wait for other processes.
 const maxWorkers = availableParallelism() * 2;
 
@@ -122,7 +129,18 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
+          exclude: [...apart, ...leftOut, endToEnd],
+          isolate: false,
+          maxWorkers,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: `release ${release === '' ? 'by default' : release}`,
+          include: [endToEnd],
           exclude: [...apart, ...leftOut],
+          env: { SIMULATED_RELEASE: release },
           isolate: false,
           maxWorkers,
         },

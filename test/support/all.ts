@@ -3,6 +3,9 @@ import { execFileSync } from 'node:child_process';
 /** Whether this run proves everything (`npm test -- --all`), and not only what each push must prove. */
 export const isAll = process.env['TEST_ALL'] === 'true';
 
+/** The releases that differ most; the last stands for what comes next. Each night end-to-end tests run with all of them. */
+export const simulatedReleases = ['3.4.0', '4.17.0', '5.20.0', '6.0.0', '6.1.0', '6.2.0'] as const;
+
 /** All of them with `--all`; otherwise one of so many parts, another one with each commit. */
 export function pickPart<Row>(rows: readonly Row[], parts: number): readonly Row[] {
   if (isAll) return rows;

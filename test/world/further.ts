@@ -1,8 +1,6 @@
+import { simulatedReleases as releases } from '../support/all.ts';
 import { createDice } from './dice.ts';
 import type { Plan, PlayedCard } from './plan.ts';
-
-/** The releases that differ most; the last stands for what comes next. */
-export const releases = ['3.4.0', '4.17.0', '5.20.0', '6.0.0', '6.1.0', '6.2.0'] as const;
 
 const minuteMs = 60_000;
 
