@@ -2,7 +2,7 @@ import type { Job } from '../api/endpoints/jobs.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CommitHook, Ledger } from '../state/ledger.ts';
 import { addToHours, type HourOfTimes, hourMs } from './deciding/hours.ts';
-import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
+import { findLongGone, type Note, planGone, planListed } from './deciding/listed-jobs.ts';
 import { noteAnswer } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
@@ -34,7 +34,8 @@ export type ExpectedJobs = {
   /** Records the runs that a transaction counts, in that transaction. */
   readonly commitHook: CommitHook;
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
-  readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
+  /** Adds the jobs of a project's new list, and adds the ids of changed ones to `changed`. */
+  readonly list: (list: JobList, changed: Set<string>) => Promise<void>;
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
   /** Merges answers into their jobs; `doubtMs` is how far the clocks of the members differ. */
   readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;
@@ -43,6 +44,8 @@ export type ExpectedJobs = {
   /** Removes jobs that have been gone for long, and their tallies. */
   readonly forgetGone: (nowMs: number) => Promise<void>;
 };
+
+export type JobList = { readonly project: string; readonly listed: readonly Job[]; readonly atMs: number };
 
 /** The results of requests about one job, oldest first. */
 export type Answered = {
@@ -58,7 +61,7 @@ type Options = {
   readonly port: Pick<ExecutionsPort, 'commit'>;
   readonly notes: SourceNotes;
   readonly settings: Pick<ExpectedRunsSettings, 'buckets' | 'maxJobs'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'nextTurn'>;
 };
 
 /** Keeps the scheduled jobs of a server; a change is visible only after its commit. */
@@ -102,6 +105,20 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     begun = [];
   }
 
+  /** Each piece is a transaction. What changed in one is known, even if the next one fails. */
+  async function changeInPieces(notes: readonly Note[], changed?: Set<string>): Promise<void> {
+    for (let from = 0; from < notes.length || from === 0; from += notesPerPiece) {
+      if (from > 0) await options.clock.nextTurn();
+      let ids: readonly string[] = [];
+      await change(() => {
+        const judged = notes.slice(from, from + notesPerPiece).flatMap((note) => note());
+        ids = judged.flatMap(({ job }) => (isChanged(all.get(job.id), job) ? job.id : []));
+        return judged;
+      });
+      for (const id of ids) changed?.add(id);
+    }
+  }
+
   return {
     all,
     tallies,
@@ -116,18 +133,12 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     },
     commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
-    list: async (project, listed, atMs) => {
-      let judged: readonly Judged[] = [];
-      const before = new Map(all);
-      await change(() => {
-        judged = planListed(all, { project, listed, atMs, maxJobs: settings.maxJobs });
-        return judged;
-      });
-      const changed = judged.filter(({ job }) => isChanged(before.get(job.id), job));
-      return new Set(changed.map(({ job }) => job.id));
+    list: async (list, changed) => {
+      // A long list was decoded in this turn of the event loop.
+      if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
+      await changeInPieces(planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },
-    leaveOut: (project, sinceMs) =>
-      change(() => [...all.values()].flatMap((job) => (job.project === project ? toGone(job, sinceMs) : []))),
+    leaveOut: (project, sinceMs) => changeInPieces(planGone(all, (job) => job.project === project, sinceMs)),
     answer: (answered, doubtMs) =>
       change(() =>
         [...answered].flatMap(([id, each]) => findAll(all, [id]).map((job) => noteAnswered(job, each, doubtMs))),
@@ -220,6 +231,9 @@ async function hasUnnoted(
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
 
+/** They take a few milliseconds. */
+const notesPerPiece = 250;
+
 /** Runs may have been recorded since the jobs were decided. */
 function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {
   return judged.map(({ job, verdicts }) => ({ job: all.get(job.id) ?? job, verdicts }));
@@ -243,11 +257,10 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
 /** Reports whether a job only changed its `listedAtMs`: not worth writing once a minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
-  const { listedAtMs: _then, ...known } = before;
-  const { listedAtMs: _now, ...told } = job;
-  const values = new Map(Object.entries(known));
-  const entries = Object.entries(told);
-  return entries.length === values.size && entries.every(([name, value]) => values.get(name) === value);
+  // The cast is true: these are its names. Thousands of jobs are compared each minute.
+  const names = Object.keys(job) as (keyof WatchedJob)[];
+  if (names.length !== Object.keys(before).length) return false;
+  return names.every((name) => name === 'listedAtMs' || job[name] === before[name]);
 }
 
 /** Reports whether the list shows a change that the job's times may depend on. */

@@ -96,11 +96,14 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       hour,
       day,
     });
+    // Rows of thousands of jobs take a while.
+    await clock.nextTurn();
     const awakeTicks = clock.awakeTicks();
     const series = await publish(
       [...rows, ...(risks === undefined ? [] : toRiskRows(risks, '12h'))],
       Math.max(3 * everyMs, minValidMs),
     );
+    await clock.nextTurn();
     hold.noteShown(listHeld({ jobs: jobs.all.values(), tallies: jobs.tallies.values(), omits }), awakeTicks);
     return series;
   }
@@ -115,7 +118,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);
-      for (const id of await listing.read(api)) round.asking.changed.add(id);
+      await listing.read(api, round.asking.changed);
       await decideAll(round);
       const isLearned = await askDoubts(api, { ...round, nowMs: notes.serverNowMs, sources: notes.all });
       if ((await round.asking.read(api, signal)) || isLearned) await decideAll(round);

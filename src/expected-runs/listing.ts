@@ -12,10 +12,10 @@ import type { SourceNotes } from './sources.ts';
 
 export type Listing = {
   /**
-   * Lists the jobs of the next projects, and returns the changed jobs. A project that cannot be read waits for its next
-   * turn.
+   * Lists the jobs of the next projects, and adds the ids of changed jobs to `changed`. A project that cannot be read
+   * waits for its next turn.
    */
-  readonly read: (api: Api) => Promise<ReadonlySet<string>>;
+  readonly read: (api: Api, changed: Set<string>) => Promise<void>;
 };
 
 export type ListingOptions = {
@@ -34,7 +34,7 @@ export function createListing(options: ListingOptions): Listing {
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
   const findLost = createLostProjects(options);
 
-  async function list(api: Api, project: string): Promise<ReadonlySet<string>> {
+  async function list(api: Api, project: string, changed: Set<string>): Promise<void> {
     const atMs = notes.serverNowMs();
     listedTicks.set(project, clock.ticks());
     const learn = port.beginJobList(project);
@@ -42,26 +42,24 @@ export function createListing(options: ListingOptions): Listing {
     const nowTicks = clock.ticks();
     const restMs = (nowTicks - (listedTicks.get(project) ?? 0)) * restsPerList;
     restsUntilTicks = Math.min(Math.max(restsUntilTicks, nowTicks) + restMs, nowTicks + maxRestMs);
-    if (listed === undefined) return new Set();
+    if (listed === undefined) return;
     await learn?.(listed, atMs);
     const wanted = listed.filter(
       (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),
     );
-    return jobs.list(project, wanted, atMs);
+    await jobs.list({ project, listed: wanted, atMs }, changed);
   }
 
   return {
-    read: async (api) => {
+    read: async (api, changed) => {
       const projects = (await options.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
       for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
       for (const [project, sinceMs] of findLost(new Set(projects))) await jobs.leaveOut(project, sinceMs);
-      const changed = new Set<string>();
       for (const project of planLists(projects, listedTicks)) {
         // New projects do not wait.
         if (clock.ticks() < restsUntilTicks && listedTicks.has(project)) continue;
-        for (const id of await list(api, project)) changed.add(id);
+        await list(api, project, changed);
       }
-      return changed;
     },
   };
 }

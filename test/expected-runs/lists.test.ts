@@ -113,6 +113,42 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
   });
 
+  it('stores a long list in pieces, and requests the times of a changed job although a later piece failed', async () => {
+    let left = Number.POSITIVE_INFINITY;
+    let commits = 0;
+    const { control, minutes, requests, shown } = createHourly({
+      apiVersion: 58,
+      onCommit: () => {
+        commits += 1;
+        left -= 1;
+        if (left < 0) throw new Error('the disk is full');
+      },
+    });
+    const ids = Array.from({ length: 600 }, (_, index) =>
+      control.createJob('pay', { name: `j${index}`, schedule: hour }),
+    );
+    const timesOf = (id = ''): number => requests().filter(({ path }) => path.includes(id)).length;
+    await minutes(10);
+    const before = timesOf(ids[0]);
+    control.changeJob(ids[0] ?? '', { schedule: { everyMs: 7_200_000, offsetMs: 0 } });
+    // The results of other polls, and the first piece.
+    left = 2;
+    await expect(minutes(1)).rejects.toThrow('the disk is full');
+    expect(timesOf(ids[0])).toBe(before);
+    left = Number.POSITIVE_INFINITY;
+    await minutes(1);
+    expect(timesOf(ids[0])).toBeGreaterThan(before);
+
+    for (const id of ids) control.deleteJob(id);
+    const countCommits = async (): Promise<number> => {
+      commits = 0;
+      await minutes(1);
+      return commits;
+    };
+    expect((await countCommits()) - (await countCommits())).toBe(2);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 13)]);
+  });
+
   it('watches a new job in the place of a deleted one', async () => {
     const { control, minutes, shown, jobs, id } = createHourly({ settings: { maxJobs: 1 } });
     await minutes(2);

@@ -47,7 +47,10 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
     read: async (endpoint, answer, context) => {
       const leave = await turns.enter();
       try {
-        return await decode(endpoint, answer, context);
+        const decoded = await decode(endpoint, answer, context);
+        // What is made of a large answer is a piece of its own.
+        await clock.nextTurn();
+        return decoded;
       } catch (error) {
         throw toApiError(error, endpoint, answer.status);
       } finally {

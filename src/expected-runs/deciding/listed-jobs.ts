@@ -10,6 +10,9 @@ type Listed = {
   readonly maxJobs: number;
 };
 
+/** Judges one job by what is known of it when it is called. */
+export type Note = () => readonly Judged[];
+
 /** The maximum of characters in the names of watched jobs: a few thousand usual names. */
 const maxNameChars = 1_000_000;
 
@@ -17,7 +20,7 @@ const maxNameChars = 1_000_000;
 export function planListed(
   all: ReadonlyMap<string, WatchedJob>,
   { project, listed, atMs, maxJobs }: Listed,
-): readonly Judged[] {
+): readonly Note[] {
   const there = [...all.values()].filter(isThere);
   let room = maxJobs - there.length;
   let chars = maxNameChars - there.reduce((sum, job) => sum + toNameChars(job), 0);
@@ -29,10 +32,9 @@ export function planListed(
     return room >= 0 && chars >= 0;
   });
   const seen = new Set(fitting.map(({ id }) => id));
-  const gone = [...all.values()].filter((job) => job.project === project && !seen.has(job.id));
   return [
-    ...fitting.map((each) => noteListed(all.get(each.id), each, { project, atMs })),
-    ...gone.flatMap((job) => toGone(job, atMs)),
+    ...fitting.map((each) => () => [noteListed(all.get(each.id), each, { project, atMs })]),
+    ...planGone(all, (job) => job.project === project && !seen.has(job.id), atMs),
   ];
 }
 
@@ -44,8 +46,18 @@ function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
   return group.length + name.length;
 }
 
+/** Plans the end of deleted jobs. */
+export function planGone(
+  all: ReadonlyMap<string, WatchedJob>,
+  isGone: (job: WatchedJob) => boolean,
+  atMs: number,
+): readonly Note[] {
+  const gone = [...all.values()].filter((job) => isThere(job) && isGone(job));
+  return gone.map((job) => () => toGone(all.get(job.id) ?? job, atMs));
+}
+
 /** The future times of a deleted job are no longer expected. */
-export function toGone(job: WatchedJob, atMs: number): Judged[] {
+function toGone(job: WatchedJob, atMs: number): readonly Judged[] {
   if (job.goneAtMs !== undefined) return [];
   const { timetable } = job;
   const timesMs = timetable?.timesMs.filter((time) => time <= atMs) ?? [];
