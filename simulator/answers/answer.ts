@@ -26,11 +26,15 @@ export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
  */
 const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = [
   [/^system\/info/, 15],
+  [/^metrics\/metrics/, 20],
   [/^metrics\/threads/, 180],
+  [/^system\/logstorage/, 24],
   [/^projects\?.*meta=config/, 15, 5],
+  [/^projects(\?|$)/, 18],
+  [/^project\/[^/]+\/meta/, 38],
   [/^project\/[^/]+\/jobs(\?|$)/, 10, 0.9],
   [/^project\/[^/]+\/executions(\?|$)/, 11, 0.16],
-  [/^project\/[^/]+\/resources/, 16],
+  [/^project\/[^/]+\/resources/, 21],
   [/executions\/metrics/, 18],
   [/^job\/[^/]+\/(info|forecast|workflow)/, 15],
 ];
