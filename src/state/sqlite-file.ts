@@ -59,6 +59,8 @@ export function openStateFile(options: FileOptions): OpenedFile {
     makeDirectory(dir);
     refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
+    // With the lock, no other process writes them.
+    for (const whole of [paths.file, paths.copy]) removeDatabase(toHalf(whole));
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
       opened.database.close();
       refuseUnfinishedCopy('directory');
@@ -125,7 +127,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
  * untouched; an unused one is quarantined.
  */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
-  const half = `${paths.file}.half`;
+  const half = toHalf(paths.file);
   explained(dir, () => {
     makeDirectory(dir);
     refuseForeign(dir);
@@ -201,23 +203,31 @@ function readSoundCommits(copy: string): CommitCount | undefined {
   }
 }
 
+/** The name of a copy until it is complete. A process that is killed leaves it. */
+function toHalf(file: string): string {
+  return `${file}.half`;
+}
+
 async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void): Promise<void> {
-  const half = `${copy}.half`;
+  const half = toHalf(copy);
   removeDatabase(half);
-  // Created before SQLite writes it, so that no other user can read a partial backup.
-  writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
-  await writeCopy(database, half);
-  const damage = await findDamageOfFile(half);
-  if (damage !== undefined) {
-    onDamage();
-    throw new StateError(
-      `the copy of the state is damaged: the last good one stays (${damage}); restart to restore it`,
-      { cause: toDamage(damage) },
-    );
+  try {
+    // Created before SQLite writes it, so that no other user can read a partial backup.
+    writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
+    await writeCopy(database, half);
+    const damage = await findDamageOfFile(half);
+    if (damage !== undefined) {
+      onDamage();
+      throw new StateError(
+        `the copy of the state is damaged: the last good one stays (${damage}); restart to restore it`,
+        { cause: toDamage(damage) },
+      );
+    }
+    renameSync(half, copy);
+  } finally {
+    // Also the files that the health check leaves.
+    removeDatabase(half);
   }
-  renameSync(half, copy);
-  // Removes the files that the health check leaves.
-  removeDatabase(half);
 }
 
 /** Copies the database. A commit in progress at the first page stops SQLite with status 0; the next try succeeds. */

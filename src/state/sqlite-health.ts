@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { firstChecked, newestVersion, readVersion, toSchemaChecksum } from './migrations.ts';
@@ -132,8 +133,9 @@ function isMemory(value: unknown): boolean {
 
 const plain = new Set(['string', 'number']);
 
-/** Checks a file that is not in use, in its own thread, because reading all of it takes long. */
+/** Checks a file that is not in use; a large one in its own thread, because reading all of it takes long. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
+  if (statSync(file).size < largeBytes) return checkFile(file);
   const data: Task = { fileToCheck: file };
   const worker = new Worker(new URL(import.meta.url), { workerData: data });
   return new Promise((resolve, reject) => {
@@ -142,6 +144,9 @@ export async function findDamageOfFile(file: string): Promise<string | undefined
     worker.once('exit', (code) => reject(new Error(`the check of ${file} ended with ${code}`)));
   });
 }
+
+/** Takes a few milliseconds; a thread takes a hundred to start, and seconds on a busy machine. */
+const largeBytes = 2 ** 20;
 
 type Task = { fileToCheck: string };
 

@@ -70,6 +70,7 @@ describe('state/damage', () => {
     await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good one stays');
     expect(broken).toBe(1);
     await state.close();
+    expect(readdirSync(dir)).toEqual(['backup.sqlite', 'state.commits', 'state.sqlite']);
     const restored = openSqliteState({ dir }, clock);
     expect(restored.origin.kind).toBe('restored');
     expect(await restored.ledger.size('prod')).toBe(40_000);

@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
+  readdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -67,6 +68,14 @@ describe('state/sqlite', () => {
       'Command failed',
     );
     await openSqliteState({ dir }).close();
+  });
+
+  it('removes what a killed process left of a copy', async () => {
+    await openSqliteState({ dir }).close();
+    const names = ['backup.sqlite.half', 'backup.sqlite.half-wal', 'state.sqlite.half'];
+    for (const name of names) writeFileSync(join(dir, name), 'half');
+    await openSqliteState({ dir }).close();
+    expect(readdirSync(dir)).toEqual(['state.commits', 'state.sqlite']);
   });
 
   it('explains what to do about a file in its place', () => {
