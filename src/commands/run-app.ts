@@ -125,6 +125,8 @@ function forward(current: () => Log): Log {
 
 /** Exits even if something holds the process, such as an SDK request to a hanging backend or an unread log line. */
 function leaveSoon(): void {
+  // Without this, Node removes its listeners some time before the process ends, and a late signal decides the exit code.
+  process.once('beforeExit', () => process.exit());
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }
 

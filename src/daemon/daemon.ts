@@ -123,7 +123,7 @@ export function createApp(options: AppOptions): App {
       else started.replica.start();
       started.pusher = await push(lasting, { exposition, state: started.state, url });
     } catch (error) {
-      await Promise.all([server.close(), started?.state.close()]);
+      await (started === undefined ? server.close() : stop(() => undefined));
       throw error;
     }
     return { url };
