@@ -100,25 +100,12 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   }
 
   async function change(make: () => readonly Judged[]): Promise<void> {
-    const known = { tallies, hours: toPast(hours, notes.serverNowMs()) };
-    await commit(() => toMade(known, [...asNow(begun, all), ...make()], settings.buckets));
+    const before = { tallies, hours: toPast(hours, notes.serverNowMs()) };
+    await commit(() => toMade(before, [...asNow(begun, all), ...make()], settings.buckets));
     begun = [];
   }
 
-  /** Each piece is a transaction. What changed in one is known, even if the next one fails. */
-  async function changeInPieces(notes: readonly Note[], changed?: Set<string>): Promise<void> {
-    for (let from = 0; from < notes.length || from === 0; from += notesPerPiece) {
-      if (from > 0) await options.clock.nextTurn();
-      let ids: readonly string[] = [];
-      await change(() => {
-        const judged = notes.slice(from, from + notesPerPiece).flatMap((note) => note());
-        ids = judged.flatMap(({ job }) => (isChanged(all.get(job.id), job) ? job.id : []));
-        return judged;
-      });
-      for (const id of ids) changed?.add(id);
-    }
-  }
-
+  const known = { all, change, nextTurn: options.clock.nextTurn };
   return {
     all,
     tallies,
@@ -136,9 +123,13 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     list: async (list, changed) => {
       // A long list was decoded in this turn of the event loop.
       if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
-      await changeInPieces(planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
+      await changeInPieces(known, planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },
-    leaveOut: (project, sinceMs) => changeInPieces(planGone(all, (job) => job.project === project, sinceMs)),
+    leaveOut: (project, sinceMs) =>
+      changeInPieces(
+        known,
+        planGone(all, (job) => job.project === project, sinceMs),
+      ),
     answer: (answered, doubtMs) =>
       change(() =>
         [...answered].flatMap(([id, each]) => findAll(all, [id]).map((job) => noteAnswered(job, each, doubtMs))),
@@ -151,6 +142,29 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     forgetGone: (nowMs) => forgetLongGone({ all, tallies }, options, nowMs),
   };
 }
+
+type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
+
+/** Each piece is a transaction. What changed in one is known, even if the next one fails. */
+async function changeInPieces(
+  { all, change, nextTurn }: Changing,
+  notes: readonly Note[],
+  changed?: Set<string>,
+): Promise<void> {
+  for (let from = 0; from < notes.length || from === 0; from += notesPerPiece) {
+    if (from > 0) await nextTurn();
+    let ids: readonly string[] = [];
+    await change(() => {
+      const judged = notes.slice(from, from + notesPerPiece).flatMap((note) => note());
+      ids = judged.flatMap(({ job }) => (isChanged(all.get(job.id), job) ? job.id : []));
+      return judged;
+    });
+    for (const id of ids) changed?.add(id);
+  }
+}
+
+/** They take a few milliseconds. */
+const notesPerPiece = 250;
 
 type Gone = { readonly all: Map<string, WatchedJob>; readonly tallies: Map<string, Tally> };
 
@@ -230,9 +244,6 @@ async function hasUnnoted(
   const beginMs = throughMs === undefined ? 0 : throughMs + 1;
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
-
-/** They take a few milliseconds. */
-const notesPerPiece = 250;
 
 /** Runs may have been recorded since the jobs were decided. */
 function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {

@@ -80,7 +80,6 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   };
   const listing = createListing({ ...options, jobs });
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
-
   const outlook = createOutlook(round);
 
   async function show(): Promise<number> {
