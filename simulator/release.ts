@@ -37,8 +37,8 @@ export type Release = {
   readonly refusesStar: boolean;
   /** The star ends in an error of the server. */
   readonly failsOverStar: boolean;
-  /** A session's cookie beside a token spoils the token. */
-  readonly cookieSpoilsToken: boolean;
+  /** The user of a session counts, and a token beside its cookie is ignored. */
+  readonly prefersSession: boolean;
   /** The default SSH executor has one word for all failures, and tells them apart by the exit code. */
   readonly failsUnknown: boolean;
   /** A conditional step has its steps below it; otherwise they stand in its place. */
@@ -108,7 +108,7 @@ function asReal([apiVersion, name]: Row): Release {
     runningOf: !from(4, 14) || from(5, 2) ? ['*', ','] : from(5) ? ['*'] : [],
     refusesStar: from(4),
     failsOverStar: name === '3.3.0',
-    cookieSpoilsToken: !from(6),
+    prefersSession: !from(6),
     failsUnknown: from(4, 16),
     nestsConditions: from(6),
     authorizations: from(5, 9),
@@ -140,7 +140,7 @@ function asDocumented([apiVersion, name]: Row): Release {
     runningOf: ['*', ','],
     refusesStar: false,
     failsOverStar: false,
-    cookieSpoilsToken: false,
+    prefersSession: false,
     poolGauge: false,
     fractionalDates: false,
     refusesOddPaths: false,

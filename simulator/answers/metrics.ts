@@ -87,7 +87,7 @@ function metricsData(request: ApiRequest) {
         : {}),
       [`${prefix}.services.AuthorizationService.sourceCache.hitRate`]: { value: 0.97 },
       [`${prefix}.services.NodeService.nodeCache.hitRate`]: { value: null },
-      [`${prefix}.services.ProjectManagerService.fileCache.loadExceptionRate`]: { value: 'none' },
+      [`${prefix}.services.ProjectManagerService.fileCache.loadExceptionRate`]: { value: 'NaN' },
       ...Object.fromEntries(
         world.settings.brokenGauges.map((name) => [name, { error: 'The gauge could not be read' }]),
       ),

@@ -25,8 +25,8 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
   const exchange = exchangeOf(response);
   exchange.log.endpointKnown = endpoint !== undefined;
   const caller = authenticate(request, exchange, sessions);
-  if ('by' in caller && caller.by === 'token' && request.headers.cookie === undefined) {
-    // Real servers also open a session for a token; its cookie gives no access.
+  if ('by' in caller && caller.by === 'token') {
+    // Real servers also open a session for each request with a token, and close it after the answer.
     response.setHeader('Set-Cookie', `JSESSIONID=token-${exchange.member.meters.requests}; Path=/; HttpOnly`);
   }
   const question = { parameters: toParameters(request), accept: request.get('accept'), body: request.body as unknown };

@@ -103,14 +103,13 @@ export function authenticate(
 ): Caller | Answer {
   const { world, nowMs, url } = exchange;
   const shown = readSecret(request, world, url);
-  if (shown.kind === 'none') {
-    return sessions.callerOf(request, exchange) ?? refuse(request, world, '(unauthenticated)', url.pathname);
+  if (shown.kind === 'none' || world.release.prefersSession) {
+    const caller = sessions.callerOf(request, exchange);
+    if (caller !== undefined) return caller;
   }
+  if (shown.kind === 'none') return refuse(request, world, '(unauthenticated)', url.pathname);
   const credential = world.credentials.get(`${shown.kind === 'bearer' ? 'bearer' : 'token'}:${shown.secret}`);
   if (credential === undefined || isExpired(credential, nowMs)) {
-    return refuse(request, world, `(Token:${shown.secret.slice(0, 4)}****)`, url.pathname);
-  }
-  if (world.release.cookieSpoilsToken && request.headers.cookie?.includes('JSESSIONID=') === true) {
     return refuse(request, world, `(Token:${shown.secret.slice(0, 4)}****)`, url.pathname);
   }
   const by = shown.kind === 'bearer' ? 'bearer' : 'token';

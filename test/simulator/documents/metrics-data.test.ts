@@ -13,7 +13,7 @@ describe('simulator/documents/metrics-data', () => {
       'service.scheduler.quartz.runningExecutions': { value: 0 },
       'service.services.AuthorizationService.sourceCache.hitRate': { value: 0.97 },
       'service.services.NodeService.nodeCache.hitRate': { value: null },
-      'service.services.ProjectManagerService.fileCache.loadExceptionRate': { value: 'none' },
+      'service.services.ProjectManagerService.fileCache.loadExceptionRate': { value: 'NaN' },
       'broken.gauge': { error: 'The gauge could not be read' },
     });
     expect(data.counters).toEqual({

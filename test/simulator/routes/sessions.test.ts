@@ -48,6 +48,28 @@ describe('simulator/routes/sessions', () => {
     expect([api.status, api.text]).toEqual([200, '']);
   });
 
+  it('admits a token beside the cookie of its last answer, as clients with a cookie jar send it', async () => {
+    const simulator = await startEmpty({ release: '5.20.0' });
+    const first = toVisit(simulator, await ask(simulator, 'api/47/user/info'), '');
+    const second = await ask(simulator, 'api/47/user/info', {
+      headers: { ...tokenOf(simulator), cookie: first.cookie },
+    });
+    await simulator.stop();
+    expect(first.cookie).toMatch(/^JSESSIONID=/);
+    expect(second.status).toBe(200);
+  });
+
+  it.each([
+    ['5.20.0', 'amira'],
+    ['6.0.0', 'exporter'],
+  ])('takes a token beside the cookie of a login in release %s as a request of %s', async (release, user) => {
+    const simulator = await startWithUser({ release });
+    const home = await visit(simulator, 'menu/home', (await logIn(simulator, 'open sesame')).cookie);
+    const reply = await ask(simulator, 'api/47/user/info', { headers: { ...tokenOf(simulator), cookie: home.cookie } });
+    await simulator.stop();
+    expect(reply.text).toContain(`"login":"${user}"`);
+  });
+
   it('redirects unknown users from pages to the login', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'menu/home', { headers: {} });
@@ -56,8 +78,8 @@ describe('simulator/routes/sessions', () => {
   });
 });
 
-async function startWithUser(): Promise<Simulator> {
-  const simulator = await startEmpty();
+async function startWithUser(options = {}): Promise<Simulator> {
+  const simulator = await startEmpty(options);
   simulator.control.addToken({ token: 'open sesame', user: 'amira', kind: 'password' });
   return simulator;
 }
@@ -70,6 +92,10 @@ async function logIn(simulator: Simulator, password: string) {
 
 async function visit(simulator: Simulator, path: string, cookie: string) {
   return toVisit(simulator, await ask(simulator, path, { headers: { cookie } }), cookie);
+}
+
+function tokenOf({ token }: Simulator) {
+  return { 'X-Rundeck-Auth-Token': token };
 }
 
 function toVisit(simulator: Simulator, reply: Awaited<ReturnType<typeof ask>>, cookie: string) {
