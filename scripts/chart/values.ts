@@ -116,7 +116,7 @@ export const chartValues: readonly ChartValue[] = [
     'ingress.enabled',
     false,
     flag,
-    'Create an Ingress; its host and path are those of config.web.external_url, which is then required.',
+    'Create an Ingress; its host and path are those of config.web.external_url, which is then required. config.web.route_prefix is that path too; set it to / where the Ingress removes the path.',
   ),
   row('ingress.className', '', text, 'Class of the Ingress; the default one if empty.'),
   row('ingress.annotations', {}, texts, 'Annotations of the Ingress, such as a backend protocol with webConfig.tls.'),
@@ -138,7 +138,12 @@ export const chartValues: readonly ChartValue[] = [
   row('serviceMonitor.scrapeTimeout', '', optionalDuration, 'Scrape timeout; the default of Prometheus if empty.'),
   row('serviceMonitor.tlsConfig', {}, map, 'TLS of scrapes, where webConfig.tls is set.'),
   row('serviceMonitor.basicAuth', {}, map, 'User and password of scrapes, as references to Secrets.'),
-  row('podMonitor.enabled', false, flag, 'Create a PodMonitor instead of a ServiceMonitor, with the same settings.'),
+  row(
+    'podMonitor.enabled',
+    false,
+    flag,
+    'Create a PodMonitor instead of a ServiceMonitor; serviceMonitor has its labels and settings.',
+  ),
   row(
     'prometheusRule.enabled',
     false,

@@ -51,7 +51,7 @@ serviceMonitor: { enabled: true }
 traces: { endpoint: "http://collector:4318", headersSecret: { name: otlp } }
 serviceMonitor: { enabled: true }
 `,
-  'an Ingress': `${server}  web: { external_url: 'https://exporter.example.org:8443/watch/', route_prefix: /watch }
+  'an Ingress': `${server}  web: { external_url: 'https://exporter.example.org:8443/watch/' }
 ingress: { enabled: true, className: nginx, annotations: { a: b }, tlsSecret: exporter-tls }
 prometheusRule: { enabled: true, grafanaUrl: https://grafana.example.org/ }
 dashboards: { enabled: true }
@@ -268,6 +268,9 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
       ],
       tls: [{ hosts: ['exporter.example.org'], secretName: 'exporter-tls' }],
     });
+    // What is passed on with its path is served under that path.
+    expect(JSON.stringify(objects)).toContain('\\n  route_prefix: /watch\\n');
+    expect(JSON.stringify(find(objects, 'StatefulSet').spec)).toContain('"path":"/watch/-/ready"');
     const linked = JSON.stringify(objects.filter(({ kind }) => kind !== 'Pod'));
     expect(linked).not.toMatch(/localhost/);
     expect(linked).toContain('"https://exporter.example.org:8443/watch/runbooks/AutomationServiceDown"');

@@ -45,10 +45,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* The prefix of all paths, as configured; empty for the root. */}}
+{{/* The prefix of all paths, empty for the root: as configured, or the path that an Ingress or an HTTPRoute passes on. */}}
 {{- define "automation-exporter.prefix" -}}
-{{- $prefix := dig "web" "route_prefix" "/" .Values.config -}}
-{{- if ne $prefix "/" -}}{{ $prefix }}{{- end -}}
+{{- $path := "" -}}
+{{- if or .Values.ingress.enabled .Values.httpRoute.enabled -}}
+{{- $path = (include "automation-exporter.external" . | fromJson).path -}}
+{{- end -}}
+{{ dig "web" "route_prefix" $path .Values.config | trimSuffix "/" }}
 {{- end -}}
 
 {{/* Not empty where the state is in a database, which several replicas can share. */}}
@@ -62,7 +65,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* The configuration. Helm reads YAML 1.1, where the key `off` is false. */}}
 {{- define "automation-exporter.config" -}}
-{{ regexReplaceAll "(?m)^( *)\"false\":" (toYaml .Values.config) "${1}\"off\":" }}
+{{- $config := deepCopy .Values.config -}}
+{{- with include "automation-exporter.prefix" . -}}
+{{- $config = mergeOverwrite $config (dict "web" (dict "route_prefix" .)) -}}
+{{- end -}}
+{{ regexReplaceAll "(?m)^( *)\"false\":" (toYaml $config) "${1}\"off\":" }}
 {{- end -}}
 
 {{/* The address of the exporter inside the cluster. */}}
