@@ -7,10 +7,13 @@ const minuteMs = 60_000;
 /** Reports whether a run is of a project that was left out of the configuration well before it ended, and well after. */
 export function isOfExcludedProject({ truth }: Truth, { project, end }: Execution): boolean {
   const endedMs = end?.atMs ?? 0;
-  // A daemon that was not there has seen nothing of it, and a copy of before knows nothing of it.
+  // A daemon that was not there has seen nothing of it, and a copy of before knows nothing of it. Once the clock is set back to
+  // before its end, it may be a run after that.
   const isSeen = truth.troubles.every(
-    ({ what, fromMs, toMs }) =>
-      what !== 'restored' && (what !== 'daemon' || fromMs > endedMs + minuteMs || toMs < endedMs - minuteMs),
+    ({ what, fromMs, toMs, byMs = 0 }) =>
+      what !== 'restored' &&
+      (what !== 'daemon' || fromMs > endedMs + minuteMs || toMs < endedMs - minuteMs) &&
+      (fromMs < endedMs || fromMs + Math.min(byMs, 0) > endedMs - minuteMs),
   );
   return (
     isSeen &&
