@@ -78,7 +78,7 @@ diagnosis: { logs: lines, events: true }
   simulator.advance(60_000);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/status="succeeded"\} [1-9]/));
   // A change is one from the first reading on.
-  const isRead = (id: string): boolean => simulator.requests().some(({ path }) => path.includes(`/job/${id}`));
+  const isRead = (id: string): boolean => simulator.requests().some(({ path }) => path.endsWith(`/job/${id}`));
   await eventually(async () => expect(jobs.filter((id) => !isRead(id))).toEqual([]));
   const ids = jobs.map((id, at) => {
     const work = failingWork(withSecrets[at] ?? '');
