@@ -39,7 +39,7 @@ function begin(limits: Partial<Limits> = {}) {
     told,
     isSent: handler !== undefined,
     start: () => handler?.onRequestStart(controller),
-    head: () => handler?.onResponseStart(controller, 200, { 'x-a': 'b' }),
+    head: (status = 200) => handler?.onResponseStart(controller, status, { 'x-a': 'b' }),
     data: (text: string) => handler?.onResponseData(controller, Buffer.from(text)),
     end: () => handler?.onResponseEnd(),
     fail: (error: Error) => handler?.onResponseError(controller, error),
@@ -125,6 +125,22 @@ describe('api/exchange', () => {
     room.resolve(left);
     await vi.advanceTimersByTimeAsync(0);
     expect([told, left.mock.calls.length]).toEqual([['pause', 'abort ExchangeTimeout'], 1]);
+  });
+
+  it('takes no place for a refusal whose connection was closed meanwhile', async () => {
+    const room = Promise.withResolvers<() => void>();
+    const left = vi.fn<() => void>();
+    const { outcome, start, head, data, fail, told } = begin({ enter: () => room.promise });
+    start();
+    head(500);
+    data('eleven bytes');
+    fail(new Error('closed'));
+    const received = await outcome;
+    if (typeof received === 'string') throw new Error(received);
+    received.release();
+    room.resolve(left);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([received.status, told, left.mock.calls.length]).toEqual([500, ['pause'], 1]);
   });
 
   it('aborts an answer that is too large, and returns its place once', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -18,7 +19,7 @@ afterEach(async () => {
 const systemInfoBody = JSON.stringify({ system: { rundeck: { version: '5.0.0', apiversion: 47 } } });
 
 /** A client of a server that answers every list with this. */
-async function ask(body: string | Buffer | (() => string), isGzip = false) {
+async function ask(body: string | Buffer | (() => string | Buffer), isGzip = false) {
   const server = await startServer((request, response) => {
     response.setHeader('content-type', 'application/json');
     if (request.url?.includes('system/info') === true) return response.end(systemInfoBody);
@@ -118,6 +119,16 @@ describe('api/large-answers', () => {
     const api = await ask(`{${keys.join(',')}}`);
     await expect(api.get(projectNodes, { path })).rejects.toMatchObject({ kind: 'too_large' });
     await expect(api.get(systemInfo)).resolves.toBeDefined();
+  });
+
+  it('returns the places of answers that cannot be unpacked', async () => {
+    const noise = randomBytes(1_500_000).toString('base64');
+    const list = JSON.stringify([{ id: 'a', name: 'settle', description: noise }]);
+    const bodies = [list, list, list, list, list, gzipSync(list)];
+    const api = await ask(() => bodies.shift() ?? '', true);
+    for (let asked = 0; asked < 5; asked += 1)
+      await expect(api.get(projectJobs, { path })).rejects.toMatchObject({ kind: 'decode' });
+    await expect(api.get(projectJobs, { path })).resolves.toHaveLength(1);
   });
 
   it('leaves the event loop to others meanwhile', async () => {

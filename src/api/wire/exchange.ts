@@ -91,7 +91,7 @@ export function exchange<Request>(
       onResponseData: (given, chunk) => {
         const size = body.add(chunk);
         if (size > maxWireBytes) stopReading(given);
-        else if (size > largeBytes) room.wait(given, () => ended instanceof Error);
+        else if (size > largeBytes) room.wait(given);
       },
       onResponseEnd: () => {
         const bytes = body.take();
@@ -136,19 +136,23 @@ function createBody() {
 /** The place of a large answer: while there is none, nothing is read, the server waits, and the limit continues to run. */
 function createRoom(enter: Limits['enter']) {
   let isWaiting = false;
+  let isOver = false;
   let leave: (() => void) | undefined;
   return {
-    wait: (controller: Controller, hasFailed: () => boolean): void => {
+    wait: (controller: Controller): void => {
       if (enter === undefined || isWaiting) return;
       isWaiting = true;
       controller.pause();
       void enter().then((given) => {
         leave = given;
-        if (hasFailed()) given();
+        if (isOver) given();
         else controller.resume();
       });
     },
-    release: (): void => leave?.(),
+    release: (): void => {
+      isOver = true;
+      leave?.();
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { usualBytes } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';
 import { type Peer, toConnectionFault } from './connection-fault.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
+import { ExchangeTimeout, exchange, type Received, type ReceivedHeaders } from './exchange.ts';
 import type { TlsOptions } from './tls-material.ts';
 
 export type TransportOptions = {
@@ -92,6 +92,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       path: `${basePath}${path}`,
       headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
     };
+    let received: Received | undefined;
     try {
       const limits = {
         limitMs,
@@ -101,7 +102,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
         signal,
         clock,
       };
-      const received = await exchange(dispatch, request, limits);
+      received = await exchange(dispatch, request, limits);
       const firstValues = toFirstValues(received.headers);
       const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
       const whole = largeAnswers === undefined ? maxBytes : Math.min(wholeBytes, maxBytes);
@@ -116,6 +117,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
         ...(isLarge ? { large: { bytes: received.bytes, isGzip: isCompressed, release: received.release } } : {}),
       };
     } catch (error) {
+      received?.release();
       const what = `${content.method} ${apiEndpoint}`;
       throw toTransportError(error, {
         what,
