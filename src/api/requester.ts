@@ -144,7 +144,7 @@ function createSend(options: RequesterOptions): Attempt {
     const reply = await counted.get({ apiEndpoint, path, headers, signal, timeoutMs, maxBytes });
     const tookMs = clock.ticks() - startedTicks;
     const midRequestMs = clock.now() - tookMs / 2;
-    credentials.noteAnswer?.(reply);
+    credentials.noteAnswer?.(reply, generation);
     contact.learnFromHeaders(reply.headers);
     const context = {
       isSession: credentials.isSession,

@@ -23,8 +23,8 @@ export type Credentials = {
   readonly renew: (refused: number) => Promise<boolean>;
   /** Reads the secret again, refused or not; true if it has changed. Rejects if it cannot be used. */
   readonly refresh: () => Promise<boolean>;
-  /** Call with every answer: a session's cookie may change. */
-  readonly noteAnswer?: (answer: TransportAnswer) => void;
+  /** Call with every answer, and its generation: a session's cookie may change. */
+  readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;
   /** True for a session, which the server may not admit to the API. */
   readonly isSession: boolean;
 };

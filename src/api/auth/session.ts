@@ -73,7 +73,6 @@ export function createSessionCredentials({
       await openSession(transport);
     }
     session.failure = undefined;
-    generation += 1;
     session.loggedInAtTicks = clock.ticks();
   }
 
@@ -107,11 +106,15 @@ export function createSessionCredentials({
       if (refusedGeneration !== generation) return true;
       if (clock.ticks() < session.loggedInAtTicks + minSessionMs) return false;
       cookies.clear();
+      generation += 1;
       return true;
     },
     // An open session stays open; the next login uses the new password.
     refresh: password.refresh,
-    noteAnswer: (answer) => cookies.note(answer.cookies),
+    noteAnswer: (answer, answered) => {
+      // A server gives a request of an ended session the cookie of a stranger.
+      if (answered === generation) cookies.note(answer.cookies);
+    },
   };
 }
 

@@ -245,6 +245,31 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
+  it('keeps a new session when refusals of the old one arrive late', async () => {
+    const replies: (() => void)[] = [];
+    const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
+    const { credentials, transport, pass } = connectTo(own.url, 'right');
+    const logIn = async (meanwhile = () => {}) => {
+      const authorized = credentials.authorize(transport, undefined);
+      await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
+      meanwhile();
+      replies.pop()?.();
+      return authorized;
+    };
+    const { generation } = await logIn();
+    pass(60_000);
+    const beRefused = () => {
+      credentials.noteAnswer?.({ status: 401, headers: {}, cookies: ['JSESSIONID=stranger'], body: '' }, generation);
+      return credentials.renew(generation);
+    };
+
+    expect(await beRefused()).toBe(true);
+    const { headers } = await logIn(() => void beRefused());
+    expect(headers).toEqual({ cookie: 'JSESSIONID=login' });
+    expect(await beRefused()).toBe(true);
+    expect((await credentials.authorize(transport, undefined)).headers).toEqual(headers);
+  });
+
   it('completes a login after the poll that started it has ended', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
@@ -257,7 +282,7 @@ describe('api/auth/session', () => {
 
     expect(await first).toMatchObject({ message: 'login: the caller stopped waiting' });
     replies[0]?.();
-    expect(await second).toEqual({ headers: { cookie: 'JSESSIONID=login' }, generation: 1 });
+    expect(await second).toEqual({ headers: { cookie: 'JSESSIONID=login' }, generation: 0 });
     expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /menu/home']);
   });
 });
