@@ -41,7 +41,7 @@ describe('diagnosis/lines/diagnoses', () => {
     await note('settle', 'disk full', 1);
     const later = await open();
     expect(say(await later('settle', 'key 4 refused', 2), 2)).toBe(
-      'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the last 2 h ago.',
+      'pay/nightly/settle failed at 04:04 UTC on db03: access (AuthenticationFailure), 2nd since 02:04 UTC, the previous one 2 h earlier.',
     );
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
   });
