@@ -75,16 +75,17 @@ function cut(value: string | number, longest = maxTextLength): string | number {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 
-/** Returns the first span that failed by itself, and not because of one below it. */
+/** Returns the first cause; of an execution without one, such as an aborted one, the first span that failed by itself. */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
-  return spans.find(({ depth, hasFailed }, index) => {
+  const isLeaf = ({ depth, hasFailed }: SpanRow, index: number): boolean => {
     if (!hasFailed || depth === 0) return false;
     for (const below of spans.slice(index + 1)) {
       if (below.depth <= depth) return true;
       if (below.hasFailed) return false;
     }
     return true;
-  });
+  };
+  return spans.find(({ isFirstCause }) => isFirstCause) ?? spans.find(isLeaf);
 }
 
 /** Names the first failed step and its node: `step 2 (Settle) on db02`; undefined if it was not a step. */

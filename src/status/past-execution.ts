@@ -1,5 +1,5 @@
 import { toLength } from '../domain/ages.ts';
-import type { LogLine } from '../domain/failure-class.ts';
+import type { FirstCause, LogLine } from '../domain/failure-class.ts';
 import { conventional, own } from '../tracing/plan/attribute-names.ts';
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
@@ -45,13 +45,15 @@ export type SpanRow = {
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
+  /** True for the first cause of the failure. */
+  readonly isFirstCause?: boolean;
   readonly why: string;
   readonly remarks: readonly string[];
 };
 
 /** Builds the page data of an execution from its trace; undefined for a trace without spans. */
 export function toPastExecution(
-  { trace, leftOut, lines = [], attempts }: Plan,
+  { trace, failure, leftOut, lines = [], attempts }: Plan,
   { isSent, ...of }: Pick<PastExecution, 'server' | 'id'> & { readonly isSent: boolean },
   hasPage: (server: string, id: number) => boolean,
 ): PastExecution | undefined {
@@ -62,7 +64,7 @@ export function toPastExecution(
   const rows = below.map((span) => {
     const depth = 1 + (depths.get(span.parentId ?? root.id) ?? 0);
     depths.set(span.id, depth);
-    return toRow(span, depth);
+    return { ...toRow(span, depth), isFirstCause: failure !== undefined && isOf(failure, span) };
   });
   return {
     ...of,
@@ -84,6 +86,11 @@ function toAttempts({ previous, next }: Attempts, hasPage: (id: number) => boole
     { relation: 'retried by', id: next },
   ] as const;
   return others.flatMap(({ relation, id }) => (id === undefined ? [] : [{ relation, id, hasPage: hasPage(id) }]));
+}
+
+function isOf({ context, node }: FirstCause, { attributes }: Span): boolean {
+  const runId = node === undefined ? context : `${context}@${node}`;
+  return runId !== undefined && attributes[conventional.taskRunId] === runId;
 }
 
 function toRow({ name, attributes, startMs, endMs, isError, why }: Span, depth: number): SpanRow {

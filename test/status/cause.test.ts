@@ -33,6 +33,17 @@ describe('status/cause', () => {
     });
   });
 
+  it('names the first cause of the plan, wherever its span stands', () => {
+    const plan = planRecorded('failed-node');
+    const spans = plan.trace.spans.map((span, at) =>
+      at === 0 ? span : { ...span, isError: true, why: `failed, ${span.name}` },
+    );
+    const failure = plan.failure && { ...plan.failure, node: 'web02' };
+    expect(toCause({ ...plan, failure, trace: { ...plan.trace, spans } }, run, of)?.why).toBe(
+      'Step 1 (Build) failed on web02: web02.',
+    );
+  });
+
   it('names no user, even if configuration allows that on pages', () => {
     const cause = toCause(planRecorded('aborted', { withUserNames: true }), run, of);
     expect(cause?.facts.map(({ name }) => name)).toEqual(['Steps']);

@@ -28,12 +28,14 @@ function node(name: string, failureReason: string, seconds: number, changes: Par
   return { ...step('', changes), node: name, failureReason, endedAtMs: beginMs + seconds * 1000 };
 }
 
-function failureOf(steps: readonly StepState[] | undefined, changes: Partial<SpanSource> = {}) {
+function planOf(steps: readonly StepState[] | undefined, changes: Partial<SpanSource> = {}) {
   const run = someRun({ status: 'failed', startedAtMs: beginMs, endedAtMs: beginMs + 60_000 });
   const execution = toBareExecution({ ...run, project: 'pay', epoch: 1, seenAtMs: 0 });
   const state = steps && { ...step(''), isCompleted: true, serverNode: undefined, steps };
-  return planSource({ execution, state, ...changes }, {})?.failure;
+  return planSource({ execution, state, ...changes }, {});
 }
+
+const failureOf = (...given: Parameters<typeof planOf>) => planOf(...given)?.failure;
 
 const classOf = (...given: Parameters<typeof failureOf>) => failureOf(...given)?.failureClass;
 
@@ -66,6 +68,21 @@ describe('tracing/failure', () => {
     const recovered = step('1', { nodes: [node('web01', 'HostNotFound', 1)] });
     const handler = step('1e', { condition: 'succeeded', nodes: [node('web01', '', 2, { condition: 'succeeded' })] });
     expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
+  });
+
+  it('passes over what failed in a referenced job that an error handler recovered', () => {
+    const child = step('1/1', { nodes: [node('web01', 'HostNotFound', 1)] });
+    const recovered = step('1', { isNodeStep: false, workflow: [child] });
+    const handler = step('1e', { condition: 'succeeded' });
+    expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
+  });
+
+  it('takes the earlier step of two that failed in the same second, however short the later one was', () => {
+    const long = step('1', { nodes: [node('web01', 'HostNotFound', 0, { durationMs: 380 })] });
+    const short = step('2', { nodes: [node('web01', 'IOFailure', 0, { durationMs: 16 })] });
+    const steps = [long, short];
+    expect(failureOf(steps)).toMatchObject({ failureClass: 'target', context: '1' });
+    expect(planOf(steps)?.trace.spans[0]?.attributes['error.type']).toBe('HostNotFound');
   });
 
   it('takes the recovered step where a run failed although all its steps went well', () => {

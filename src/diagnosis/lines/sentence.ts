@@ -20,7 +20,10 @@ export function toSentence({ job, endedAtMs, node, failureClass, reason, seen }:
 export function toOften({ count, firstMs, beforeMs, alsoIn }: Seen, endedAtMs: number): string {
   const also = alsoIn === undefined ? '' : `, also in ${alsoIn}`;
   if (firstMs >= endedAtMs) return `for the first time${also}`;
-  const before = beforeMs === undefined || beforeMs >= endedAtMs ? '' : `, the previous one ${toDuration(endedAtMs - beforeMs)} earlier`;
+  const before =
+    beforeMs === undefined || beforeMs >= endedAtMs
+      ? ''
+      : `, the previous one ${toDuration(endedAtMs - beforeMs)} earlier`;
   return `${toOrdinal(count)} since ${toTime(firstMs, endedAtMs)}${before}${also}`;
 }
 

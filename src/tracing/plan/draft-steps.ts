@@ -131,7 +131,7 @@ function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progr
     return { ...untimed, startMs: startedAtMs, endMs: endedAtMs, isInferred: endedAtMs === undefined };
   const startMs = startedAtMs ?? (endedAtMs === undefined ? undefined : endedAtMs - durationMs);
   const endMs = startMs === undefined ? undefined : startMs + durationMs;
-  return { ...untimed, startMs, endMs, durationMs, isInferred: endMs === undefined };
+  return { ...untimed, startMs, endMs, reportedEndMs: endedAtMs, durationMs, isInferred: endMs === undefined };
 }
 
 function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {

@@ -42,6 +42,8 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
+  /** The end as the server reported it, usually in whole seconds: two ends are compared by it. */
+  readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
   /** True if the end is estimated. */
@@ -63,14 +65,41 @@ export function hasFailed({ outcome }: Draft): boolean {
   return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
 }
 
-/** Returns the reason of the first failed leaf that has one; otherwise that of a failed parent. */
+/** Returns the reason of the first failure that has one: a leaf, otherwise a span above. */
 export function findReason(drafts: readonly Draft[]): string | undefined {
-  for (const draft of drafts) {
-    if (!hasFailed(draft)) continue;
-    const reason = findReason(draft.children) ?? draft.outcome.reason;
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
+  const withReason = listFailures(drafts).filter(({ outcome }) => outcome.reason !== undefined);
+  return (withReason.find(isFailedLeaf) ?? withReason[0])?.outcome.reason;
+}
+
+/** Returns the failed spans without a failed one below them, the first cause first. */
+export function listFailedLeaves(drafts: readonly Draft[]): readonly Draft[] {
+  return listFailures(drafts).filter(isFailedLeaf);
+}
+
+/** What failed below a span that an error handler recovered is no cause. */
+function listFailures(drafts: readonly Draft[]): readonly Draft[] {
+  return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
+}
+
+/** Lists spans by their end; those that ended together by their start, then as in the workflow. Unknown times come last. */
+export function listByEnd(
+  drafts: readonly Draft[],
+  isWanted: (draft: Draft) => boolean,
+  isEntered: (draft: Draft) => boolean = () => true,
+): readonly Draft[] {
+  const toEnd = ({ timing }: Draft) => timing.reportedEndMs ?? timing.endMs ?? Number.MAX_SAFE_INTEGER;
+  const toStart = ({ timing }: Draft) => timing.startMs ?? Number.MAX_SAFE_INTEGER;
+  const collect = (draft: Draft): readonly Draft[] => {
+    const below = isEntered(draft) ? draft.children.flatMap(collect) : [];
+    return isWanted(draft) ? [draft, ...below] : below;
+  };
+  const found = drafts.flatMap(collect);
+  return found.toSorted((one, other) => toEnd(one) - toEnd(other) || toStart(one) - toStart(other));
+}
+
+/** A step that only passes on what failed below it is no cause. */
+function isFailedLeaf(draft: Draft): boolean {
+  return hasFailed(draft) && !draft.children.some(hasFailed);
 }
 
 export function hasFailedNode(drafts: readonly Draft[]): boolean {
