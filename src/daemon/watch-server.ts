@@ -198,7 +198,7 @@ const notWatched = 'Schedules are not watched: the collectors "schedule" and "ex
 
 function toldInSilence(told: Why, silence: Silence | undefined, unseen: string | undefined): Why {
   if (unseen === undefined) return told;
-  const asOf = silence === undefined ? '' : '; what follows is as of then';
+  const asOf = silence === undefined ? '' : '; the rest was known before';
   return { ...told, sentence: `${unseen}${asOf}. ${told.sentence}` };
 }
 

@@ -4,7 +4,7 @@ import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
 /** Why nothing is known of the runs of a server, or what is known is old; null if all is well. */
 export function toUnknown(found: object | undefined, silence: Silence | Elsewhere | undefined): string | null {
   if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
-  if (silence !== undefined) return `${toSilenceText(silence)}; what follows is as of then`;
+  if (silence !== undefined) return `${toSilenceText(silence)}; the rest was known before`;
   return found === undefined
     ? 'its schedules are not watched: the collectors schedule and executions have to be on'
     : null;

@@ -48,15 +48,16 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   if (skipped === undefined) return { ...nothing, server, unknown };
   const { sinceMs, untilMs, missed, left, undecided, runs } = skipped;
   if (sinceMs > untilMs) return { ...nothing, server, unknown: unknown ?? 'the interval ends before it begins' };
+  const gap = unknown ?? toUnwatched(skipped);
   return {
     server,
-    unknown: unknown ?? toUnwatched(skipped),
+    unknown: gap,
     since: toIso(sinceMs),
     until: toIso(untilMs),
     missed,
     left,
     undecided,
-    sentence: toSentence(skipped),
+    sentence: missed === 0 && gap !== null ? toUnknownSentence(skipped) : toSentence(skipped),
     runs: runs.slice(0, maxRuns).map((run) => toText(run, { serverUrl, nowMs: untilMs })),
     runs_left_out: Math.max(0, runs.length - maxRuns),
   };
@@ -89,11 +90,19 @@ export function toSkippedSummary(skipped: Skipped): SkippedSummary {
 }
 
 function toSentence({ sinceMs, untilMs, missed, left, undecided }: Skipped): string {
-  const between = `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
+  const between = toBetween(sinceMs, untilMs);
   const open = undecided === 0 ? '' : `; ${undecided} could not be decided`;
   if (missed === 0) return `No scheduled run was skipped ${between}${open}.`;
   const rest = left === 0 ? 'later runs made all of them good' : `${left.toLocaleString('en')} left to run by hand`;
   return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${open}.`;
+}
+
+function toUnknownSentence({ sinceMs, untilMs }: Skipped): string {
+  return `It is not known whether a run was skipped ${toBetween(sinceMs, untilMs)}.`;
+}
+
+function toBetween(sinceMs: number, untilMs: number): string {
+  return `from ${toTime(sinceMs, untilMs)} to ${toTime(untilMs, untilMs)}`;
 }
 
 function toText(run: SkippedRuns, { serverUrl, nowMs }: { serverUrl: string; nowMs: number }): SkippedText {

@@ -91,12 +91,12 @@ function toRisksTonight(risks: RisksAhead): RisksTonight {
 const maxTroubles = 100;
 const maxRuns = 500;
 
-function toTrouble(trouble: TroubleAhead, { nowMs, untilMs }: RisksAhead): TroubleTonight {
+function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight {
   const { reason, subject, sinceMs, evidence, text, count, jobCount, firstMs, firstJob } = trouble;
   const since = sinceMs === undefined ? '' : ` since ${toTime(sinceMs, nowMs)}`;
   const job = toJobPath(firstJob);
-  const first = `${toTime(firstMs, nowMs)}${job === subject ? '' : ` ${job}`}`;
-  const sentence = `${text}${since}: ${toCount(count, 'run')} before ${toTime(untilMs, nowMs)}, ${count === 1 ? '' : 'first '}${first}`;
+  const first = `${count === 1 ? '' : 'first '}${job === subject ? '' : `${job} `}at ${toTime(firstMs, nowMs)}`;
+  const sentence = `${text}${since}: ${toCount(count, 'run')}, ${first}`;
   return {
     reason,
     subject,
@@ -116,9 +116,14 @@ function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: R
 /** Reports whether any run is at risk; undefined if nothing is, as far as known, and a server is silent or not watched. */
 export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
   if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
-  return servers.every(({ risks, unknown }) => risks !== null && unknown === null) && servers.length > 0
+  return servers.every(({ risks, unknown }) => unknown === null && isJudged(risks)) && servers.length > 0
     ? false
     : undefined;
+}
+
+/** Of a daemon that has seen no run yet, no run is judged. */
+export function isJudged(risks: RisksTonight | null): boolean {
+  return risks !== null && (risks.expected === 0 || risks.not_judged.runs < risks.expected);
 }
 
 export function toHeadline(tonight: Tonight): string {

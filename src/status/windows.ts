@@ -66,7 +66,7 @@ export function toWindows(
     overdue,
     last_end: lastMs === undefined ? null : toIso(lastMs),
     not_known: { jobs_without_times: untimed, jobs_without_durations: unmeasured },
-    sentence: toSentence(found, lastMs),
+    sentence: toSentence(found, { lastMs, isOld: silence !== undefined }),
     windows: windows.map((window) => toText(window, nowMs)),
   };
 }
@@ -84,14 +84,16 @@ const nothing = {
   windows: [],
 } as const;
 
-function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, lastMs: number | undefined): string {
+type Known = { readonly lastMs: number | undefined; readonly isOld: boolean };
+
+function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, { lastMs, isOld }: Known): string {
   const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
   const runs =
     lastMs === undefined
       ? 'nothing runs'
       : `${toCount(running.length, 'run')} under way, the last one until about ${toTime(lastMs, nowMs)}${late}`;
   if (passive !== undefined) return `Passive since ${toTime(passive.fact.atMs, nowMs)}: nothing starts, ${runs}.`;
-  return `Now ${runs}.`;
+  return isOld ? `When last seen: ${runs}.` : `Now ${runs}.`;
 }
 
 function toText(window: QuietWindow, nowMs: number): WindowText {
@@ -107,7 +109,7 @@ function toText(window: QuietWindow, nowMs: number): WindowText {
     touches: touched.slice(0, maxTouched).map(toTouched),
     touches_left_out: Math.max(0, touched.length - maxTouched),
     next: next === undefined ? null : { at: toIso(next.atMs), job: toJobPath(next.job) },
-    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)}: ${what}${then}`,
+    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)} touches ${what}${then}`,
   };
 }
 

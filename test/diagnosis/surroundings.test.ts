@@ -53,7 +53,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
       {
         reason: 'node_gone',
         subject: 'db01',
-        text: 'db01 is no longer listed',
+        text: 'node db01 is no longer listed',
         evidence: 'its last run needed db01, and the project no longer lists it',
         firstJob: { name: 'settle' },
         jobCount: 1,

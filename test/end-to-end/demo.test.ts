@@ -197,7 +197,9 @@ describe('end-to-end/demo', () => {
     expect(await read('jobs/demo/payments/bank/statements')).toContain(
       'keys/team/payments/node.pem</bdi>: <bdi>changed</bdi> by <bdi>bob</bdi>',
     );
-    expect(await read('tonight')).toMatch(/log02 fails everywhere since .* runs before/);
+    const tonight = await read('tonight');
+    expect(tonight).toMatch(/node log02 fails everywhere since .*: [\d,]+ runs, first/);
+    expect(tonight).toContain('Further trouble of these runs');
   });
 
   it('sends traces to a configured backend', async () => {

@@ -84,7 +84,7 @@ state: { dir: ${join(dir, 'state')} }
     );
     expect(alert.annotations['page_url']).toBe(`${url}/tonight?server=prod`);
     expect((await risks())?.troubles[0]?.sentence).toMatch(
-      /^db03 fails everywhere since .*: 3 runs before .*, first .* pay\/night\/(archive|close|report)$/,
+      /^node db03 fails everywhere since .*: 3 runs, first pay\/night\/(archive|close|report) at .* UTC$/,
     );
 
     control.setConditions({ downNodes: [] });

@@ -52,10 +52,10 @@ describe('http/windows', () => {
     const lines = toText((await ask('/windows/prod?for=1h&within=90m&count=2')).body).split('\n');
     expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);
     expect(lines).toEqual([
-      '!18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
+      '!Best time to restart prod: 18:10 UTC to 18:40 UTC touches 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
       'Now 1 run under way, the last one until about 18:20 UTC.',
-      'Windows of prod of 60 min within 1.5 h that touch the least: first the fewest critical runs, then the fewest runs, then the next ones. Runs that a person starts are not known. Others: 15m, 30m, 1h, 2h.',
-      '18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
+      'The 60 min of the next 1.5 h in which a restart touches the fewest critical runs, of these the fewest runs, of these the soonest. Runs that a person starts are not known. Other lengths: 15m, 30m, 1h, 2h.',
+      '18:10 UTC to 18:40 UTC touches 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
       'Would touch | Runs',
       'pay/nightly/settle critical | 1',
       'pay/heartbeat | 30',
@@ -97,7 +97,7 @@ describe('http/windows', () => {
     expect(await ask('prod', '--for=30m')).toMatchObject({
       code: 1,
       stdout: `Now 1 run under way, the last one until about 18:20 UTC.
-18:10 UTC to 18:40 UTC: 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
+18:10 UTC to 18:40 UTC touches 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
   pay/nightly/settle [critical]
   pay/heartbeat ×30
 Not known: the times of 1 job.

@@ -128,8 +128,8 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
   const durationMs = input.durationMs(job.project, job.group, job.name);
   if (durationMs !== undefined && !maySeveral(job)) {
     const skippedMs = findSkipped(timesMs, durationMs, input.running.get(job.id) ?? []);
-    const text = `${path} usually takes ${toDuration(durationMs)}, longer than until its next start`;
-    const evidence = 'three of four of its runs do not take longer, and it may not run twice at once';
+    const text = `${path} usually takes ${toDuration(durationMs)}, longer than the time to its next start`;
+    const evidence = 'one of four runs takes even longer, and it may not run twice at once';
     if (skippedMs.length > 0)
       met.push({ risk: { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence }, timesMs: skippedMs });
   }

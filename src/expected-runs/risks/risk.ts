@@ -1,3 +1,4 @@
+import { toTime } from '../../domain/ages.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
 import { toCount, toList } from '../../domain/format.ts';
 import { ofJobPath, toJobPath } from '../../domain/job-path.ts';
@@ -32,7 +33,7 @@ export type Risk = {
   readonly subject: string;
   /** The trouble as the begin of a sentence. */
   readonly text: string;
-  /** Undefined if it only begins with the run. */
+  /** Undefined if it only begins with the run, or its begin is not known. */
   readonly sinceMs: number | undefined;
   /** What shows it. */
   readonly evidence: string;
@@ -112,7 +113,7 @@ function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Tr
   const subject = needed[goneMs.indexOf(sinceMs)];
   if (subject === undefined) return [];
   const evidence = `its last run needed ${toList(needed)}, and the project no longer lists ${needed.length === 1 ? 'it' : 'them'}`;
-  return [{ reason: 'node_gone', subject, text: `${subject} is no longer listed`, sinceMs, evidence }];
+  return [{ reason: 'node_gone', subject, text: `node ${subject} is no longer listed`, sinceMs, evidence }];
 }
 
 /** A usual node of the job fails in several jobs. */
@@ -132,20 +133,22 @@ function findNodes(
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
     const evidence = `${toList(jobs)} failed there, and none has succeeded since`;
-    return [{ reason: 'node_failing', subject: node, text: `${node} fails everywhere`, sinceMs, evidence }];
+    return [{ reason: 'node_failing', subject: node, text: `node ${node} fails everywhere`, sinceMs, evidence }];
   });
 }
 
 /** The last run was refused by the server or by a node, and no key is known to have changed since. */
-function findRefused(job: WatchedJob, { path, facts, surroundings }: Trouble): readonly Risk[] {
+function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trouble): readonly Risk[] {
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
   // A key may have changed while the run was under way.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   if (surroundings?.isAccessUnchanged(job, sinceMs) !== true) return [];
-  const evidence = `#${lastFailedId} was refused, and no key of it has changed since`;
-  return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: lastFailedMs, evidence }];
+  const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of it has changed since`;
+  // Earlier failures in the row may have had another cause.
+  const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
+  return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: begunMs, evidence }];
 }
 
 /** Aborted runs and attempts that are retried neither count as failures nor end a row of them. */

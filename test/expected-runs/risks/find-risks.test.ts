@@ -100,9 +100,11 @@ describe('expected-runs/risks/find-risks', () => {
         subject: 'pay/a',
         text: 'pay/a is refused access',
         sinceMs: nowMs - hourMs,
-        evidence: '#7 was refused, and no key of it has changed since',
+        evidence: '#7 was refused at 17:00 UTC, and no key of it has changed since',
       },
     ]);
+    // The failures before it may have had another cause.
+    expect((await risksOf([job('a', [10])], refused(2, true))).troubles[0]).toMatchObject({ sinceMs: undefined });
     for (const other of [refused(1, undefined), refused(1, false), refused(0, true)])
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
@@ -136,7 +138,7 @@ describe('expected-runs/risks/find-risks', () => {
       {
         reason: 'node_failing',
         subject: 'db03',
-        text: 'db03 fails everywhere',
+        text: 'node db03 fails everywhere',
         evidence: 'pay/x and pay/y failed there, and none has succeeded since',
         sinceMs: nowMs - hourMs,
         count: 1,

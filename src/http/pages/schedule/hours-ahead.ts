@@ -33,7 +33,7 @@ export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, 
     least: 1,
   });
   const none = html`<p class="off">– ${toFacts(blockers)}: none of these starts as long as that lasts.</p>\n`;
-  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
+  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${threads === undefined ? undefined : renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
 </section>
 `;
 }

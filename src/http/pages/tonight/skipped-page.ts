@@ -64,7 +64,7 @@ const dayMs = 24 * hourMs;
 
 function renderSkipped(status: SkippedStatus, root: string): Html {
   const { server, unknown, since, left, sentence, runs, runs_left_out: leftOut } = status;
-  const [mood, sign] = since === null ? ['off', '–'] : left === 0 ? ['good', '✓'] : ['bad', '✗'];
+  const [mood, sign] = left > 0 ? ['bad', '✗'] : since === null || unknown !== null ? ['off', '–'] : ['good', '✓'];
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   const nowMs = Date.parse(status.until ?? '');
   const choices = ['6h', '12h', '1d', '7d'].map(

@@ -7,6 +7,7 @@ import type { RisksAhead } from '../../../expected-runs/risks/find-risks.ts';
 import type { Skipped } from '../../../expected-runs/risks/find-skipped.ts';
 import {
   isAnyAtRisk,
+  isJudged,
   type RisksTonight,
   type RunsTonight,
   type ServerTonight,
@@ -67,7 +68,7 @@ function renderTonight(tonight: Tonight, root: string): Html {
   const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
   const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
-<p class="note">The runs that schedules will start, and the trouble that is known now. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
+<p class="note">The runs that schedules will start, and the trouble that is known now. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
 ${tonight.servers.map((server) => renderServer(server, root))}`;
 }
 
@@ -75,14 +76,18 @@ function renderServer({ server, unknown, risks, skipped }: ServerTonight, root: 
   const state =
     risks === null ? 'not known' : risks.at_risk === 0 ? 'nothing at risk' : toCount(risks.at_risk, 'run') + ' at risk';
   const title = html`<h2><bdi>${server}</bdi> <span class="state">${state}</span></h2>\n`;
-  const links = html`<p class="note"><a href="${root}windows/${encodeURIComponent(server.toWellFormed())}">When to restart it</a></p>\n`;
+  const links = html`<p class="note"><a href="${root}windows/${encodeURIComponent(server.toWellFormed())}">When to restart <bdi>${server}</bdi></a></p>\n`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   if (risks === null) return html`<section>${title}${why}</section>\n`;
   const { troubles, troubles_left_out: leftOut } = risks;
   const rest = leftOut === 0 ? undefined : html`<p class="note">and ${leftOut.toLocaleString('en')} more.</p>\n`;
-  const none = troubles.length > 0 ? undefined : html`<p class="good">✓ No run meets known trouble.</p>\n`;
+  const none =
+    troubles.length > 0
+      ? undefined
+      : html`<p class="${isJudged(risks) ? 'good' : 'off'}">${isJudged(risks) ? '✓' : '–'} No run meets known trouble.</p>\n`;
+  const listed = Map.groupBy(troubles, (trouble) => listRuns(trouble, risks).length > 0);
   return html`<section>
-${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${troubles.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${rest}${renderUnjudged(risks)}</section>
+${title}${links}${why}${renderSkipped(skipped, server, root)}${none}${listed.get(true)?.map((trouble) => renderTrouble(trouble, risks, { server, root }))}${renderFurther(listed.get(false))}${rest}${renderUnjudged(risks)}</section>
 `;
 }
 
@@ -95,22 +100,29 @@ function renderSkipped(skipped: ServerTonight['skipped'], server: string, root: 
 
 type Place = { readonly server: string; readonly root: string };
 
+function listRuns({ reason, subject }: TroubleTonight, { runs }: RisksTonight): readonly RunsTonight[] {
+  return runs.filter((one) => one.reasons[0] === reason && one.subject === subject);
+}
+
 function renderTrouble(trouble: TroubleTonight, risks: RisksTonight, place: Place): Html {
-  const own = risks.runs.filter(({ reasons, subject }) => reasons[0] === trouble.reason && subject === trouble.subject);
+  const own = listRuns(trouble, risks);
   const more = own.length - maxShown;
   const rest = more > 0 ? html`<p class="note">and ${toCount(more, 'more job')}.</p>\n` : undefined;
-  const below = own.length === 0 ? ' Its runs are listed with worse trouble.' : '';
-  const table =
-    own.length === 0
-      ? undefined
-      : html`<table>
+  return html`<h3>${trouble.sentence}</h3>
+<p class="note">Evidence: ${trouble.evidence}.</p>
+<table>
 <thead><tr><th>Job</th><th>First</th><th class="number">Runs</th><th>Also</th></tr></thead>
 <tbody>${own.slice(0, maxShown).map((runs) => renderRuns(runs, Date.parse(risks.now), place))}</tbody>
 </table>
+${rest}`;
+}
+
+/** Trouble whose runs are all listed with worse trouble. */
+function renderFurther(troubles: readonly TroubleTonight[] | undefined): Html | undefined {
+  if (troubles === undefined) return undefined;
+  return html`<h3>Further trouble of these runs</h3>
+<ul>${troubles.map(({ sentence, evidence }) => html`<li>${sentence}. <span class="soft">Evidence: ${evidence}.</span></li>\n`)}</ul>
 `;
-  return html`<h3>${trouble.sentence}</h3>
-<p class="note">Seen from: ${trouble.evidence}.${below}</p>
-${table}${rest}`;
 }
 
 const maxShown = 50;

@@ -27,7 +27,7 @@ export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions)
     readWish,
     answer: async (server, wish) =>
       toWindows(server, wish, { found: await find(server, wish, begin()), silence: silence(server) }),
-    titleOf: (server) => `Windows of ${server}`,
+    titleOf: (server) => `When to restart ${server}`,
     render: renderWindows,
   });
 }
@@ -56,14 +56,14 @@ function renderWindows(found: Windows, root: string): Html {
   const { server, windows, for_minutes: minutes, within_minutes: within, sentence, unknown } = found;
   const [best] = windows;
   const [mood, sign] = best === undefined ? ['off', '–'] : best.runs === 0 ? ['good', '✓'] : ['off', '!'];
-  const headline = best === undefined ? sentence : best.sentence;
+  const headline = best === undefined ? sentence : html`Best time to restart <bdi>${server}</bdi>: ${best.sentence}`;
   const why = unknown === null ? undefined : html`<p class="off">– ${unknown}.</p>\n`;
   const choices = ['15m', '30m', '1h', '2h'].map(
     (one, index) => html`${index === 0 ? '' : ', '}<a href="?for=${one}">${one}</a>`,
   );
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${headline}</span></h1>
 <p>${best === undefined ? '' : sentence}</p></div>
-${why}<p class="note">Windows of <bdi>${server}</bdi> of ${minutes} min within ${within / 60} h that touch the least: first the fewest critical runs, then the fewest runs, then the next ones. Runs that a person starts are not known. Others: ${choices}.</p>
+${why}<p class="note">The ${minutes} min of the next ${within / 60} h in which a restart touches the fewest critical runs, of these the fewest runs, of these the soonest. Runs that a person starts are not known. Other lengths: ${choices}.</p>
 ${windows.map((window) => renderWindow(window, { server, root }))}${renderUnknown(found)}`;
 }
 
