@@ -24,18 +24,7 @@ export function createBudgetMemory(): BudgetMemory {
   return { recent: [], started, pausedUntilTicks: Number.NEGATIVE_INFINITY };
 }
 
-export type Budget = {
-  /**
-   * Resolves to the function that returns the place; rejects with a `BudgetTimeout` at the deadline, or when the signal
-   * aborts.
-   */
-  readonly enter: (lane: Lane, limit: AdmissionLimit) => Promise<() => void>;
-  /** Admits no request for as long as the server asked. */
-  readonly pause: (forMs: number) => void;
-  /** The rest of such a pause. */
-  readonly pausedMs: () => number;
-  readonly inFlight: () => number;
-};
+export type Budget = ReturnType<typeof createBudget>;
 
 /** How long a request may wait for its turn. */
 type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined };
@@ -46,7 +35,7 @@ type Waiting = { admit: () => void };
  * Limits the rate and number of requests to one server. No second has more starts than allowed. The last place of both
  * limits is kept for vital polls, so that they never wait behind a sweep.
  */
-export function createBudget(options: BudgetOptions): Budget {
+export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
   const { recent, started } = memory;
   const starts = Math.max(1, Math.floor(requestsPerSecond));
@@ -95,7 +84,11 @@ export function createBudget(options: BudgetOptions): Budget {
   }
 
   return {
-    enter: (lane, limit) => {
+    /**
+     * Resolves to the function that returns the place; rejects with a `BudgetTimeout` at the deadline, or when the signal
+     * aborts.
+     */
+    enter: (lane: Lane, limit: AdmissionLimit): Promise<() => void> => {
       const line = waiting[lane];
       return waitForAdmission(clock, limit, {
         join: (entry) => {
@@ -109,12 +102,14 @@ export function createBudget(options: BudgetOptions): Budget {
         leave: () => leave(lane),
       });
     },
-    pause: (forMs) => {
+    /** Admits no request for as long as the server asked. */
+    pause: (forMs: number): void => {
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
       admitAll();
     },
-    pausedMs: () => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
-    inFlight: () => inFlight.vital + inFlight.normal + inFlight.enrichment,
+    /** The rest of such a pause. */
+    pausedMs: (): number => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
+    inFlight: (): number => inFlight.vital + inFlight.normal + inFlight.enrichment,
   };
 }
 

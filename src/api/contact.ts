@@ -154,28 +154,23 @@ function toOlderVersion(error: ApiError): number {
   });
 }
 
-type MemberSight = {
-  /** Call with the member that an answer names. */
-  note: (uuid: string | undefined) => void;
-  /** Reports whether several members answer at one address. */
-  hasSeveral: () => boolean;
-};
-
 /** The number of remembered answers: if one member gave all of them, there is only one member. */
 const remembered = 20;
 
 /** If a member answers again after another, both exist; a member that never answers again was replaced. */
-function createMemberSight(): MemberSight {
+function createMemberSight() {
   const seen: string[] = [];
   let hasSeveral = false;
   return {
-    note: (uuid) => {
+    /** Call with the member that an answer names. */
+    note: (uuid: string | undefined): void => {
       if (uuid === undefined || uuid === '') return;
       seen.push(uuid);
       if (seen.length > remembered) seen.shift();
       const changes = seen.filter((each, index) => each !== seen[index - 1]).length;
       hasSeveral = changes > new Set(seen).size;
     },
-    hasSeveral: () => hasSeveral,
+    /** Reports whether several members answer at one address. */
+    hasSeveral: (): boolean => hasSeveral,
   };
 }

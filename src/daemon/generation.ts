@@ -189,32 +189,24 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   return !kept.has(toPollText(labels));
 }
 
-/** The results of reloads, for metrics and pages. */
-export type ReloadNotes = {
-  readonly note: (outcome: ReloadOutcome) => void;
-  /** When the daemon started, and when the present configuration was read. */
-  readonly startedAtMs: number;
-  readonly loadedAtMs: () => number;
-  readonly count: () => number;
-  readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** Lists the changed options that need a restart. */
-  readonly waiting: () => readonly string[];
-};
+export type ReloadNotes = ReturnType<typeof createReloadNotes>;
 
+/** The results of reloads, for metrics and pages. */
 export function createReloadNotes(
   { lastReloadSuccessful, lastReloadTimestamp }: Pick<Self, 'lastReloadSuccessful' | 'lastReloadTimestamp'>,
   clock: Pick<Clock, 'now'>,
-): ReloadNotes {
+) {
   let failed: ReturnType<ReloadNotes['failed']>;
   let waiting: readonly string[] = [];
   const startedAtMs = clock.now();
   let loadedAtMs = startedAtMs;
   let count = 0;
   return {
+    /** When the daemon started, and when the present configuration was read. */
     startedAtMs,
-    loadedAtMs: () => loadedAtMs,
-    count: () => count,
-    note: (outcome) => {
+    loadedAtMs: (): number => loadedAtMs,
+    count: (): number => count,
+    note: (outcome: ReloadOutcome): void => {
       count += 1;
       lastReloadSuccessful.set(Number(outcome.ok));
       if (outcome.ok) loadedAtMs = clock.now();
@@ -222,7 +214,8 @@ export function createReloadNotes(
       if (outcome.ok) ({ warnings: waiting } = outcome);
       failed = outcome.ok ? undefined : { atMs: clock.now(), complaints: outcome.complaints };
     },
-    failed: () => failed,
-    waiting: () => waiting,
+    failed: (): { readonly atMs: number; readonly complaints: readonly string[] } | undefined => failed,
+    /** Lists the changed options that need a restart. */
+    waiting: (): readonly string[] => waiting,
   };
 }

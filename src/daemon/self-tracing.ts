@@ -13,18 +13,12 @@ import type { Poll } from '../schedule/poll.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 
 /** Spans around the exporter's own work; they never hold an address or a secret. */
-export type SelfTracing = {
-  readonly ofPoll: (key: PollKey, poll: Poll) => Poll;
-  readonly ofTransport: (server: string, transport: Transport) => Transport;
-  readonly ofPost: (post: Post) => Post;
-  /** Sends pending spans, within the time of a stop. */
-  readonly stop: () => Promise<void>;
-};
+export type SelfTracing = ReturnType<typeof startSelfTracing>;
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };
 
 /** Starts OpenTelemetry's SDK, configured by its own variables. Import only if they are set. */
-export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTracing {
+export function startSelfTracing({ version, log }: SelfTracingOptions) {
   toLog(log);
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
   const sdk = new NodeSDK({
@@ -52,7 +46,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
   }
 
   return {
-    ofPoll: ({ server, member, collector }, poll) => ({
+    ofPoll: ({ server, member, collector }: PollKey, poll: Poll): Poll => ({
       ...poll,
       run: (signal) => {
         const attributes = { ...toKey(server, member), [named.collector]: collector };
@@ -65,7 +59,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
         });
       },
     }),
-    ofTransport: (server, transport) => {
+    ofTransport: (server: string, transport: Transport): Transport => {
       function inRequest(method: string, { apiEndpoint }: TransportRequest, send: () => Promise<TransportAnswer>) {
         const attributes = { ...toKey(server), [named.endpoint]: apiEndpoint, [named.method]: method };
         return inSpan(`${method} ${apiEndpoint}`, { kind: SpanKind.CLIENT, attributes }, async (span) =>
@@ -78,7 +72,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
         postForm: (request) => inRequest('POST', request, () => transport.postForm(request)),
       };
     },
-    ofPost: (post) => ({
+    ofPost: (post: Post): Post => ({
       ...post,
       send: (content, signal) => {
         const attributes = { [named.method]: 'POST', [named.size]: content.bytes.length };
@@ -87,7 +81,8 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
         );
       },
     }),
-    stop: async () => {
+    /** Sends pending spans, within the time of a stop. */
+    stop: async (): Promise<void> => {
       // A hanging collector must not delay the stop.
       const limit = new Promise<void>((resolve) => void setTimeout(resolve, stopLimitMs).unref());
       await Promise.race([limit, sdk.shutdown().catch((error: unknown) => log.warn({ error }, unsent))]);

@@ -13,10 +13,6 @@ type KeepingOptions = {
   readonly self: Pick<Self, 'stateResets'>;
   readonly clock: Pick<Clock, 'after'>;
 };
-type Keeping = {
-  /** Makes a last backup; first calls `mayTake` with the time that it may need. */
-  readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
-};
 type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
 
 /** Opens the configured state. Damage that is found later is logged and counted. */
@@ -42,7 +38,7 @@ export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, cl
 }
 
 /** Logs where the state comes from, and backs it up at intervals and at the end. */
-export function keepState(state: State, { log, self, clock }: KeepingOptions): Keeping {
+export function keepState(state: State, { log, self, clock }: KeepingOptions) {
   if (state.origin.kind !== 'usual') self.stateResets.inc();
   sayOrigin(state.origin, log);
   let copying: Promise<void> = Promise.resolve();
@@ -59,7 +55,8 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
     });
   }
   return {
-    stop: async (mayTake) => {
+    /** Makes a last backup; first calls `mayTake` with the time that it may need. */
+    stop: async (mayTake: (ms: number) => void): Promise<void> => {
       isStopping = true;
       cancel();
       const mebibytes = state.bytes() / 2 ** 20;

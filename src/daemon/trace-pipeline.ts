@@ -61,26 +61,7 @@ export type Delivery = {
   readonly stop: () => Promise<void>;
 };
 
-export type Traces = {
-  /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
-  readonly ofServer: (server: ServerConfig, joined: Joined) => ServerTraces;
-  readonly eventsOf: (server: string) => ToSpooled | undefined;
-  /** The planned trace of a recent execution. */
-  readonly planOf: KeptPlans['find'];
-  readonly hasPlan: KeptPlans['has'];
-  /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
-  readonly causeOf: (server: string, run: CauseKey) => Cause | undefined;
-  readonly lastFailureOf: (server: string, job: string) => FailedRun | undefined;
-  readonly delivery: () => DeliveryStatus | undefined;
-  readonly quarantined: Quarantine | undefined;
-  /** Call when another process may have spooled traces. */
-  readonly wake: () => void;
-  /** Removes what waits for a trace of a server that is no longer watched. */
-  readonly forget: (server: string) => void;
-  readonly start: () => void;
-  /** Ends the request in progress; undelivered traces stay in the spool. */
-  readonly stop: () => Promise<void>;
-};
+export type Traces = ReturnType<typeof createTraces>;
 
 /** What a server's executions need from tracing, and the loop that makes their traces. */
 export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
@@ -94,29 +75,35 @@ export type Joined = {
 };
 
 /** From counted executions to delivered traces, or only to pages: one pipeline for each server, and one delivery. */
-export function createTraces(options: TracesOptions): Traces {
+export function createTraces(options: TracesOptions) {
   const { keptPlans = createKeptPlans(), clock, toDelivery } = options;
   const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock) };
   const enrichers = new Map<string, Enricher>();
   const delivery = toDelivery?.(shared, () => countPending([...enrichers.values()]));
   return {
-    ofServer: (server, joined) => {
+    /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
+    ofServer: (server: ServerConfig, joined: Joined): ServerTraces => {
       const attempts = createAttempts();
       const enricher = createServerEnricher(server, joined, { ...shared, attempts, spooling: delivery?.spooling });
       enrichers.set(server.name, enricher);
       return joinEnricher(server, enricher, { ...shared, attempts, port: joined.port, isSent: delivery !== undefined });
     },
-    eventsOf: (server) => delivery?.eventsOf?.(server),
+    eventsOf: (server: string): ToSpooled | undefined => delivery?.eventsOf?.(server),
+    /** The planned trace of a recent execution. */
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
-    causeOf: (server, run) => enrichers.get(server)?.causeOf(run),
-    lastFailureOf: (server, job) => enrichers.get(server)?.lastFailureOf(job),
-    delivery: () => delivery?.status(),
+    /** The cause of an execution that did not succeed, even if its trace is no longer kept. */
+    causeOf: (server: string, run: CauseKey): Cause | undefined => enrichers.get(server)?.causeOf(run),
+    lastFailureOf: (server: string, job: string): FailedRun | undefined => enrichers.get(server)?.lastFailureOf(job),
+    delivery: (): DeliveryStatus | undefined => delivery?.status(),
     quarantined: delivery?.quarantined,
-    forget: (server) => enrichers.delete(server),
+    /** Removes what waits for a trace of a server that is no longer watched. */
+    forget: (server: string) => enrichers.delete(server),
+    /** Call when another process may have spooled traces. */
     wake: () => delivery?.wake(),
     start: () => delivery?.start(),
-    stop: async () => delivery?.stop(),
+    /** Ends the request in progress; undelivered traces stay in the spool. */
+    stop: async (): Promise<void> => delivery?.stop(),
   };
 }
 

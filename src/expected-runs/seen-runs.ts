@@ -30,24 +30,16 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   return isScheduled && attempt === 0 ? 'scheduled' : 'other';
 }
 
-type ClearTimes = {
-  readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running' | 'runningReadMs'>) => void;
-  /** Returns the executions in the underlying lists; one may have ended since, with its end unread. */
-  readonly listed: () => readonly Execution[];
-  /** Every run of the project that started before this time is known. */
-  readonly of: (project: string) => number;
-};
-
 /**
  * Tracks up to when all runs of a project are known: a run that started before a list of running executions was in it
  * or had ended by then, and all ends up to then have been read.
  */
-export function createClearTimes(): ClearTimes {
+export function createClearTimes() {
   const clear = new Map<string, number>();
   const waiting = new Map<string, readonly Candidate[]>();
   const lists = new Map<string, readonly Execution[]>();
   return {
-    note: (port) => {
+    note: (port: Pick<ExecutionsPort, 'progress' | 'running' | 'runningReadMs'>): void => {
       const executions = port.running();
       for (const [project, { scannedThroughMs }] of port.progress() ?? []) {
         const known = waiting.get(project) ?? [];
@@ -68,8 +60,10 @@ export function createClearTimes(): ClearTimes {
         waiting.set(project, isNew ? [...earlier, { readAtMs, executions }] : earlier);
       }
     },
-    listed: () => [...lists.values()].flat(),
-    of: (project) => clear.get(project) ?? Number.NEGATIVE_INFINITY,
+    /** Returns the executions in the underlying lists; one may have ended since, with its end unread. */
+    listed: (): readonly Execution[] => [...lists.values()].flat(),
+    /** Every run of the project that started before this time is known. */
+    of: (project: string): number => clear.get(project) ?? Number.NEGATIVE_INFINITY,
   };
 }
 

@@ -4,14 +4,7 @@ import { isEmpty, type Sent, toDelta, toSent, toSeriesKey } from './deltas.ts';
 import type { Point, ScrapedFamily } from './read-families.ts';
 
 /** Computes what is new in points, and keeps what the backend has of each series. */
-export type SentSums = {
-  /** Returns what was added since the point was last sent; undefined if nothing was. Later calls see it as sent. */
-  readonly take: (family: ScrapedFamily, point: Point, nowMs: number) => Promise<Point | undefined>;
-  /** Returns how to undo the calls of `take` since the previous call of this function. */
-  readonly endBatch: () => () => void;
-  /** Stores all sums, so that a restart continues from them. */
-  readonly store: (nowMs: number) => Promise<void>;
-};
+export type SentSums = ReturnType<typeof createSentSums>;
 
 type Unit = {
   readonly firstMs: number;
@@ -31,7 +24,7 @@ type Kept = { readonly sent: Sent; readonly atMs: number };
  * Sums are stored with the server that they are about, and so go with it to another replica; the exporter's own
  * counters begin again with each process.
  */
-export function createSentSums({ recall, remember }: Memories, startedMs: number, pause: Pause): SentSums {
+export function createSentSums({ recall, remember }: Memories, startedMs: number, pause: Pause) {
   const units = new Map<string, Unit>([['', toUnit({}, startedMs)]]);
   let undo: (() => void)[] = [];
 
@@ -42,7 +35,8 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
   }
 
   return {
-    take: async (family, point, nowMs) => {
+    /** Returns what was added since the point was last sent; undefined if nothing was. Later calls see it as sent. */
+    take: async (family: ScrapedFamily, point: Point, nowMs: number): Promise<Point | undefined> => {
       const server = family.name.startsWith(own) ? '' : (point.labels['server'] ?? '');
       const unit = units.get(server) ?? (await open(server));
       unit.used = unit.usedMs === nowMs ? unit.used + 1 : 1;
@@ -65,14 +59,16 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
       });
       return { ...delta, sinceMs: before?.atMs ?? 0 };
     },
-    endBatch: () => {
+    /** Returns how to undo the calls of `take` since the previous call of this function. */
+    endBatch: (): (() => void) => {
       const ofBatch = undo;
       undo = [];
       return () => {
         for (const step of ofBatch) step();
       };
     },
-    store: async (nowMs) => {
+    /** Stores all sums, so that a restart continues from them. */
+    store: async (nowMs: number): Promise<void> => {
       for (const [server, unit] of units) {
         if (unit.usedMs !== nowMs) {
           // A server that another replica owns now, or that is no longer configured.

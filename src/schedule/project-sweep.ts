@@ -189,23 +189,14 @@ function noteFault(
   }
 }
 
-/** Publishes the rows of all projects, one call after the other, so that the newest rows stay. */
-type ShownRows = {
-  publish: () => Promise<number>;
-  withdraw: () => void;
-  /** Returns the time since the last publication. */
-  ageMs: () => number;
-};
+type ShownRows = ReturnType<typeof createShownRows>;
 
-function createShownRows(
-  { everyMs, publisher, clock }: SweepOptions,
-  projectRows: ProjectRows,
-  progress: Progress,
-): ShownRows {
+/** Publishes the rows of all projects, one call after the other, so that the newest rows stay. */
+function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRows: ProjectRows, progress: Progress) {
   let publishing: Promise<unknown> = Promise.resolve();
   let publishedTicks = Number.NEGATIVE_INFINITY;
   return {
-    publish: () => {
+    publish: (): Promise<number> => {
       const published = publishing.then(() => {
         publishedTicks = clock.ticks();
         const validForMs = Math.max(toValidityMs(everyMs), 3 * projectRows.passMs);
@@ -215,14 +206,15 @@ function createShownRows(
       publishing = published.catch(ignore);
       return published;
     },
-    withdraw: () => {
+    withdraw: (): void => {
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
       // Rows that are being published now must be withdrawn too.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
-    ageMs: () => clock.ticks() - publishedTicks,
+    /** Returns the time since the last publication. */
+    ageMs: (): number => clock.ticks() - publishedTicks,
   };
 }
 

@@ -9,17 +9,10 @@ type RequestGapOptions = {
   open: (signal: AbortSignal) => Api;
 };
 
-/** Keeps a minimum distance between requests. */
-export type RequestGap = {
-  /** Restarts the count, and sets the distance. */
-  readonly begin: (gapMs: number) => void;
-  /** Returns an API that sends each request after its gap, with the timeout of one request. */
-  readonly api: (signal: AbortSignal) => Api;
-  /** Returns the number of requests since `begin`. */
-  readonly asked: () => number;
-};
+export type RequestGap = ReturnType<typeof createRequestGap>;
 
-export function createRequestGap({ clock, shared, open }: RequestGapOptions): RequestGap {
+/** Keeps a minimum distance between requests. */
+export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
   let gapMs = 0;
   let asked = 0;
   let nextTicks = Number.NEGATIVE_INFINITY;
@@ -34,11 +27,13 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
   }
 
   return {
-    begin: (distanceMs) => {
+    /** Restarts the count, and sets the distance. */
+    begin: (distanceMs: number): void => {
       gapMs = distanceMs;
       asked = 0;
     },
-    api: (signal) => ({
+    /** Returns an API that sends each request after its gap, with the timeout of one request. */
+    api: (signal: AbortSignal): Api => ({
       get: async (endpoint, ...input) => {
         await waitForGap(signal);
         return open(signal).get(endpoint, ...input);
@@ -50,7 +45,8 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
       supports: (endpoint) => open(signal).supports(endpoint),
       server: () => open(signal).server(),
     }),
-    asked: () => asked,
+    /** Returns the number of requests since `begin`. */
+    asked: (): number => asked,
   };
 }
 

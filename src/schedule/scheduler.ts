@@ -201,25 +201,21 @@ export type TimedPoll = {
   readonly onMissed: () => void;
 };
 
-export type PollTimes = {
-  /** Runs every entry now, and then at its times. */
-  readonly start: () => void;
-  readonly stop: () => Promise<void>;
-  /** When each entry runs next, in order; undefined while stopped. */
-  readonly nextRunsAtMs: () => (number | undefined)[];
-};
+export type PollTimes = ReturnType<typeof createPollTimes>;
 
 /** Decides when polls run. Each entry has its own second, so that they do not all start together. */
-export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesClock): PollTimes {
+export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesClock) {
   const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {
-    start: () => {
+    /** Runs every entry now, and then at its times. */
+    start: (): void => {
       for (const line of lines) line.start();
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       for (const line of lines) line.stop();
     },
-    nextRunsAtMs: () => lines.map((line) => line.nextRunAtMs()),
+    /** When each entry runs next, in order; undefined while stopped. */
+    nextRunsAtMs: (): (number | undefined)[] => lines.map((line) => line.nextRunAtMs()),
   };
 }
 

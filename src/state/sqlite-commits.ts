@@ -53,17 +53,13 @@ export type CommitCount = { readonly id: string; readonly commits: number };
 /** The last recorded commit, and whether the database was closed properly after it. */
 type NotedCommit = CommitCount & { readonly isClosed: boolean };
 
-type CommitFile = {
-  readonly note: (count: CommitCount) => void;
-  /** Records that the database was closed properly, if it was. */
-  readonly close: (count: CommitCount | undefined) => void;
-};
+type CommitFile = ReturnType<typeof openCommitFile>;
 
 /**
  * Keeps the number of the last commit in a file next to the database. It is not synced: it survives the process; after
  * a power loss it may be behind a synced write-ahead log, never ahead. A database behind it has lost commits.
  */
-export function openCommitFile(path: string): CommitFile {
+export function openCommitFile(path: string) {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
@@ -75,8 +71,9 @@ export function openCommitFile(path: string): CommitFile {
     }
   }
   return {
-    note: (count) => write(count, 'open  '),
-    close: (count) => {
+    note: (count: CommitCount) => write(count, 'open  '),
+    /** Records that the database was closed properly, if it was. */
+    close: (count: CommitCount | undefined): void => {
       if (count !== undefined) write(count, 'closed');
       if (descriptor !== undefined) closeSync(descriptor);
       descriptor = undefined;

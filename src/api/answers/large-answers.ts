@@ -125,12 +125,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
 }
 
 /** Admits a few at once; the others wait in order. */
-type Gate = {
-  /** Resolves to the function that leaves again; it may be called more than once. */
-  enter: () => Promise<() => void>;
-};
-
-function createGate(places: number): Gate {
+function createGate(places: number) {
   const waiting: (() => void)[] = [];
   let free = places;
 
@@ -141,7 +136,8 @@ function createGate(places: number): Gate {
   }
 
   return {
-    enter: async () => {
+    /** Resolves to the function that leaves again; it may be called more than once. */
+    enter: async (): Promise<() => void> => {
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));
       let isIn = true;

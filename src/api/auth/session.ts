@@ -151,19 +151,12 @@ function unusable({ status }: TransportAnswer): ApiError {
   });
 }
 
-type Cookies = {
-  note: (setCookies: readonly string[]) => void;
-  hasSession: () => boolean;
-  toHeader: () => Readonly<Record<string, string>>;
-  clear: () => void;
-};
-
 const session = 'JSESSIONID';
 /** More than any server needs: one that invents names must not fill the memory. */
 const maxCookies = 20;
 
 /** The cookies of one session: the server's, and those with which a load balancer finds the right member. */
-function createCookies(values = new Map<string, string>()): Cookies {
+function createCookies(values = new Map<string, string>()) {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];
     if (given === '') return;
@@ -177,11 +170,11 @@ function createCookies(values = new Map<string, string>()): Cookies {
   }
 
   return {
-    note: (setCookies) => {
+    note: (setCookies: readonly string[]): void => {
       for (const setCookie of setCookies) noteOne(setCookie);
     },
-    hasSession: () => values.has(session),
-    toHeader: () => {
+    hasSession: (): boolean => values.has(session),
+    toHeader: (): Readonly<Record<string, string>> => {
       if (values.size === 0) return {};
       return { cookie: [...values].map(([name, value]) => `${name}=${value}`).join('; ') };
     },

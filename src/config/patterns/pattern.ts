@@ -82,17 +82,10 @@ export type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], strin
 const aboutKeys = ['owner', 'note', 'runbook'] as const;
 
 /** What is configured for single jobs, by their paths; undefined if it is not. */
-export type JobOverrides = {
-  /** The highest allowed age of the last success. */
-  readonly successAgeMsOf: (path: string) => number | undefined;
-  /** The multiple of its average duration that a run may take. */
-  readonly overdueFactorOf: (path: string) => number | undefined;
-  readonly isCritical: (path: string) => boolean;
-  readonly aboutOf: (path: string) => AboutJob;
-};
+export type JobOverrides = ReturnType<typeof toOverrideChoice>;
 
 /** Returns the overrides of a job: for each field, the first matching entry that has it. */
-export function toOverrideChoice(entries: readonly Override[]): JobOverrides {
+export function toOverrideChoice(entries: readonly Override[]) {
   const toChoiceOf = <K extends keyof Override>(key: K): ((path: string) => Override[K] | undefined) => {
     const given = entries.filter((entry) => entry[key] !== undefined);
     return (path) => given.find(({ match }) => match.matches(path))?.[key];
@@ -100,10 +93,12 @@ export function toOverrideChoice(entries: readonly Override[]): JobOverrides {
   const isCritical = toChoiceOf('critical');
   const about = aboutKeys.map((key) => [key, toChoiceOf(key)] as const);
   return {
+    /** The highest allowed age of the last success. */
     successAgeMsOf: toChoiceOf('success_age'),
+    /** The multiple of its average duration that a run may take. */
     overdueFactorOf: toChoiceOf('overdue_factor'),
-    isCritical: (path) => isCritical(path) ?? false,
-    aboutOf: (path) => Object.fromEntries(about.map(([key, choose]) => [key, choose(path)])),
+    isCritical: (path: string): boolean => isCritical(path) ?? false,
+    aboutOf: (path: string): AboutJob => Object.fromEntries(about.map(([key, choose]) => [key, choose(path)])),
   };
 }
 

@@ -23,17 +23,12 @@ export async function proveRights(
 /** Rights are given by patterns. */
 const maxAskedProjects = 3;
 
-export type RightsWatch = {
-  readonly start: () => void;
-  readonly stop: () => void;
-  /** Undefined until they are known, and where the server does not answer that. */
-  readonly now: () => ProvedRights | undefined;
-};
+export type RightsWatch = ReturnType<typeof watchRights>;
 
 type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after'> };
 
 /** Asks soon after the start and once a day. */
-export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions): RightsWatch {
+export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions) {
   const stopping = new AbortController();
   let proved: ProvedRights | undefined;
   let cancel: Cancel | undefined;
@@ -56,11 +51,12 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
 
   return {
     start: () => schedule(firstMs),
-    stop: () => {
+    stop: (): void => {
       cancel?.();
       stopping.abort();
     },
-    now: () => proved,
+    /** Undefined until they are known, and where the server does not answer that. */
+    now: (): ProvedRights | undefined => proved,
   };
 }
 

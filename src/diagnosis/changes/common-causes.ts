@@ -18,19 +18,10 @@ type Options = {
   readonly memberName: (uuid: string) => string;
 };
 
-export type CommonCauses = {
-  /** Takes in what an earlier process knew. */
-  readonly load: (kept: Pick<Kept, 'runs' | 'cause'>) => void;
-  readonly note: (run: CountedRun) => void;
-  /** Looks for a cause, or whether the present one lasts. */
-  readonly update: (changes: readonly Change[]) => void;
-  readonly current: () => CommonCause | undefined;
-  /** Reports whether the present cause has to do with a run, which is the last of its job. */
-  readonly covers: (run: { readonly job: string; readonly startedAtMs: number }) => boolean;
-};
+export type CommonCauses = ReturnType<typeof createCommonCauses>;
 
 /** Finds what many failed jobs have in common, from the last result of each. */
-export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options): CommonCauses {
+export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options) {
   const results = new Map<string, JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] }>();
   let current: CommonCause | undefined;
 
@@ -56,12 +47,14 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
   }
 
   return {
-    load: ({ runs, cause }) => {
+    /** Takes in what an earlier process knew. */
+    load: ({ runs, cause }: Pick<Kept, 'runs' | 'cause'>): void => {
       for (const { last } of runs.values()) if (last !== undefined) note(last);
       current = cause;
     },
     note,
-    update: (changes) => {
+    /** Looks for a cause, or whether the present one lasts. */
+    update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
       for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);
       const changedKeys = new Set(
@@ -75,8 +68,9 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       });
       if (current === undefined || !isLasting(current, all, nowMs)) current = findCommonCause(all, nowMs);
     },
-    current: () => current,
-    covers: ({ job, startedAtMs }) => {
+    current: (): CommonCause | undefined => current,
+    /** Reports whether the present cause has to do with a run, which is the last of its job. */
+    covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
       const result = results.get(job);
       if (current === undefined || result?.isFailed !== true || result.startedAtMs !== startedAtMs) return false;
       const { kind, subject } = current;

@@ -9,23 +9,7 @@ export type SlotKind = (typeof slotKinds)[number];
 export type Room = Readonly<Record<SlotKind, number>>;
 
 /** Which jobs and nodes have their own series: first come, first served, until a slot is given back. */
-export type SeriesSlots = {
-  readonly has: (kind: SlotKind, key: string) => boolean;
-  readonly room: () => Room;
-  readonly taken: () => Room;
-  /** Sets the number of slots; owners beyond it keep theirs until `leave` is called. */
-  readonly setRoom: (room: Room) => void;
-  /** Returns a view for one change or one scrape. Claimed slots are not taken until `settle`. */
-  readonly claim: () => Claims;
-  /** Takes the slots that a committed change claimed, and counts refused ones. */
-  readonly settle: (claims: Claims) => void;
-  /** Gives a slot back because there are fewer slots now. */
-  readonly leave: (kind: SlotKind, key: string) => void;
-  readonly forgetJob: (key: string) => void;
-  readonly forget: (project: string) => void;
-  /** Counts the jobs and nodes that were refused a slot, or gave theirs back, and still have none; bounded. */
-  readonly refused: () => Room;
-};
+export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** Everything counted for one server; cells are replaced after each commit. */
 export type Totals = {
@@ -42,7 +26,7 @@ export type Claims = {
 };
 
 /** Creates the slots, with those of the given cells and jobs taken. */
-export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()): SeriesSlots {
+export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()) {
   const taken = toHolders();
   const refused = toSets();
   let room: Room = { jobs: unlimited, durations: unlimited, nodes: unlimited };
@@ -62,14 +46,17 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
   }
 
   return {
-    has: (kind, key) => taken[kind].has(key),
-    room: () => room,
-    taken: () => toRoom((kind) => taken[kind].weight()),
-    setRoom: (next) => {
+    has: (kind: SlotKind, key: string): boolean => taken[kind].has(key),
+    room: (): Room => room,
+    taken: (): Room => toRoom((kind) => taken[kind].weight()),
+    /** Sets the number of slots; owners beyond it keep theirs until `leave` is called. */
+    setRoom: (next: Room): void => {
       room = next;
     },
-    claim: () => createClaims(taken, room),
-    settle: (claims) => {
+    /** Returns a view for one change or one scrape. Claimed slots are not taken until `settle`. */
+    claim: (): Claims => createClaims(taken, room),
+    /** Takes the slots that a committed change claimed, and counts refused ones. */
+    settle: (claims: Claims): void => {
       for (const kind of slotKinds) {
         for (const key of claims.claimed[kind]) {
           taken[kind].add(key);
@@ -78,19 +65,21 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const key of claims.refused[kind]) refuse(kind, key);
       }
     },
-    leave: (kind, key) => {
+    /** Gives a slot back because there are fewer slots now. */
+    leave: (kind: SlotKind, key: string): void => {
       if (taken[kind].delete(key)) refuse(kind, key);
     },
-    forgetJob: (key) => {
+    forgetJob: (key: string): void => {
       for (const kind of ['jobs', 'durations'] as const) for (const slots of [taken, refused]) slots[kind].delete(key);
     },
-    forget: (project) => {
+    forget: (project: string): void => {
       const begin = `${JSON.stringify([project]).slice(0, -1)},`;
       for (const kind of slotKinds)
         for (const slots of [taken[kind], refused[kind]])
           for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    refused: () => toRoom((kind) => refused[kind].size),
+    /** Counts the jobs and nodes that were refused a slot, or gave theirs back, and still have none; bounded. */
+    refused: (): Room => toRoom((kind) => refused[kind].size),
   };
 }
 

@@ -4,21 +4,13 @@ import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
-export type RestoreGap = {
-  /** Call at the start, before any request, so that the gap is stored even if the process ends at once. */
-  readonly open: (isRestored: boolean) => Promise<void>;
-  readonly begin: (nowMs: number) => Promise<void>;
-  /** Returns the server time up to which everything must be read before it is shown; undefined once it has been. */
-  readonly untilMs: () => number | undefined;
-  /** Returns the projects that have been read up to there; totals of other projects are not shown. */
-  readonly readStates: () => ReadonlyMap<string, ProjectState>;
-};
+export type RestoreGap = ReturnType<typeof createRestoreGap>;
 
 /**
  * After a restore, reads executions since the copy was made before showing counters, so that no counter is seen to
  * fall. The totals of a project that cannot be read meanwhile stay hidden: a series may be absent, never lower.
  */
-export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>): RestoreGap {
+export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>) {
   function untilMs(): number | undefined {
     return cache.facts().gapUntilMs;
   }
@@ -33,7 +25,8 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   });
 
   return {
-    open: async (isRestored) => {
+    /** Call at the start, before any request, so that the gap is stored even if the process ends at once. */
+    open: async (isRestored: boolean): Promise<void> => {
       if (!isRestored) return;
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
@@ -45,7 +38,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         alongside: failures?.markRestored() ?? [],
       }));
     },
-    begin: async (nowMs) => {
+    begin: async (nowMs: number): Promise<void> => {
       const until = untilMs();
       if (until === undefined) return;
       if (until === unknown) {
@@ -64,8 +57,10 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         }),
       }));
     },
+    /** Returns the server time up to which everything must be read before it is shown; undefined once it has been. */
     untilMs,
-    readStates: () => {
+    /** Returns the projects that have been read up to there; totals of other projects are not shown. */
+    readStates: (): ReadonlyMap<string, ProjectState> => {
       if (untilMs() === undefined) return cache.states;
       return new Map([...cache.states].filter(([, state]) => isRead(state)));
     },

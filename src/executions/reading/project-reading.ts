@@ -29,27 +29,22 @@ type ProjectReadingOptions = {
   readonly oddRows: OddRows;
 };
 
-export type ProjectReading = {
-  /** Reads the newest part of the planned window; the rest becomes backlog. May put the project on hold. */
-  readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
-  /** Reads a project's backlog for as long as `mayGoOn` allows. */
-  readonly readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean) => Promise<ReadResult>;
-  /** Reads a past window again, and returns what was unknown. */
-  readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<readonly Finished[]>;
-  readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
-  /** Call after the clock was set back: what was read may be future-dated. */
-  readonly rewind: () => void;
-};
+export type ProjectReading = ReturnType<typeof createProjectReading>;
 
 /** Reads finished executions of one project within a window into the ledger, and records the progress. */
-export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
+export function createProjectReading(options: ProjectReadingOptions) {
   const tools: Tools = { ...options, ...createTakeIn(options), aheadLeft: new Map() };
   return {
+    /** Call after the clock was set back: what was read may be future-dated. */
     rewind: () => tools.aheadLeft.clear(),
-    read: (api, planned, nowMs) => orHold(tools, planned.project, nowMs, () => readNew(tools, api, planned, nowMs)),
-    readPast: (api, project, nowMs, mayGoOn) =>
+    /** Reads the newest part of the planned window; the rest becomes backlog. May put the project on hold. */
+    read: (api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> =>
+      orHold(tools, planned.project, nowMs, () => readNew(tools, api, planned, nowMs)),
+    /** Reads a project's backlog for as long as `mayGoOn` allows. */
+    readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> =>
       orHold(tools, project, nowMs, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
-    readAgain: async (api, project, window, nowMs) => {
+    /** Reads a past window again, and returns what was unknown. */
+    readAgain: async (api: Api, project: string, window: Window, nowMs: number): Promise<readonly Finished[]> => {
       const lateBeforeMs = Number.POSITIVE_INFINITY;
       const { counted } = await tools.takeIn(api, {
         project,
@@ -60,7 +55,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       });
       return counted;
     },
-    hold: (project, held, nowMs) => putOnHold(tools, project, held, nowMs),
+    hold: (project: string, held: Hold, nowMs: number): Promise<void> => putOnHold(tools, project, held, nowMs),
   };
 }
 

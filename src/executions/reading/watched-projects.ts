@@ -19,19 +19,9 @@ type Round = {
   readonly running: readonly Execution[] | undefined;
 };
 
-export type WatchedProjects = {
-  readonly names: () => readonly string[];
-  /** Reads the list when due: once a minute, and at once if something runs in an unlisted project. */
-  readonly refresh: (round: Round) => Promise<void>;
-};
+export type WatchedProjects = ReturnType<typeof createWatchedProjects>;
 
-export function createWatchedProjects({
-  readProjects,
-  clock,
-  everyMs,
-  settings,
-  list,
-}: ListReadingOptions): WatchedProjects {
+export function createWatchedProjects({ readProjects, clock, everyMs, settings, list }: ListReadingOptions) {
   const { backfillMs, countFromMs, overlapMs, isWantedProject: isWanted } = settings;
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
@@ -45,8 +35,9 @@ export function createWatchedProjects({
   }
 
   return {
-    names: () => names,
-    refresh: async ({ cache, overlap, api, nowMs, running = [] }) => {
+    names: (): readonly string[] => names,
+    /** Reads the list when due: once a minute, and at once if something runs in an unlisted project. */
+    refresh: async ({ cache, overlap, api, nowMs, running = [] }: Round): Promise<void> => {
       // Whether or not a list can be read: otherwise excluded projects count until there is one.
       await cache.update(async () => planExcluded({ states: cache.states, nowMs, isWanted }));
       const ticks = clock.ticks();

@@ -1,22 +1,16 @@
 import { inPieces } from '../../api/answers/page-pieces.ts';
 import type { Api } from '../../api/client.ts';
 import { type OddRow, projectExecutions } from '../../api/endpoints/executions.ts';
-import { type Part, type ReadPage, readWindow, toPageSize, type Window } from '../../api/paging.ts';
+import { type ReadPage, readWindow, toPageSize, type Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 
 const pageSize = 500;
 
-export type WindowReading = {
-  /** The pages, each with what is still to be read after it; rows may come twice. */
-  readonly parts: AsyncIterable<Part<Execution>>;
-  readonly oddRows: () => readonly OddRow[];
-  /** Returns the clocks of the members that answered. */
-  readonly serverTimes: () => readonly number[];
-};
+export type WindowReading = ReturnType<typeof readProjectWindow>;
 
 /** Reads everything of a project that ended within a window. */
-export function readProjectWindow(api: Api, project: string, window: Window): WindowReading {
+export function readProjectWindow(api: Api, project: string, window: Window) {
   const serverTimes: number[] = [];
   const oddRows = new Map<string, OddRow>();
   const read: ReadPage<Execution> = async ({ beginMs, endMs, max, offset }) => {
@@ -33,7 +27,13 @@ export function readProjectWindow(api: Api, project: string, window: Window): Wi
   };
   const options = { apiEndpoint: projectExecutions.name, endOf: toEndMs, pageSize };
   const parts = readWindow<Execution>(inPieces(read, noteTooLarge), window, options);
-  return { parts, oddRows: () => [...oddRows.values()], serverTimes: () => serverTimes };
+  return {
+    /** The pages, each with what is still to be read after it; rows may come twice. */
+    parts,
+    oddRows: (): readonly OddRow[] => [...oddRows.values()],
+    /** Returns the clocks of the members that answered. */
+    serverTimes: (): readonly number[] => serverTimes,
+  };
 }
 
 function toEndMs({ endedAtMs }: Execution): number | undefined {
@@ -69,23 +69,16 @@ export async function readTotal(api: Api, project: string, { beginMs, endMs }: W
   return (await api.get(projectExecutions, { path: { project }, query })).total;
 }
 
-export type OddRows = {
-  /** Counts the rows that are new: the same ones are read again in every round. */
-  readonly note: (project: string, rows: readonly OddRow[]) => void;
-  /** Returns sentences for the page about rows of the last day. */
-  readonly complaints: () => readonly string[];
-};
+export type OddRows = ReturnType<typeof createOddRows>;
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
 /** Records rows of executions that cannot be read. A bad row affects no other row, and is reported. */
-export function createOddRows(
-  observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>,
-  ticks: () => number,
-): OddRows {
+export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {
-    note: (project, rows) => {
+    /** Counts the rows that are new: the same ones are read again in every round. */
+    note: (project: string, rows: readonly OddRow[]): void => {
       for (const { field, text, isTooLarge } of rows) {
         const key = JSON.stringify([project, field, text]);
         if (seen.has(key)) continue;
@@ -96,7 +89,8 @@ export function createOddRows(
         seen.set(key, { project, field, atTicks: ticks() });
       }
     },
-    complaints: () => {
+    /** Returns sentences for the page about rows of the last day. */
+    complaints: (): readonly string[] => {
       const recent = [...seen.values()].filter(({ atTicks }) => ticks() - atTicks < shownForMs);
       return [...Map.groupBy(recent, ({ project, field }) => `\`${field}\` in ${project}`)].map(
         ([where, rows]) => `${rows.length} executions cannot be read and are not counted: ${where}`,

@@ -100,17 +100,10 @@ function toHour(timestampMs: number): number {
 const hourMs = 3_600_000;
 
 /** By how much the total of an hour is known to differ from the ledger: rows that are hidden or were deleted. */
-type Residues = {
-  readonly sum: (project: string, window: Window) => number;
-  readonly set: (project: string, hour: number, difference: number) => void;
-  /** Returns the parts of a window that differ; consecutive hours are joined. */
-  readonly windows: (project: string, window: Window) => Window[];
-  /** Forgets the hours before a time, and unknown projects. */
-  readonly prune: (beforeMs: number, isKnown: (project: string) => boolean) => void;
-};
+type Residues = ReturnType<typeof createResidues>;
 
 /** Keeps known differences in memory, so that they are not reported again. */
-export function createResidues(): Residues {
+export function createResidues() {
   const all = new Map<string, Map<number, number>>();
 
   function hoursOf(project: string, window: Window): [number, number][] {
@@ -123,18 +116,19 @@ export function createResidues(): Residues {
   }
 
   return {
-    sum: (project, window) => {
+    sum: (project: string, window: Window): number => {
       let sum = 0;
       for (const [, difference] of hoursOf(project, window)) sum += difference;
       return sum;
     },
-    set: (project, hour, difference) => {
+    set: (project: string, hour: number, difference: number): void => {
       const known = all.get(project) ?? new Map<number, number>();
       all.set(project, known);
       if (difference === 0) known.delete(hour);
       else known.set(hour, difference);
     },
-    windows: (project, window) => {
+    /** Returns the parts of a window that differ; consecutive hours are joined. */
+    windows: (project: string, window: Window): Window[] => {
       const found: Window[] = [];
       for (const [hour] of hoursOf(project, window)) {
         const beginMs = Math.max(hour * hourMs, window.beginMs);
@@ -145,7 +139,8 @@ export function createResidues(): Residues {
       }
       return found;
     },
-    prune: (beforeMs, isKnown) => {
+    /** Forgets the hours before a time, and unknown projects. */
+    prune: (beforeMs: number, isKnown: (project: string) => boolean): void => {
       for (const [project, hours] of all) {
         for (const hour of hours.keys()) if ((hour + 1) * hourMs <= beforeMs) hours.delete(hour);
         if (hours.size === 0 || !isKnown(project)) all.delete(project);

@@ -10,19 +10,15 @@ export type TracedRun = {
   readonly spanId: string;
 };
 
-/** Runs that are the exemplars of their duration buckets; in memory only. */
-export type Exemplars = {
-  /** Records a traced run. A future-dated one gets the server time; otherwise it would displace others. */
-  readonly note: (traced: TracedRun, totals: Totals, serverNowMs?: number) => void;
-  /** Returns exemplars in the order of the cell's buckets. */
-  readonly of: (cell: Cell) => readonly (Exemplar | undefined)[];
-};
+export type Exemplars = ReturnType<typeof createExemplars>;
 
-export function createExemplars(bounds: readonly number[]): Exemplars {
+/** Runs that are the exemplars of their duration buckets; in memory only. */
+export function createExemplars(bounds: readonly number[]) {
   const known = new Map<string, (Exemplar | undefined)[]>();
 
   return {
-    note: ({ run, traceId, spanId }, { cells }, serverNowMs = run.endedAtMs) => {
+    /** Records a traced run. A future-dated one gets the server time; otherwise it would displace others. */
+    note: ({ run, traceId, spanId }: TracedRun, { cells }: Totals, serverNowMs: number = run.endedAtMs): void => {
       const { project, startedAtMs, endedAtMs } = run;
       const ending = toEnding(run);
       const { group, name } = toJobName(run);
@@ -41,7 +37,8 @@ export function createExemplars(bounds: readonly number[]): Exemplars {
       const [oldest] = known.keys();
       if (known.size > maxCells && oldest !== undefined) known.delete(oldest);
     },
-    of: ({ kind, labels, buckets = [] }) => {
+    /** Returns exemplars in the order of the cell's buckets. */
+    of: ({ kind, labels, buckets = [] }: Cell): readonly (Exemplar | undefined)[] => {
       const exemplars = known.get(toCellKey(kind, labels)) ?? [];
       return exemplars.map((exemplar, index) => ((buckets[index] ?? 0) > 0 ? exemplar : undefined));
     },

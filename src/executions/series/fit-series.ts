@@ -15,16 +15,10 @@ export type LeftOut = {
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
-export type SeriesFit = {
-  /** Computes the number of slots again; jobs beyond it give theirs back, those with the oldest last run first. */
-  readonly fit: () => Promise<void>;
-  readonly leftOut: () => LeftOut;
-  /** Counts the series missing in a scrape for lack of slots. */
-  readonly missing: () => number;
-};
+export type SeriesFit = ReturnType<typeof createSeriesFit>;
 
 /** Keeps the series of executions within their limit, job by job. */
-export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesFit {
+export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   const { slots, cells, jobs } = cache.totals;
 
   function isShared([, , name = '']: readonly string[]): boolean {
@@ -85,8 +79,10 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesF
   reckon();
   return {
     leftOut,
-    missing: () => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
-    fit: async () => {
+    /** Counts the series missing in a scrape for lack of slots. */
+    missing: (): number => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
+    /** Computes the number of slots again; jobs beyond it give theirs back, those with the oldest last run first. */
+    fit: async (): Promise<void> => {
       reckon();
       leaveNodes();
       const { jobs: jobsOver, durations: durationsOver } = slots.taken();

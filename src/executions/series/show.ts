@@ -17,13 +17,7 @@ type Round = {
   readonly sinceTicks: number;
 };
 
-export type Showing = {
-  /** Publishes the present series; they stay until the next call. */
-  readonly show: (found: OpenRound, round: Round) => Promise<void>;
-  /** Publishes during a round, at most once an interval: a long round may outlast the series. */
-  readonly showInPassing: (found: OpenRound, round: Round) => Promise<void>;
-  readonly series: () => number;
-};
+export type Showing = ReturnType<typeof createShow>;
 
 type Shown = {
   readonly activities: Activities;
@@ -31,7 +25,7 @@ type Shown = {
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
-export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown): Showing {
+export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown) {
   const { server, everyMs, ledger, settings, observe, clock, publish, omits } = options;
   let series = 0;
   let shownTicks = Number.NEGATIVE_INFINITY;
@@ -96,11 +90,13 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   }
 
   return {
+    /** Publishes the present series; they stay until the next call. */
     show,
-    showInPassing: async (found, round) => {
+    /** Publishes during a round, at most once an interval: a long round may outlast the series. */
+    showInPassing: async (found: OpenRound, round: Round): Promise<void> => {
       if (underWay === undefined && sinceShownMs(round) >= everyMs) await show(found, round);
     },
-    series: () => series,
+    series: (): number => series,
   };
 }
 

@@ -31,20 +31,13 @@ export type HttpOptions = {
   readonly onError: (error: unknown) => void;
 };
 
-export type HttpServer = {
-  /** Resolves to the port; rejects if it cannot be opened. */
-  readonly listen: () => Promise<number>;
-  /** Applies the configured TLS to new connections. */
-  readonly renewTls: () => void;
-  /** Ends at once: open connections are closed after a short time for responses in progress. */
-  readonly close: () => Promise<void>;
-};
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 // An import of this module makes Node load all its exports, including WebSockets: 30 ms of every start.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Serves the routes, with limits so that a slow or hostile client affects only itself. */
-export function createHttpServer(options: HttpOptions): HttpServer {
+export function createHttpServer(options: HttpOptions) {
   const { host, port, descriptor, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
   const { externalUrl = () => '', onCrowded, access } = options;
   const app = express();
@@ -66,7 +59,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   guardConnections(server, limits, onCrowded);
 
   return {
-    listen: () =>
+    /** Resolves to the port; rejects if it cannot be opened. */
+    listen: (): Promise<number> =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
         const at = descriptor === undefined ? { port, ...(host === undefined ? {} : { host }) } : { fd: descriptor };
@@ -76,11 +70,13 @@ export function createHttpServer(options: HttpOptions): HttpServer {
           resolve((server.address() as AddressInfo).port);
         });
       }),
-    renewTls: () => {
+    /** Applies the configured TLS to new connections. */
+    renewTls: (): void => {
       const renewed = access?.tls();
       if (renewed !== undefined && isTlsServer(server)) server.setSecureContext(toSecureContext(renewed));
     },
-    close: () =>
+    /** Ends at once: open connections are closed after a short time for responses in progress. */
+    close: (): Promise<void> =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {

@@ -3,11 +3,7 @@ import { FencedError, type Lease } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
 /** Writes one unit as the owner of one epoch: one transaction at a time, each fenced. */
-export type OwnedUnit = {
-  readonly unit: string;
-  readonly sql: Sql;
-  readonly write: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
-};
+export type OwnedUnit = ReturnType<typeof createOwnedUnit>;
 
 export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 
@@ -15,7 +11,7 @@ export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
  * A write locks the lease against a takeover and counts itself. The count shows what the lease cannot: that a database
  * lost its last transactions, on which this process relies.
  */
-export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership): OwnedUnit {
+export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership) {
   const { unit } = ownership;
   let { commits } = ownership;
   const oneAtATime = createQueue();
@@ -34,7 +30,7 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
     unit,
     sql,
     // A failed write has no effect; the next one is fenced again.
-    write: (work) => oneAtATime(() => transactFenced(work)),
+    write: <Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> => oneAtATime(() => transactFenced(work)),
   };
 }
 

@@ -5,11 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Limits, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
-export type ServerSigns = {
-  /** Records an answer of the common address, or of a member. */
-  readonly note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown) => void;
-  readonly troubles: () => readonly Trouble[];
-};
+export type ServerSigns = ReturnType<typeof createServerSigns>;
 
 /** What one answer shows of the clock, threads, heap and start. */
 type Sample = {
@@ -23,10 +19,11 @@ type Sample = {
 };
 
 /** Keeps what servers report about themselves for half an hour: one moment shows little of threads and heap. */
-export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, limits = usualLimits.server): ServerSigns {
+export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, limits = usualLimits.server) {
   const byMember = new Map<string | undefined, readonly Sample[]>();
   return {
-    note: (member, endpoint, answer) => {
+    /** Records an answer of the common address, or of a member. */
+    note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown): void => {
       if (!isInfo(endpoint, answer)) return;
       const sample = toSample(answer, clock);
       const kept = (byMember.get(member) ?? []).filter(({ ticks }) => sample.ticks - ticks < limits.memoryWindowMs);
@@ -35,7 +32,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, limits = 
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       byMember.set(member, [...(isClose ? kept.slice(0, -1) : kept), sample]);
     },
-    troubles: () =>
+    troubles: (): readonly Trouble[] =>
       [...byMember].flatMap(([member, samples]) =>
         [...findTroubles(samples, clock.now(), limits)].map((trouble) => ({ ...trouble, member })),
       ),

@@ -8,11 +8,7 @@ import { type Content, isJson } from './batch.ts';
 import { PostFault, toPostFault } from './observer.ts';
 import type { OtlpSettings } from './settings.ts';
 
-export type Post = {
-  /** Rejects with a `PostFault` if no answer came. */
-  readonly send: (content: Content, signal: AbortSignal) => Promise<PostAnswer>;
-  readonly close: () => void;
-};
+export type Post = ReturnType<typeof createPost>;
 
 export type PostAnswer = {
   readonly status: number;
@@ -32,7 +28,7 @@ export type PostOptions = {
 const maxAnswerBytes = 64 * 2 ** 10;
 
 /** Sends requests to the trace backend over one connection, with a total deadline, a limit for answers, and no redirects. */
-export function createPost({ settings, readFile, userAgent, clock }: PostOptions): Post {
+export function createPost({ settings, readFile, userAgent, clock }: PostOptions) {
   const { endpoint, compression, timeoutMs } = settings;
   const { origin, host, protocol, pathname, search } = new URL(endpoint);
   const isCompressed = compression === 'gzip';
@@ -55,7 +51,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
   }
 
   return {
-    send: async ({ encoding, bytes }, signal) => {
+    /** Rejects with a `PostFault` if no answer came. */
+    send: async ({ encoding, bytes }: Content, signal: AbortSignal): Promise<PostAnswer> => {
       let isSent = false;
       const onSent = (): void => {
         isSent = true;

@@ -7,16 +7,7 @@ import type { Verdict } from './verdict.ts';
 /** The next traces to send, or the time until there may be some. */
 export type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number };
 
-/** Selects the traces of each request from the results of earlier requests. */
-export type Selection = {
-  /** Lost traces come after all others, except for one at a time right after others were delivered. */
-  readonly next: (isOutage: boolean) => Promise<Found>;
-  /** Records a failed request; reports whether to select again instead of repeating it. */
-  readonly noteFault: (batch: readonly SpooledTrace[], verdict: Verdict & { kind: 'wait' }) => boolean;
-  /** Records a delivered request; returns the suspect that is now given up. */
-  readonly notePassed: (batch: readonly SpooledTrace[]) => Suspect | undefined;
-  readonly noteRefused: (batch: readonly SpooledTrace[]) => void;
-};
+export type Selection = ReturnType<typeof createSelection>;
 
 type SelectionOptions = {
   spool: Pick<Spool, 'next'>;
@@ -25,12 +16,14 @@ type SelectionOptions = {
   clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-export function createSelection({ spool, gathering, signal, clock }: SelectionOptions): Selection {
+/** Selects the traces of each request from the results of earlier requests. */
+export function createSelection({ spool, gathering, signal, clock }: SelectionOptions) {
   const batchSize = createBatchSize(gathering.maxBytes);
   const suspects = createSuspects(clock.random);
 
   return {
-    next: async (isOutage) => {
+    /** Lost traces come after all others, except for one at a time right after others were delivered. */
+    next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
       const due = isOutage ? undefined : suspects.due(clock.ticks());
@@ -44,7 +37,8 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };
     },
-    noteFault: (batch, { isLost, reason }) => {
+    /** Records a failed request; reports whether to select again instead of repeating it. */
+    noteFault: (batch: readonly SpooledTrace[], { isLost, reason }: Verdict & { kind: 'wait' }): boolean => {
       const [only, ...others] = batch;
       const isSuspect = only !== undefined && others.length === 0 && suspects.keys().includes(only.key);
       if (isSuspect && isLost) {
@@ -57,12 +51,13 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       else if (only !== undefined) suspects.lost(only, reason, clock.ticks());
       return true;
     },
-    notePassed: (batch) => {
+    /** Records a delivered request; returns the suspect that is now given up. */
+    notePassed: (batch: readonly SpooledTrace[]): Suspect | undefined => {
       batchSize.passed();
       for (const { key } of batch) suspects.forget(key);
       return suspects.otherPassed();
     },
-    noteRefused: (batch) => {
+    noteRefused: (batch: readonly SpooledTrace[]): void => {
       suspects.otherFailed();
       for (const { key } of batch) suspects.forget(key);
     },
@@ -72,21 +67,11 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
 const oneTrace: SpoolBounds = { maxBytes: 0, maxTraces: 1 };
 const idleMs = 30_000;
 
-/** The maximum size of a request, adapted to the sizes that are delivered. */
-type BatchSize = {
-  maxBytes: () => number;
-  /** Call after a delivered request: soon a larger size is tried. */
-  passed: () => void;
-  /** Call after a lost request; reports whether to try a smaller one, if it had more than one trace. */
-  lost: () => boolean;
-  shrinkFrom: (bytes: number) => void;
-};
-
 /**
  * Adapts the size to lost requests, because a proxy before the OTLP endpoint may drop large ones without an answer.
  * After several losses the size is halved. Successes double it again, each time later after a failed attempt.
  */
-export function createBatchSize(fullBytes: number): BatchSize {
+export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;
   let lost = 0;
   let passed = 0;
@@ -95,8 +80,9 @@ export function createBatchSize(fullBytes: number): BatchSize {
   let isProbing = false;
 
   return {
-    maxBytes: () => maxBytes,
-    passed: () => {
+    maxBytes: (): number => maxBytes,
+    /** Call after a delivered request: soon a larger size is tried. */
+    passed: (): void => {
       lost = 0;
       if (maxBytes >= fullBytes) {
         passesToGrow = 1;
@@ -109,11 +95,12 @@ export function createBatchSize(fullBytes: number): BatchSize {
       maxBytes = Math.min(fullBytes, 2 * maxBytes);
       isProbing = true;
     },
-    lost: () => {
+    /** Call after a lost request; reports whether to try a smaller one, if it had more than one trace. */
+    lost: (): boolean => {
       lost += 1;
       return isProbing || lost >= lossesToShrink;
     },
-    shrinkFrom: (bytes) => {
+    shrinkFrom: (bytes: number): void => {
       if (isProbing) passesToGrow = Math.min(maxPasses, 2 * passesToGrow);
       isProbing = false;
       passed = 0;

@@ -206,17 +206,7 @@ function createShorten(scrub: (text: string) => string): (text: string) => strin
 /** The status, and 200 characters of the message. */
 const maxReasonLength = 210;
 
-/** A series of failed deliveries and the waits between tries; its begin and end are reported once. */
-type Outage = {
-  readonly failing: () => Failing | undefined;
-  /** Reports whether the last try succeeded, so that the next one need not wait. */
-  readonly isOver: () => boolean;
-  /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
-  readonly backOff: (reason: string, askedMs: number | undefined) => Promise<void>;
-  readonly recover: () => void;
-  /** Repeats work on the state until it succeeds; undefined if the sender is stopped before. */
-  readonly insist: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
-};
+type Outage = ReturnType<typeof createOutage>;
 
 type Failing = { readonly sinceMs: number; readonly reason: string };
 
@@ -228,7 +218,8 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions): Outage {
+/** A series of failed deliveries and the waits between tries; its begin and end are reported once. */
+function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;
 
@@ -241,16 +232,19 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions):
   }
 
   return {
-    failing: () => failing,
-    isOver: () => triesInVain === 0,
+    failing: (): Failing | undefined => failing,
+    /** Reports whether the last try succeeded, so that the next one need not wait. */
+    isOver: (): boolean => triesInVain === 0,
+    /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
     backOff,
-    recover: () => {
+    recover: (): void => {
       triesInVain = 0;
       if (failing === undefined) return;
       failing = undefined;
       observe.recovered();
     },
-    insist: async (work) => {
+    /** Repeats work on the state until it succeeds; undefined if the sender is stopped before. */
+    insist: async <Answer>(work: () => Promise<Answer>): Promise<Answer | undefined> => {
       for (;;) {
         try {
           return await work();

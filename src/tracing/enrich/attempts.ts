@@ -1,16 +1,6 @@
 import type { LedgerDocument } from '../../state/ledger.ts';
 
-/** Finds the attempt before an execution. Servers report only the next attempt, which may end days later. */
-export type Attempts = {
-  readonly load: (documents: readonly LedgerDocument[]) => void;
-  readonly previousOf: (run: Run) => number | undefined;
-  /** Reports whether the previous attempt is known, if there is one: it may be counted later, and only its row has the link. */
-  readonly isComplete: (run: Run & { attempt?: number }) => boolean;
-  /** Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit. */
-  readonly note: (runs: readonly Counted[], epoch: number, atMs: number) => Change;
-  /** Returns the change that forgets a run's previous attempt, for when its trace is made. */
-  readonly forget: (run: Run) => Change;
-};
+export type Attempts = ReturnType<typeof createAttempts>;
 
 /** Ids are unique only within their epoch. */
 type Run = { id: number; epoch: number };
@@ -21,7 +11,8 @@ type Change = { documents: readonly LedgerDocument[]; done: () => void };
 
 const kind = 'next-attempt';
 
-export function createAttempts(): Attempts {
+/** Finds the attempt before an execution. Servers report only the next attempt, which may end days later. */
+export function createAttempts() {
   /** In the order in which they were recorded. */
   let known = new Map<string, Previous>();
 
@@ -51,7 +42,7 @@ export function createAttempts(): Attempts {
   }
 
   return {
-    load: (documents) => {
+    load: (documents: readonly LedgerDocument[]): void => {
       // The cast is true: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
@@ -59,15 +50,18 @@ export function createAttempts(): Attempts {
       // Some may have been recorded before.
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
-    previousOf: (run) => known.get(toKey(run))?.id,
-    isComplete: (run) => run.attempt === undefined || known.has(toKey(run)),
-    note: (runs, epoch, atMs) => {
+    previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,
+    /** Reports whether the previous attempt is known, if there is one: it may be counted later, and only its row has the link. */
+    isComplete: (run: Run & { attempt?: number }): boolean => run.attempt === undefined || known.has(toKey(run)),
+    /** Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit. */
+    note: (runs: readonly Counted[], epoch: number, atMs: number): Change => {
       const added = runs.flatMap(({ id, nextAttemptId }) =>
         nextAttemptId === undefined ? [] : [[toKey({ id: nextAttemptId, epoch }), { id, atMs }] as const],
       );
       return added.length === 0 ? toChange([], []) : toChange(findSpent(added.length, atMs), added);
     },
-    forget: (run) => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
+    /** Returns the change that forgets a run's previous attempt, for when its trace is made. */
+    forget: (run: Run): Change => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
   };
 }
 

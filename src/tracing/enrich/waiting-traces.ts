@@ -182,14 +182,7 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
 }
 
 /** Measures the time in which a server could have answered: it stops while the server is down or rejects the credentials. */
-type SealClock = {
-  readonly ticks: () => number;
-  readonly answered: () => void;
-  /** Call after no answer, or refused credentials: the clock stops until the next answer. */
-  readonly silent: () => void;
-};
-
-function createSealClock(ticks: () => number): SealClock {
+function createSealClock(ticks: () => number) {
   let countedMs = 0;
   let sinceTicks: number | undefined;
 
@@ -199,11 +192,12 @@ function createSealClock(ticks: () => number): SealClock {
 
   return {
     ticks: read,
-    answered: () => {
+    answered: (): void => {
       countedMs = read();
       sinceTicks = ticks();
     },
-    silent: () => {
+    /** Call after no answer, or refused credentials: the clock stops until the next answer. */
+    silent: (): void => {
       countedMs = read();
       sinceTicks = undefined;
     },
