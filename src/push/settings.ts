@@ -1,5 +1,5 @@
 import { type Complaint, quote } from '../domain/complaint.ts';
-import { type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
+import { decode, type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
 
 /** How metrics are pushed, from the variables of OpenTelemetry. */
 export type PushSettings = OtlpSettings & {
@@ -41,24 +41,36 @@ export function readPushSettings(environment: OtlpEnvironment): PushSettings | u
     'explicit_bucket_histogram',
     'base2_exponential_bucket_histogram',
   ]);
-  if (!('endpoint' in settings) || complaints.length > 0) return complaints;
+  const resource = readResource(environment);
+  if (resource === undefined)
+    complaints.push({
+      place: resourceVariable,
+      message: 'has a % that is not followed by two hexadecimal digits',
+      hint: 'write name=value,name=value, with commas, equals signs and percent signs as %2C, %3D and %25',
+    });
+  if (!('endpoint' in settings) || resource === undefined || complaints.length > 0) return complaints;
   return {
     ...settings,
     everyMs,
     isDelta: temporality !== 'cumulative',
     isExponential: aggregation.startsWith('base2'),
-    resource: readResource(environment),
+    resource,
   };
 }
 
 const intervalVariable = 'OTEL_METRIC_EXPORT_INTERVAL';
 const preferences = 'OTEL_EXPORTER_OTLP_METRICS_';
 
-function readResource(environment: OtlpEnvironment): Record<string, string> {
+const resourceVariable = 'OTEL_RESOURCE_ATTRIBUTES';
+
+/** Undefined if a name or value is not percent-encoded. */
+function readResource(environment: OtlpEnvironment): Record<string, string> | undefined {
   const resource: Record<string, string> = { 'service.name': 'automation-exporter' };
-  for (const pair of (environment['OTEL_RESOURCE_ATTRIBUTES'] ?? '').split(',')) {
-    const [, name, value = ''] = /^\s*([^=]+?)\s*=(.*)$/.exec(pair) ?? [];
-    if (name !== undefined) resource[name] = value.trim();
+  for (const pair of (environment[resourceVariable] ?? '').split(',')) {
+    const [, name = '', text = ''] = /^\s*([^=]+?)\s*=(.*)$/.exec(pair) ?? [];
+    const [decoded, value] = [decode(name), decode(text.trim())];
+    if (decoded === undefined || value === undefined) return undefined;
+    if (name !== '') resource[decoded] = value;
   }
   const service = environment['OTEL_SERVICE_NAME']?.trim() ?? '';
   return service === '' ? resource : { ...resource, 'service.name': service };

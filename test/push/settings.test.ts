@@ -35,7 +35,7 @@ describe('push/settings', () => {
       OTEL_METRIC_EXPORT_INTERVAL: '5000',
       OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'Delta',
       OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram',
-      OTEL_RESOURCE_ATTRIBUTES: 'service.instance.id=a1,deployment.environment.name=prod',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.instance.id=a1, team%2Dname = night%2C%20r%C3%A9seau=a%3Db,',
       OTEL_SERVICE_NAME: 'exporter',
     });
     expect(settings).toMatchObject({
@@ -45,7 +45,7 @@ describe('push/settings', () => {
       everyMs: 5000,
       isDelta: true,
       isExponential: true,
-      resource: { 'service.name': 'exporter', 'service.instance.id': 'a1', 'deployment.environment.name': 'prod' },
+      resource: { 'service.name': 'exporter', 'service.instance.id': 'a1', 'team-name': 'night, réseau=a=b' },
     });
   });
 
@@ -56,12 +56,14 @@ describe('push/settings', () => {
       OTEL_METRIC_EXPORT_INTERVAL: '10',
       OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'both',
       OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'none',
+      OTEL_RESOURCE_ATTRIBUTES: 'load=50%',
     });
     expect(complaints).toMatchObject([
       { place: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL' },
       { place: 'OTEL_METRIC_EXPORT_INTERVAL', message: 'is "10"' },
       { place: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE', message: 'is "both"' },
       { place: 'OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION', message: 'is "none"' },
+      { place: 'OTEL_RESOURCE_ATTRIBUTES' },
     ]);
   });
 });

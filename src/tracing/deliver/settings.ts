@@ -178,7 +178,8 @@ const wanted = 'write name=value,name=value, with commas and spaces of values as
 
 const ours = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection', 'host'];
 
-function decode(value: string): string | undefined {
+/** Decodes percent-encoding. */
+export function decode(value: string): string | undefined {
   try {
     return decodeURIComponent(value);
   } catch {
