@@ -235,7 +235,12 @@ async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Prom
   if (openShared === undefined) return undefined;
   const owner = [0, 1, 2, 3].map(() => Math.floor(clock.random() * 2 ** 32).toString(16)).join('-');
   const shared = await openShared({ owner, address: config.web.externalUrl ?? ownUrl });
-  return createReplica({ ...lasting, config, shared, owner, toTraces: toTraces(lasting, tracing) });
+  try {
+    return createReplica({ ...lasting, config, shared, owner, toTraces: toTraces(lasting, tracing) });
+  } catch (error) {
+    await shared.close();
+    throw error;
+  }
 }
 
 /** Returns what is watched now; a replica gains and loses servers. */

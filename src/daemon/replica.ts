@@ -75,7 +75,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   });
   return {
     ownership,
-    state: owned.state,
+    state: { ...owned.state, close: shared.close },
     watching: () => joinWatching(config, units.all(), traces),
     start: () => {
       notes.all();
@@ -86,7 +86,6 @@ export function createReplica(options: ReplicaOptions): Replica {
       isStopping = true;
       await ownership.stop();
       await traces?.stop();
-      await shared.close();
     },
     goOver: (next, nextToTraces = toTraces) =>
       ownership.goOver(listUnits(next), async () => {
