@@ -166,7 +166,7 @@ function nodeFailingEverywhere(limits: Thresholds): Alert {
     expr: `${brokenNode(limits)}\n${unlessBehind}`,
     for: limits.nodeFailingFor,
     severity: 'warning',
-    summary: 'Node {{ $labels.node }} fails in several jobs of {{ $labels.project }}',
+    summary: 'Node {{ $labels.node }} fails, and so do several jobs of {{ $labels.project }}',
     description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and hardly any on other nodes.`,
     dashboard: dashboardOf.project,
     page: pageOf.failures,

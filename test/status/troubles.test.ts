@@ -104,7 +104,8 @@ describe('status/execution-troubles', () => {
       'a node that fails in two jobs',
       {
         recent: [
-          ...runs(5, minute, { ...fails, failedNodes: ['db02'] }),
+          ...runs(4, minute, { ...fails, failedNodes: ['db02'] }),
+          run(minute, { ...fails, failedNodes: ['db02'], name: 'other' }),
           run(minute, { ...fails, failedNodes: ['db01'] }),
         ],
         jobs: [
@@ -115,10 +116,13 @@ describe('status/execution-troubles', () => {
       ['node_failing: node db02 fails in several jobs: 5 executions of pay in 30 min, and hardly any on other nodes'],
     ],
     [
-      'a node that fails in one job',
+      'a node that fails in one job, while another job fails elsewhere',
       {
         recent: runs(6, minute, { ...fails, failedNodes: ['db02'] }),
-        jobs: [facts({ consecutiveFailures: 2, lastSuccessMs: nowMs })],
+        jobs: [
+          facts({ consecutiveFailures: 2, lastSuccessMs: nowMs }),
+          facts({ name: 'other', consecutiveFailures: 2, lastSuccessMs: nowMs }),
+        ],
       },
       [],
     ],

@@ -118,15 +118,14 @@ function findNodes(
     ({ endedAtMs, failedNodes = [] }) => endedAtMs >= nowMs - nodeWindowMs && failedNodes.length > 0,
   );
   const broken = [...Map.groupBy(failed, ({ project }) => project)].flatMap(([project, runs]) => {
-    const failing = jobs.filter((job) => job.project === project && job.consecutiveFailures > 0).length;
-    const all = runs.flatMap(({ failedNodes = [] }) => failedNodes);
-    const byNode = [...Map.groupBy(all, (node) => node)].map(([node, { length }]) => ({
-      node,
-      count: length,
-      project,
-    }));
+    const failing = jobs.filter((job) => job.consecutiveFailures > 0).map(toPath);
+    const all = runs.flatMap((run) => (run.failedNodes ?? []).map((node) => ({ node, path: toPath(run) })));
+    const byNode = [...Map.groupBy(all, ({ node }) => node)].map(([node, found]) => {
+      const paths = new Set(found.map(({ path }) => path));
+      return { node, count: found.length, project, jobs: failing.filter((path) => paths.has(path)).length };
+    });
     return byNode.filter(
-      ({ count }) => failing >= nodeFailingJobs && count >= nodeFailures && count >= nodeFailureRatio * all.length,
+      (one) => one.jobs >= nodeFailingJobs && one.count >= nodeFailures && one.count >= nodeFailureRatio * all.length,
     );
   });
   return broken.map(({ node, count, project }) => {

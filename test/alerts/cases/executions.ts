@@ -107,7 +107,7 @@ export const executionCases: readonly Case[] = [
     below: { [`automation_job_consecutive_failures{${job}}`]: gauge(0) },
     firesAfter: 9.5,
     labels: { server: 'prod', project: 'pay', node: 'pay02', severity: 'warning' },
-    summary: 'Node pay02 fails in several jobs of pay',
+    summary: 'Node pay02 fails, and so do several jobs of pay',
     description:
       'About 10 executions of pay on prod failed on the node pay02 within the last 30m, and hardly any on other nodes.',
     dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
