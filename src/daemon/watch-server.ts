@@ -89,7 +89,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const { name, members } = server;
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const sourceNotes = createSourceNotes(clock);
-  const signs = createServerSigns(clock, toLimits(config.alerts).server);
+  const signs = createServerSigns(clock, config.collectors['system-info']?.everyMs, toLimits(config.alerts).server);
   const ear = joinEars({ sourceNotes, signs, hear: (...heard) => changes?.hear(...heard) });
   const targets = connectTargets(server, { ...options, ear });
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });

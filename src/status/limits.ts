@@ -81,3 +81,8 @@ export function toLimits({ thresholds }: Config['alerts']): Limits {
     server: { ...serverLimits, memoryUsedRatio, schedulerUsedRatio },
   };
 }
+
+/** Returns the time after which the series of a collector expire. */
+export function toPatienceMs(everyMs: number): number {
+  return Math.max(3 * everyMs, minute);
+}

@@ -1,6 +1,6 @@
 import { toAge, toDuration, toTime } from '../domain/ages.ts';
 import { toCapital, toCount, toList } from '../domain/format.ts';
-import { serverLimits } from './limits.ts';
+import { serverLimits, toPatienceMs } from './limits.ts';
 import { isWell, kindsOfProblems, markOff, type ProblemKind } from './problem-kinds.ts';
 import { listUnreadable } from './running.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
@@ -255,11 +255,6 @@ function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generat
     const title = quarantine === 1 ? '1 trace is quarantined' : `${quarantine} traces are quarantined`;
     yield { kind: 'quarantined', title, detail: `The trace backend rejects ${quarantine === 1 ? 'it' : 'them'}` };
   }
-}
-
-/** Returns the time after which its series expire. */
-function toPatienceMs(everyMs: number): number {
-  return Math.max(3 * everyMs, 60_000);
 }
 
 function toSince(sinceMs: number | undefined, nowMs: number): string | undefined {

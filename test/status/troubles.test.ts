@@ -245,12 +245,13 @@ describe('status/schedule-troubles', () => {
 });
 
 /** What a server says of itself every 15 s for some minutes. */
-function ofServer(minutes: number, toInfo: (atMs: number) => object): string[] {
+function ofServer(minutes: number, toInfo: (atMs: number) => object, silentMs = 0): string[] {
   let atMs = nowMs;
   const signs = createServerSigns({ now: () => atMs, ticks: () => atMs });
   for (; atMs <= nowMs + minutes * minute; atMs += 15_000) {
     signs.note(undefined, systemInfo, { stats: { memory: {}, scheduler: {}, uptime: {} }, ...toInfo(atMs) });
   }
+  atMs += silentMs - 15_000;
   return signs.troubles().map(({ kind, text, detail }) => `${kind}: ${text}: ${detail}`);
 }
 
@@ -311,5 +312,10 @@ describe('status/server-signs', () => {
     ],
   ])('reports what is wrong with %s', (_what, minutes, toInfo, expected) => {
     expect(ofServer(minutes, toInfo)).toEqual(expected);
+  });
+
+  it('reports nothing of a server or member that no longer answers', () => {
+    const toInfo = (atMs: number): object => ({ timestampMs: atMs - 90_000 });
+    expect([minute, minute + 1].map((silentMs) => ofServer(5, toInfo, silentMs).length)).toEqual([1, 0]);
   });
 });

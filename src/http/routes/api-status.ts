@@ -87,7 +87,7 @@ function toExecutions(executions: ExecutionsOfServer) {
     server_epoch: executions.epoch ?? null,
     counted_since: toIso(executions.countedSinceMs),
     server_time: toIso(executions.serverNowMs),
-    running_read: toIso(executions.seenMs),
+    running_read: toIso(executions.runningSight === 'known' ? executions.seenMs : undefined),
     hidden: executions.hidden.map(toHidden),
     running_readable: executions.runningSight,
     running_denied: executions.runningDenied,

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { type SystemInfo, systemInfo } from '../../api/endpoints/system.ts';
 import { toDuration, toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { type Limits, usualLimits } from '../limits.ts';
+import { type Limits, toPatienceMs, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
 export type ServerSigns = ReturnType<typeof createServerSigns>;
@@ -18,8 +18,12 @@ type Sample = {
   readonly heapRatio: number | undefined;
 };
 
-/** Keeps what servers report about themselves for half an hour: one moment shows little of threads and heap. */
-export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, limits = usualLimits.server) {
+/**
+ * Keeps what servers report about themselves for half an hour: one moment shows little of threads and heap. A server or
+ * member that no longer reports it has no troubles of its own, because earlier ones may be over.
+ */
+export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
+  const validForMs = toPatienceMs(everyMs);
   const byMember = new Map<string | undefined, readonly Sample[]>();
   return {
     /** Records an answer of the common address, or of a member. */
@@ -33,9 +37,10 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, limits = 
       byMember.set(member, [...(isClose ? kept.slice(0, -1) : kept), sample]);
     },
     troubles: (): readonly Trouble[] =>
-      [...byMember].flatMap(([member, samples]) =>
-        [...findTroubles(samples, clock.now(), limits)].map((trouble) => ({ ...trouble, member })),
-      ),
+      [...byMember].flatMap(([member, samples]) => {
+        if (clock.ticks() - (samples.at(-1)?.ticks ?? 0) > validForMs) return [];
+        return [...findTroubles(samples, clock.now(), limits)].map((trouble) => ({ ...trouble, member }));
+      }),
   };
 }
 
