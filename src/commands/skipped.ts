@@ -21,7 +21,7 @@ function isOwn(content: unknown): content is SkippedStatus {
   return typeof content === 'object' && content !== null && 'left' in content && 'runs' in content;
 }
 
-function render({ sentence, unknown, runs, runs_left_out: leftOut }: SkippedStatus): string {
+function render({ server, sentence, unknown, runs, runs_left_out: leftOut }: SkippedStatus): string {
   const lines = runs.map((run) => {
     const count = run.count === 1 ? '' : ` ×${run.count} to ${run.last}`;
     const critical = run.critical ? ' [critical]' : '';
@@ -29,6 +29,6 @@ function render({ sentence, unknown, runs, runs_left_out: leftOut }: SkippedStat
     return `  ${run.first}${count}  ${toJobPath(run)}${critical}  ${run.reason}; ${good}`;
   });
   const rest = leftOut === 0 ? [] : [`  and ${leftOut} more`];
-  const first = unknown === null ? [sentence] : [`${unknown}.`, sentence];
+  const first = unknown === null ? [sentence] : [`${server}: ${unknown}.`, sentence];
   return `${[...first, ...lines, ...rest].map(toVisible).join('\n')}\n`;
 }

@@ -101,14 +101,14 @@ describe('http/skipped', () => {
     expect((await ask('dark')).code).toBe(2);
     const early = await ask('young');
     expect(early.code).toBe(2);
-    expect(early.stdout).toBe(`its schedules are watched only since 17:00 UTC.
+    expect(early.stdout).toBe(`young: its schedules are watched only since 17:00 UTC.
 It is not known whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `);
     expect((await get('/skipped/young')).body).toContain('class="headline off"');
     expect((await get('/skipped/well')).body).toContain('class="headline good"');
     expect(await ask('empty')).toMatchObject({
       code: 2,
-      stdout: 'the interval ends before it begins.\nIt is not known what was skipped.\n',
+      stdout: 'empty: the interval ends before it begins.\nIt is not known what was skipped.\n',
     });
     expect((await ask()).code).toBe(2);
     const { runs } = JSON.parse((await get('/api/skipped?server=prod')).body) as SkippedStatus;
