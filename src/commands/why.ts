@@ -1,5 +1,6 @@
+import { toCauseTexts } from '../status/shared-cause.ts';
 import type { AboutJob } from '../status/shown-job.ts';
-import type { WhyEnded, WhyOfJob } from '../status/why-failed.ts';
+import type { WhyEnded, WhyFailed, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
@@ -11,7 +12,8 @@ export async function why(context: CommandContext): Promise<number> {
     return askForPage<WhyEnded>(context, {
       path: `/api/why${toQuery(context, [], { server, execution })}`,
       isOwn: (content): content is WhyEnded => isAnswer(content),
-      render: ({ sentence, facts, ...about }) => `${[sentence, ...facts, ...toAboutLines(about)].join('\n')}\n`,
+      render: ({ sentence, facts, failure, ...about }) =>
+        `${[sentence, ...facts, ...toEvidence(failure), ...toAboutLines(about)].join('\n')}\n`,
       toExitCode: ({ verdict }) => verdicts[verdict],
     });
   if (job === undefined || rest.length > 0) {
@@ -43,10 +45,27 @@ function isAnswer(content: unknown): boolean {
 /** The later first: its last failure, or the last expected run. */
 function render({ sentence, facts, failure, expected, ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
-  const failed = failure === undefined ? [] : [failure.sentence];
+  const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];
   const isFailureLater = failure !== undefined && (expected === undefined || failure.at >= expected);
   const told = isFailureLater ? [...failed, ...lines] : [...lines, ...failed];
   return `${[...told, ...toAboutLines(about)].join('\n')}\n`;
+}
+
+/** What changed before a failure, and what it has in common with others. */
+function toEvidence(failure: WhyFailed | undefined): readonly string[] {
+  const { suspects, unchanged = [], not_watched: notWatched = [], common_cause: shared } = failure ?? {};
+  const changes = suspects?.map(({ kind, scope, subject, what, after, before, at, by, fits }) => {
+    const when = at === undefined ? `between ${after} and ${before}` : `at ${at}`;
+    const who = by === undefined ? '' : ` by ${by}`;
+    return `  Changed: ${`${kind} ${subject}`.trimEnd()}: ${what}${who}, ${when} (${scope}${fits ? ', fits the failure' : ''})`;
+  });
+  const gaps = notWatched.map(({ what, reason }) => `${what} (${reason})`);
+  return [
+    ...(changes?.length === 0 ? ['  Changed since the last success: nothing that can be seen'] : (changes ?? [])),
+    ...(unchanged.length === 0 ? [] : [`  Unchanged: ${unchanged.join(', ')}`]),
+    ...(gaps.length === 0 ? [] : [`  Not watched all the time: ${gaps.join(', ')}`]),
+    ...(shared === undefined ? [] : [`  Shared cause: ${toCauseTexts(shared).text}`]),
+  ];
 }
 
 function toAboutLines({ owner, note, runbook }: AboutJob): readonly string[] {

@@ -215,6 +215,10 @@ describe('commands/why', () => {
       code: 1,
       stdout: `pay/nightly/settle failed at 02:04 UTC on db03: access (AuthenticationFailure), for the first time.
 First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db03.
+  Changed: key keys/db: changed by bob, at 2026-11-26T02:03:00.000Z (job, fits the failure)
+  Unchanged: the server
+  Not watched all the time: nodes (the token may not read it)
+  Shared cause: 12 of 14 failed jobs share node db03
 `,
     });
     expect(JSON.parse((await ask('prod/4711', '--json')).stdout)).toMatchObject({
