@@ -1,4 +1,3 @@
-import { toCauseTexts } from '../status/shared-cause.ts';
 import type { AboutJob } from '../status/shown-job.ts';
 import type { WhyEnded, WhyFailed, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery } from './ask-page.ts';
@@ -64,7 +63,11 @@ function toEvidence(failure: WhyFailed | undefined): readonly string[] {
     ...(changes?.length === 0 ? ['  Changed since the last success: nothing that can be seen'] : (changes ?? [])),
     ...(unchanged.length === 0 ? [] : [`  Unchanged: ${unchanged.join(', ')}`]),
     ...(gaps.length === 0 ? [] : [`  Not watched all the time: ${gaps.join(', ')}`]),
-    ...(shared === undefined ? [] : [`  Shared cause: ${toCauseTexts(shared).text}`]),
+    ...(shared === undefined
+      ? []
+      : [
+          `  Shared cause: ${shared.covered} of ${shared.failed} failed jobs share ${`${shared.kind} ${shared.subject}`.trimEnd()}`,
+        ]),
   ];
 }
 

@@ -2,14 +2,7 @@ import type { CommonCause } from '../diagnosis/changes/deciding/common-cause.ts'
 import { toCount } from '../domain/format.ts';
 
 /** Describes what most failed jobs have in common, and how many that did not fail have it. */
-export function toCauseTexts({
-  kind,
-  subject,
-  failed,
-  covered,
-  succeeded,
-  spared,
-}: Omit<CommonCause, 'probability' | 'sinceMs'>) {
+export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared }: CommonCause) {
   return {
     text: `${covered} of ${failed} failed jobs share ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,
     detail: `In the last 15 min; ${spared === 0 ? 'none' : spared} of the ${toCount(succeeded, 'job')} that succeeded ${spared > 1 ? 'have' : 'has'} it`,
