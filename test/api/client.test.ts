@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { storedKeysBelow } from '../../src/api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { type ApiError, isOfWholeServer } from '../../src/api/errors.ts';
@@ -24,11 +24,6 @@ type Options = {
   readonly answers: Readonly<Record<string, CannedAnswer>>;
 };
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
-
 async function connect({ serverSpeaks = 47, dialect = 'rundeck', configured = {}, answers }: Options) {
   const server = await startCannedServer({ apiVersion: serverSpeaks, dialect });
   server.answer(answers);
@@ -38,7 +33,8 @@ async function connect({ serverSpeaks = 47, dialect = 'rundeck', configured = {}
     dialect: configured.dialect ?? 'auto',
     apiVersion: configured.apiVersion ?? 'auto',
   });
-  endings.push(close, server.stop);
+  onTestFinished(close);
+  onTestFinished(server.stop);
   return { server, api, seen };
 }
 
@@ -294,7 +290,8 @@ describe('api/client', () => {
       // Every look at the clock takes a tenth of a second; by the wall it always is noon.
       clock: fakeClock({ now: () => 43_200_000, ticks: () => (ticks += 100) }),
     });
-    endings.push(close, server.stop);
+    onTestFinished(close);
+    onTestFinished(server.stop);
 
     const { midRequestMs, tookMs } = await api.getTimed(systemInfo);
 

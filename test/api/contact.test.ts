@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRawServer } from '../support/raw-server.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
 
 const active = { 'system/executions/status': { body: '{"executionMode":"active"}' } };
 const info = (apiVersion: number) => ({
@@ -18,7 +13,8 @@ const info = (apiVersion: number) => ({
 async function connect(apiVersion: number) {
   const server = await startCannedServer({ apiVersion, dialect: 'rundeck' });
   const { client, api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token) });
-  endings.push(close, server.stop);
+  onTestFinished(close);
+  onTestFinished(server.stop);
   return { server, client, api };
 }
 
@@ -37,7 +33,8 @@ describe('api/contact', () => {
       replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
     });
     const { client, close } = createTestClient({ url: server.url });
-    endings.push(close, server.stop);
+    onTestFinished(close);
+    onTestFinished(server.stop);
     const ending = new AbortController();
     const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
     const second = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
@@ -58,7 +55,8 @@ describe('api/contact', () => {
       replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
     });
     const { client, close } = createTestClient({ url: server.url });
-    endings.push(close, server.stop);
+    onTestFinished(close);
+    onTestFinished(server.stop);
     const hurried = client.within({ lane: 'normal', forMs: 50 }).get(executionMode);
     const patient = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
 
@@ -108,7 +106,8 @@ describe('api/contact', () => {
       socket.write(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
     );
     const { api, close } = createTestClient({ url: server.url });
-    endings.push(close, server.stop);
+    onTestFinished(close);
+    onTestFinished(server.stop);
     await expect(api.get(executionMode)).rejects.toMatchObject({
       kind: 'unsupported_version',
       message: `GET system-info: HTTP 400, the API version is not supported: ${says}`,

@@ -1,19 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { execution } from '../../src/api/endpoints/execution.ts';
 import { projectExecutions } from '../../src/api/endpoints/executions.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
-
 async function read(body: string) {
   const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
   server.answer({ 'project/a%2Fb/executions': { body } });
   const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token) });
-  endings.push(close, server.stop);
+  onTestFinished(close);
+  onTestFinished(server.stop);
   const answer = await api
     .get(projectExecutions, { path: { project: 'a/b' }, query: { begin: 1, end: 2, max: 500 } })
     .catch((error: unknown) => String(error));

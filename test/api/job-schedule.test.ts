@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { jobDefinition, jobForecast, jobInfo, projectJobs } from '../../src/api/endpoints/jobs.ts';
@@ -14,11 +14,6 @@ const job =
 const two = Date.UTC(2026, 10, 21, 2);
 const three = Date.UTC(2026, 10, 21, 3);
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
-
 /** The paths that were asked for. */
 async function askAll(apiVersion: number, configured: number | 'auto' = 'auto'): Promise<readonly string[]> {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion });
@@ -30,7 +25,7 @@ async function askAll(apiVersion: number, configured: number | 'auto' = 'auto'):
     token: fixedSecret(simulator.token),
     apiVersion: configured,
   });
-  endings.push(close);
+  onTestFinished(close);
   await api.get(projectJobs, { path: { project: 'pay' } });
   await api.get(jobForecast, { path: { id: 'j1' }, query: { time: '1d' } });
   return simulator

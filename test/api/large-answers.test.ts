@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLargeAnswers, toShareOfServer } from '../../src/api/answers/large-answers.ts';
 import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectNodes } from '../../src/api/endpoints/nodes.ts';
@@ -10,11 +10,6 @@ import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient } from '../support/client.ts';
 import { startServer } from './auth/guarded-server.ts';
-
-const endings: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
 
 const systemInfoBody = JSON.stringify({ system: { rundeck: { version: '5.0.0', apiversion: 47 } } });
 
@@ -29,7 +24,8 @@ async function ask(body: string | Buffer | (() => string | Buffer), isGzip = fal
   const largeAnswers = createLargeAnswers({ clock: systemClock });
   const transport = createTransport({ url: server.url, timeoutMs: 20_000, clock: systemClock, largeAnswers });
   const { api, close } = createTestClient({ url: server.url, transport, largeAnswers });
-  endings.push(close, server.stop);
+  onTestFinished(close);
+  onTestFinished(server.stop);
   return api;
 }
 

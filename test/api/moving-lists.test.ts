@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { logStorageIncompleteCollector } from '../../src/collectors/log-storage-incomplete.ts';
 import { createRunningReader } from '../../src/executions/reading/running-reader.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
@@ -7,11 +7,6 @@ import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';
 
 const count = 700;
-const closes: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close();
-});
 
 describe('api/paging, lists that lose many rows between two pages', () => {
   it('reads every running execution that is left', async () => {
@@ -66,7 +61,7 @@ function setUp(path: string) {
     token: fixedSecret(simulator.token),
     dialect: 'rundeck',
   });
-  closes.push(close);
+  onTestFinished(close);
   return {
     simulator,
     api,

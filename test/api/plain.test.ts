@@ -1,18 +1,14 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { interceptUpstream, type Upstream } from '../support/nock.ts';
 
 let upstream: Upstream;
-const endings: (() => Promise<void>)[] = [];
 beforeEach(() => {
   upstream = interceptUpstream();
-});
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-  upstream.done();
+  onTestFinished(() => upstream.done());
 });
 
 type Dialect = 'rundeck' | 'service';
@@ -30,7 +26,7 @@ async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect
   const json = { 'content-type': 'application/json;charset=utf-8', ...headers };
   upstream.answers('/api/47/system/executions/status', token, { status, body, headers: json, times });
   const { api, close, seen } = createTestClient({ url: upstream.url, token: fixedSecret('planted'), dialect });
-  endings.push(close);
+  onTestFinished(close);
   const outcome = await api.get(executionMode).catch((error: unknown) => error);
   return { outcome, seen };
 }

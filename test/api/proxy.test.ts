@@ -1,16 +1,11 @@
 import { createServer, request as forward, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { startGuardedServer, startServer } from './auth/guarded-server.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
 
 describe('api/transport through a proxy', () => {
   it('reaches an http server through the proxy', async () => {
@@ -19,7 +14,8 @@ describe('api/transport through a proxy', () => {
     const proxy = await startProxy();
     const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url, clock: systemClock });
     const { api, close } = createTestClient({ url: server.url, token: fixedSecret('planted'), transport });
-    endings.push(close, server.stop);
+    onTestFinished(close);
+    onTestFinished(server.stop);
 
     expect(await api.get(executionMode)).toBe('active');
     expect(proxy.lines).toEqual([
@@ -37,7 +33,8 @@ describe('api/transport through a proxy', () => {
       proxyUrl: proxy.url,
       clock: systemClock,
     });
-    endings.push(transport.close, server.stop);
+    onTestFinished(transport.close);
+    onTestFinished(server.stop);
 
     const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
 
@@ -47,10 +44,10 @@ describe('api/transport through a proxy', () => {
   it('reveals only its address to the proxy of an https server', async () => {
     const proxy = await startProxy();
     const silent = await startServer((_request, response) => response.end());
-    endings.push(silent.stop);
+    onTestFinished(silent.stop);
     const url = `https://127.0.0.1:${silent.port}`;
     const transport = createTransport({ url, timeoutMs: 5000, proxyUrl: proxy.url, clock: systemClock });
-    endings.push(transport.close);
+    onTestFinished(transport.close);
     const headers = { 'x-rundeck-auth-token': 'planted' };
 
     // The server behind it speaks no TLS: the tunnel is all that there is to see.
@@ -67,7 +64,9 @@ describe('api/transport through a proxy', () => {
       response.writeHead(307, { location: `${other.url}/api/47/system/info` }).end();
     });
     const { api, close } = createTestClient({ url: server.url, token: fixedSecret('planted') });
-    endings.push(close, other.stop, server.stop);
+    onTestFinished(close);
+    onTestFinished(other.stop);
+    onTestFinished(server.stop);
 
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'redirect' });
     expect(other.asked).toEqual([]);
@@ -109,7 +108,7 @@ async function startProxy() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // The cast is true: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
-  endings.push(async () => {
+  onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

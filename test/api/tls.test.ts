@@ -5,14 +5,13 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
 import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
-const endings: (() => Promise<void>)[] = [];
 let certificates: Certificates;
 
 beforeAll(() => {
@@ -24,9 +23,6 @@ beforeAll(() => {
   makeSigned('good', 'IP:127.0.0.1', 2);
   makeSigned('expired', 'IP:127.0.0.1', -1);
   makeSigned('named', 'DNS:automation.example', 2);
-});
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
 });
 afterAll(() => {
   if (hasOpenssl) certificates.remove();
@@ -57,7 +53,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
   it("still trusts the system's authorities if another one is configured", async () => {
     const before = getCACertificates('default');
     setDefaultCACertificates([pem('ca.pem')]);
-    endings.push(async () => setDefaultCACertificates(before));
+    onTestFinished(async () => setDefaultCACertificates(before));
 
     expect(await ask('good', { ca: pem('alone.pem') })).toMatchObject({ status: 200 });
   });
@@ -92,7 +88,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
   it('reports that the server requires a certificate, although the error comes after the handshake', async () => {
     const url = await startStrictServer();
     const transport = createTransport({ url, timeoutMs: 5000, tls: { ca: pem('ca.pem') }, clock: systemClock });
-    endings.push(transport.close);
+    onTestFinished(transport.close);
 
     const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
 
@@ -109,7 +105,8 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     // The cast is true: a TCP server has such an address.
     const { port } = server.address() as AddressInfo;
     const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, clock: systemClock });
-    endings.push(transport.close, async () => {
+    onTestFinished(transport.close);
+    onTestFinished(async () => {
       await new Promise((resolve) => server.close(resolve));
     });
     const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
@@ -133,7 +130,8 @@ async function ask(name: string, tls: TlsOptions = {}, options: ServerOptions = 
   // The cast is true: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, tls, clock: systemClock });
-  endings.push(transport.close, async () => {
+  onTestFinished(transport.close);
+  onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -161,7 +159,7 @@ async function startStrictServer(): Promise<string> {
     cwd: certificates.folder,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  endings.push(async () => {
+  onTestFinished(async () => {
     const ended = once(server, 'exit');
     server.kill();
     await ended;

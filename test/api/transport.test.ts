@@ -2,17 +2,12 @@ import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TransportAnswer, type TransportOptions } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRawServer } from '../support/raw-server.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
 
 async function ask(
   answer: (socket: Socket) => void,
@@ -20,7 +15,8 @@ async function ask(
 ): Promise<TransportAnswer | ApiError> {
   const server = await startRawServer(answer);
   const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, ...options, clock: systemClock });
-  endings.push(transport.close, server.stop);
+  onTestFinished(transport.close);
+  onTestFinished(server.stop);
   const request = transport.get({
     apiEndpoint: 'system-info',
     path: '/api/47/system/info',
@@ -39,7 +35,8 @@ describe('api/transport', () => {
   it('sends requests below the path of the base URL and reads the answer', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{"a":"é"}')));
     const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, clock: systemClock });
-    endings.push(transport.close, server.stop);
+    onTestFinished(transport.close);
+    onTestFinished(server.stop);
 
     const answer = await transport.get({
       apiEndpoint: 'system-info',
@@ -86,7 +83,7 @@ describe('api/transport', () => {
         destroy: async () => {},
       }),
     });
-    endings.push(transport.close);
+    onTestFinished(transport.close);
     const answer = await transport.get({ apiEndpoint: 'system-info', path: '/api/47/system/info', headers: {} });
     expect([answer.body, carried]).toEqual(['{}', ['GET http://127.0.0.1:1/base/api/47/system/info']]);
   });
@@ -94,7 +91,8 @@ describe('api/transport', () => {
   it('keeps its connection for the next request', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{}', `x-port: ${socket.remotePort}\r\n`)));
     const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
-    endings.push(transport.close, server.stop);
+    onTestFinished(transport.close);
+    onTestFinished(server.stop);
     const request = { apiEndpoint: 'system-info', path: '/', headers: {} };
 
     const first = await transport.get(request);
@@ -106,7 +104,7 @@ describe('api/transport', () => {
 
   it('returns a redirect without following it', async () => {
     const elsewhere = await startRawServer((socket) => socket.write(ok('{}')));
-    endings.push(elsewhere.stop);
+    onTestFinished(elsewhere.stop);
     const answer = await ask((socket) => {
       socket.write(`HTTP/1.1 302 Found\r\nlocation: ${elsewhere.url}/\r\ncontent-length: 0\r\n\r\n`);
     });
@@ -182,7 +180,7 @@ describe('api/transport', () => {
     const server = await startRawServer(() => {});
     await server.stop();
     const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
-    endings.push(transport.close);
+    onTestFinished(transport.close);
 
     const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
 
@@ -196,7 +194,8 @@ describe('api/transport', () => {
     const ending = new AbortController();
     const server = await startRawServer(() => ending.abort());
     const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
-    endings.push(transport.close, server.stop);
+    onTestFinished(transport.close);
+    onTestFinished(server.stop);
 
     const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {}, signal: ending.signal });
 
@@ -207,7 +206,8 @@ describe('api/transport', () => {
     const replies: (() => void)[] = [];
     const server = await startRawServer((socket) => replies.push(() => socket.write(ok('{}'))));
     const transport = createTransport({ url: server.url, timeoutMs: 5000, concurrency: 1, clock: systemClock });
-    endings.push(transport.close, server.stop);
+    onTestFinished(transport.close);
+    onTestFinished(server.stop);
     const request = { apiEndpoint: 'system-info', path: '/first', headers: {} };
     const ending = new AbortController();
 

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
 import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
@@ -10,7 +10,6 @@ import { systemClock } from '../../src/domain/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
-const endings: (() => Promise<void>)[] = [];
 let certificates: Certificates;
 
 beforeAll(() => {
@@ -19,9 +18,6 @@ beforeAll(() => {
   certificates.makeSelfSigned('ca', '/CN=test authority');
   certificates.makeSigned('good', 'IP:127.0.0.1', 2);
   certificates.makeSigned('named', 'DNS:automation.example', 2);
-});
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
 });
 afterAll(() => {
   if (hasOpenssl) certificates.remove();
@@ -103,7 +99,7 @@ describe('api/transport and a proxy that is of no use', () => {
 
 function toTransport(url: string, proxyUrl: string, tls: TlsOptions = {}) {
   const transport = createTransport({ url, timeoutMs: 5000, proxyUrl, tls, clock: systemClock });
-  endings.push(transport.close);
+  onTestFinished(transport.close);
   return transport;
 }
 
@@ -144,7 +140,7 @@ async function startTunnel() {
       client.pipe(onward).pipe(client);
     });
     for (const socket of [client, onward]) {
-      endings.push(async () => void socket.destroy());
+      onTestFinished(async () => void socket.destroy());
       socket.on('error', () => socket.destroy());
     }
   });
@@ -165,7 +161,7 @@ async function startRefusingProxy(status: number) {
 
 async function listen(server: Server | ReturnType<typeof createHttpServer>): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  endings.push(async () => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });

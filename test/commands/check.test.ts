@@ -3,23 +3,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
 import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
 
-const simulators: Simulator[] = [];
-
-afterAll(async () => {
-  for (const simulator of simulators) await simulator.stop();
-});
-
 /** A service with one project, unless others are named. */
 async function start({ projects = ['pay'], ...options }: Start = {}): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', ...options });
-  simulators.push(simulator);
+  onTestFinished(() => simulator.stop());
   for (const project of projects) simulator.control.createProject(project);
   return simulator;
 }

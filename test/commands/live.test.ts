@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { check } from '../../src/commands/check.ts';
@@ -11,14 +11,9 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { runCli, toEnvironment } from './run-cli.ts';
 
-const simulators: Simulator[] = [];
-afterAll(async () => {
-  for (const simulator of simulators) await simulator.stop();
-});
-
 async function start(): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty' });
-  simulators.push(simulator);
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay');
   return simulator;
 }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { strangerPolicy } from '../../simulator/world/access.ts';
 import { collectors } from '../../src/collectors/index.ts';
@@ -8,15 +8,10 @@ import { parseArguments } from '../../src/config/read/command-line.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type CliRun, runHere } from './run-cli.ts';
 
-const simulators: Simulator[] = [];
-afterAll(async () => {
-  for (const simulator of simulators) await simulator.stop();
-});
-
 /** A service where one run of a job has ended, and what it is called. */
 async function start(options: SimulatorOptions = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
-  simulators.push(simulator);
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
   simulator.control.runJob(job);

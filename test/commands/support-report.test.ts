@@ -1,16 +1,10 @@
-import { afterAll, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { runHere } from './run-cli.ts';
-
-const simulators: Simulator[] = [];
-
-afterAll(async () => {
-  for (const simulator of simulators) await simulator.stop();
-});
 
 it('prints versions, collectors, rights and sizes for a bug report, and no name, address or secret', async () => {
   const simulator = await startSimulator({ scenario: 'empty' });
-  simulators.push(simulator);
+  onTestFinished(() => simulator.stop());
   const projects = ['secret-project', 'other-project'];
   for (const project of projects) simulator.control.createProject(project);
   simulator.control.addFault({ kind: 'status', status: 403, path: 'project/[^/]+/executions$' });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createLargeAnswers } from '../../src/api/answers/large-answers.ts';
 import { projects } from '../../src/api/endpoints/projects.ts';
 import { executionMode } from '../../src/api/endpoints/system.ts';
@@ -19,14 +19,10 @@ import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } fro
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-const endings: (() => Promise<void>)[] = [];
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'connect-test-'));
-});
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-  rmSync(folder, { recursive: true });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
 });
 
 /** Replaces a file as a whole, as whoever rotates secrets does: a reader of a file that is written in place may find a part. */
@@ -59,7 +55,7 @@ async function connect(url: string, credentials: string, hands = { aheadMs: 0 })
     onSecret: (value) => secrets.push(value),
     largeAnswers: createLargeAnswers({ clock: systemClock }),
   });
-  endings.push(close);
+  onTestFinished(close);
   return { api: client.within({ lane: 'normal', forMs: 5000 }), secrets, changes };
 }
 
@@ -73,7 +69,7 @@ describe('daemon/connect', () => {
     'uses the new content of %s (%s: %s…) once the old one was refused with %d',
     async (option, header, scheme, status) => {
       const server = await startGuardedServer('rundeck');
-      endings.push(server.stop);
+      onTestFinished(server.stop);
       const admit = (secret: string) =>
         server.guard((headers: IncomingHttpHeaders) => headers[header] === scheme + secret, {
           status,
@@ -109,7 +105,7 @@ describe('daemon/connect', () => {
         response.end(request.url?.endsWith('/info') === true ? info : '{"executionMode":"active"}');
       }
     });
-    endings.push(server.stop);
+    onTestFinished(server.stop);
     write('password', 'first\n');
     const { api, secrets } = await connect(
       server.url,
@@ -143,7 +139,7 @@ describe('daemon/connect', () => {
       const list = `[${[...rows, ...(isLarge ? [filler] : [])].join(',')}]`;
       response.end(request.url?.endsWith('/info') === true ? info : list);
     });
-    endings.push(server.stop);
+    onTestFinished(server.stop);
     write('secret', `${secret}\n`);
     const { api } = await connect(server.url, `token_file: '${join(folder, 'secret')}'`);
 
@@ -158,7 +154,7 @@ describe('daemon/connect', () => {
 describe('connect, when files change', () => {
   it('uses a new token before the old one is refused', async () => {
     const server = await startGuardedServer('rundeck');
-    endings.push(server.stop);
+    onTestFinished(server.stop);
     write('secret', 'first\n');
     const hands = { aheadMs: 0 };
     const { api, secrets, changes } = await connect(server.url, `token_file: '${join(folder, 'secret')}'`, hands);
@@ -178,7 +174,7 @@ describe('connect, when files change', () => {
 
   it('keeps its token while the file is empty, and reports it once', async () => {
     const server = await startGuardedServer('rundeck');
-    endings.push(server.stop);
+    onTestFinished(server.stop);
     server.guard(() => true);
     write('secret', 'first\n');
     const hands = { aheadMs: 0 };
@@ -230,7 +226,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
       },
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    endings.push(async () => {
+    onTestFinished(async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     });

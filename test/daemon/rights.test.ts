@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { loadOrComplain } from '../../src/commands/load.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
@@ -10,19 +10,10 @@ import { eventually } from '../support/eventually.ts';
 const dayMs = 86_400_000;
 
 describe('daemon/rights', () => {
-  let simulator: Simulator | undefined;
-  const ends: (() => Promise<void>)[] = [];
-  beforeEach(() => {
-    ends.length = 0;
-  });
-  afterEach(async () => {
-    for (const end of ends) await end();
-    await simulator?.stop();
-  });
-
   /** Watches a server; `wake` lets the time pass that it waits for. */
   async function watch() {
-    simulator = await startSimulator({ scenario: 'empty', apiVersion: 58 });
+    const simulator = await startSimulator({ scenario: 'empty', apiVersion: 58 });
+    onTestFinished(() => simulator.stop());
     const { url, token, control } = simulator;
     for (const project of ['pay', 'shop', 'hr', 'stock', 'web']) {
       control.createProject(project, ['web01']);
@@ -37,14 +28,14 @@ describe('daemon/rights', () => {
     const [server] = loaded?.config.servers ?? [];
     if (loaded === undefined || server === undefined) throw new Error('no server is configured');
     const { client, close } = createTestClient({ url, token: fixedSecret(token) });
-    ends.push(close);
+    onTestFinished(close);
     const waiting: { readonly inMs: number; readonly work: () => void }[] = [];
     const after = (inMs: number, work: () => void) => {
       waiting.push({ inMs, work });
       return () => void waiting.splice(0);
     };
     const rights = watchRights(server, { config: loaded.config, client, clock: { after } });
-    const requests = (): number => simulator?.requests().length ?? 0;
+    const requests = (): number => simulator.requests().length;
     return { rights, waiting, requests, control, wake: () => waiting.shift()?.work() };
   }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
@@ -9,11 +9,6 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
-
-const endings: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 /** What simulated programs write as passwords and tokens, and what definitions and runs hold. */
 const canaries = ['Simulated-', 'canary-default', 'canary-argument', 'canary-step'];
@@ -25,12 +20,12 @@ const pages =
 
 it('shows and keeps no secret of logs, options, arguments and definitions, in whatever it makes of them', async () => {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-canaries-'));
-  endings.push(() => rmSync(stateDirectory, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(stateDirectory, { recursive: true, force: true }));
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 58 });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['db03']);
   const sink = await startSink((response) => accept(response));
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const every = [
     'executions',
     'projects',
@@ -60,7 +55,7 @@ diagnosis: { logs: lines, events: true }
     },
     stateDirectory,
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
   const withSecrets = programs.filter((template) => template.includes('{secret}'));
   const schedule = { everyMs: 3_600_000, offsetMs: 0 };
   const jobs = withSecrets.map((template, at) =>

@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { toSeries } from './scraped.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -18,7 +13,7 @@ const counter =
 /** A daemon with polls every second and at their usual times, a wall clock that is wrong, and one job to count. */
 async function watch(wrongByMs: number) {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('shop');
   simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
   const hands = { wrongByMs, aheadMs: 0 };
@@ -30,7 +25,7 @@ async function watch(wrongByMs: number) {
 collectors: { system-info: { every: 1s }, execution-mode: { every: 1s }, executions: { every: 1s } }
 `;
   const daemon = await startDaemon({ yaml, token: 'a-token', clock });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   const finish = (): void => {
     const nowMs = Date.now();
     simulator.control.addFinished('shop', { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs });

@@ -1,19 +1,13 @@
 import { readdirSync } from 'node:fs';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isAll } from '../support/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { type Demo, type DemoOptions, startDemo } from './start-demo.ts';
 
-const demos: Demo[] = [];
-
-afterEach(async () => {
-  for (const demo of demos.splice(0)) await demo.stop();
-});
-
 async function start(options?: DemoOptions): Promise<Demo> {
   const demo = await startDemo(options);
-  demos.push(demo);
+  onTestFinished(() => demo.stop());
   return demo;
 }
 

@@ -1,26 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** A service in which a job ran, and the daemon that watches it. */
 async function setUp(isTracing: boolean, traces = 'enabled: auto') {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
   const sink = await startSink((response) => accept(response));
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
 executions: { max_delay: 1s }
@@ -33,7 +28,7 @@ web: { route_prefix: /here/too }
     flags: ['--collector.disable-defaults'],
     env: isTracing ? { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url } : {},
   });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   const metrics = async (): Promise<string> => (await fetch(`${daemon.url}/metrics`)).text();
   await eventually(async () => expect(await metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   simulator.control.runJob(job);
@@ -94,11 +89,11 @@ describe('end-to-end/execution-page', () => {
 
   it('keeps the cause of a failure, and the link to the server, across restarts', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     simulator.control.createProject('pay', ['web01']);
     const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
     const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-causes-'));
-    endings.push(async () => rmSync(stateDirectory, { recursive: true }));
+    onTestFinished(async () => rmSync(stateDirectory, { recursive: true }));
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
 executions: { max_delay: 1s }
@@ -108,7 +103,7 @@ executions: { max_delay: 1s }
     const counts = /collector_success\{.*"executions"\} 1/;
     let daemon = await start();
     const stop = async (): Promise<void> => daemon.stop();
-    endings.push(stop);
+    onTestFinished(stop);
     await eventually(async () => expect(await daemon.metrics()).toMatch(counts));
     simulator.control.setConditions({ downNodes: ['web01'] });
     simulator.control.runJob(job);

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { startDaemon } from '../support/daemon.ts';
@@ -7,19 +7,14 @@ import { startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 describeWithTools('end-to-end/exemplars', ['prometheus'], ({ prometheus }) => {
   it('links durations to traces, for a Prometheus that keeps exemplars', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     simulator.control.createProject('pay', ['web01']);
     const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
     const sink = await startSink((response) => accept(response));
-    endings.push(() => sink.stop());
+    onTestFinished(() => sink.stop());
     const daemon = await startDaemon({
       yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
@@ -30,9 +25,9 @@ metrics: { hold_new_series: 0s }
       flags: ['--collector.disable-defaults'],
       env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url },
     });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     const watching = await startPrometheus({ prometheus, target: new URL(daemon.url).host, job: 'exporter' });
-    endings.push(watching.stop);
+    onTestFinished(watching.stop);
     await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
     simulator.control.runJob(job);
     simulator.advance(3_600_000);

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
@@ -10,22 +10,17 @@ import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
 
-const endings: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** What the simulated programs write as passwords and tokens. */
 const secret = 'Simulated-';
 
 async function setUp(more = '', env: Readonly<Record<string, string>> = {}, collectors = '') {
   const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-failed-job-'));
-  endings.push(() => rmSync(stateDirectory, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(stateDirectory, { recursive: true, force: true }));
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47 });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['db03']);
   const sink = await startSink((response) => accept(response));
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const daemon = await startDaemon({
     yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors:
@@ -38,7 +33,7 @@ ${more}`,
     env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, ...env },
     stateDirectory,
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
   await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   return { simulator, sink, daemon, stateDirectory };
 }
@@ -83,7 +78,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
 
   it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {
     const logs = await startSink((response) => accept(response));
-    endings.push(() => logs.stop());
+    onTestFinished(() => logs.stop());
     const { simulator, sink, daemon } = await setUp(
       'diagnosis: { events: true }\n',
       {
@@ -136,7 +131,7 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       else if (index === 0) response.destroy();
       else response.writeHead(503, { 'retry-after': '0' }).end();
     });
-    endings.push(() => logs.stop());
+    onTestFinished(() => logs.stop());
     const { simulator, sink, daemon, stateDirectory } = await setUp(
       `diagnosis: { overrides: [{ match: pay, logs: lines }], redact: ['.*redacted-by-site.*'] }\n`,
       {

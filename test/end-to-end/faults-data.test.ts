@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
@@ -8,10 +8,6 @@ import { eventually } from '../support/eventually.ts';
 const patience = { limitMs: 60_000 };
 /** How many executions a flood has; the real size is 100,000, for machines with nothing else to do. */
 const size = Number(process.env['FAULTS_SIZE'] ?? 10_000);
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
 
 type Given = {
   readonly more?: string;
@@ -28,7 +24,7 @@ async function setUp(
   { more = '', env = {}, backfill = '2h', isFree = false, cap = 500 }: Given = {},
 ) {
   const simulator = await startSimulator({ scenario: 'empty', retained: 1e9, ...(isFree ? { clock: 'free' } : {}) });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   fill(simulator);
   const daemon = await startDaemon({
     yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 500 } }]
@@ -41,7 +37,7 @@ ${more}`,
     flags: ['--collector.disable-defaults'],
     env,
   });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   return { simulator, daemon };
 }
 
@@ -56,7 +52,7 @@ async function startTraceBackend(tell: (bytes: number) => void): Promise<string>
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  endings.push(async () => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     server.close();
   });

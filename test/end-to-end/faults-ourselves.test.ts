@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
@@ -40,18 +40,13 @@ type Running = {
   readonly read: (name: string) => Promise<number | undefined>;
 };
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
-
 /** The daemon as a process of its own, with its state on a disk, and a service in which nothing happens by itself. */
 async function setUp(): Promise<Own> {
   const directory = makeMemoryFolder('automation-exporter-ourselves-');
-  endings.push(async () => rmSync(directory, { recursive: true, force: true }));
+  onTestFinished(async () => rmSync(directory, { recursive: true, force: true }));
   const state = join(directory, 'state');
   const simulator = await startSimulator({ scenario: 'empty' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['node01']);
   const flags = [
     '--collector.executions.every=1s',
@@ -67,7 +62,7 @@ async function setUp(): Promise<Own> {
     start: async (env = {}) => {
       const of = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
       const child = startCli(['serve', ...flags], { env: { ...of, ...env } });
-      endings.push(child.stop);
+      onTestFinished(child.stop);
       const [, url = ''] = await child.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
       const read = async (name: string): Promise<number | undefined> => {
         const text = await (await fetch(`${url}/metrics`)).text();
@@ -164,7 +159,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     const own = await setUp();
     const hanging = createServer(() => undefined);
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
-    endings.push(async () => {
+    onTestFinished(async () => {
       hanging.closeAllConnections();
       hanging.close();
     });
@@ -211,7 +206,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
       const own = await setUp();
       mkdirSync(own.state);
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', own.state]);
-      endings.push(async () => execFileSync('umount', [own.state]));
+      onTestFinished(() => void execFileSync('umount', [own.state]));
       const running = await own.start();
       await isReady(running);
       await countTo(3, own, running);

@@ -1,15 +1,10 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { startBrowser } from '../support/browser.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { describeWithTools } from '../support/tools.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 const token = 'a-token-that-sees-half';
 
@@ -28,7 +23,7 @@ function play({ control }: Simulator): void {
 describeWithTools('end-to-end/half-blind', ['chromium'], ({ chromium }) => {
   it('reports hidden executions first, with the policy that shows them', async () => {
     const simulator = await startSimulator({ scenario: 'empty' });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     for (const project of ['pay', 'warehouse', 'web-shop']) simulator.control.createProject(project, ['web01']);
     const seen = ['pay'];
     simulator.control.addToken({ token, policy: { events: seen, jobs: seen, adhoc: seen } });
@@ -43,9 +38,9 @@ metrics: { hold_new_series: 0s }
       token,
       clock: fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs }),
     });
-    endings.push(() => daemon.stop());
+    onTestFinished(() => daemon.stop());
     const browser = await startBrowser(chromium);
-    endings.push(() => browser.stop());
+    onTestFinished(() => browser.stop());
     const read = async (): Promise<string> => (await browser.open(`${daemon.url}/`, { width: 390 })).text;
 
     await eventually(async () => expect(await running(daemon)).toEqual(['warehouse', 'web-shop']));

@@ -1,15 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { seriesWith, toSeries } from './scraped.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 /** What belongs to one member of a cluster. */
 const ofMembers = `
@@ -59,7 +54,7 @@ type Watching = {
 
 async function watchCluster(options: SimulatorOptions, toMembers: (simulator: Simulator) => string): Promise<Watching> {
   const simulator = await startSimulator({ scenario: 'cluster-takeover', apiVersion: 47, ...options });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.configure({ commercial: true });
   let aheadMs = 0;
   const address = `url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 500 }`;
@@ -68,7 +63,7 @@ async function watchCluster(options: SimulatorOptions, toMembers: (simulator: Si
     token: simulator.token,
     clock: fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs }),
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
   return {
     simulator,
     daemon,

@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Control, type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { seriesWith, toSeries } from './scraped.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 const token = 'a-token-whose-rights-change';
 type Policy = NonNullable<Parameters<Control['addToken']>[0]['policy']>;
@@ -25,7 +20,7 @@ type Watching = {
 /** Two projects of one job each, watched with credentials that may do this much. */
 async function watch(policy: Policy): Promise<Watching> {
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47 });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   for (const project of ['pay', 'hr']) {
     simulator.control.createProject(project, ['web01']);
     simulator.control.createJob(project, { name: 'settle', group: 'nightly' }, `job-of-${project}`);
@@ -42,7 +37,7 @@ async function watch(policy: Policy): Promise<Watching> {
     token,
     clock: fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs }),
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
   return {
     simulator,
     daemon,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
@@ -11,19 +11,15 @@ import { makeMemoryFolder } from '../support/memory-folder.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 
 const patience = { limitMs: 60_000 };
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
 
 describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
   it('never shows a token that the server repeats in its answers', async () => {
     const directory = makeMemoryFolder('automation-exporter-planted-');
-    endings.push(async () => rmSync(directory, { recursive: true, force: true }));
+    onTestFinished(async () => rmSync(directory, { recursive: true, force: true }));
     const simulator = await startSimulator({ scenario: 'empty' });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     const sink = await startSink(accept);
-    endings.push(() => sink.stop());
+    onTestFinished(() => sink.stop());
     const { token, control } = simulator;
     const node = `node ${token}`;
     control.createProject('pay', [node, 'web01']);
@@ -52,7 +48,7 @@ describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
         },
       },
     );
-    endings.push(child.stop);
+    onTestFinished(child.stop);
     const [, url = ''] = await child.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
     await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);
     const run = control.runJob(jobs[0] ?? '', { user: `someone ${token}`, options: { region: token } });

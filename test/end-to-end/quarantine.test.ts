@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { runCli } from '../commands/run-cli.ts';
 import { toText } from '../http/page-text.ts';
@@ -6,17 +6,12 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, say, startSink } from '../tracing/deliver/sink.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 const secret = 'planted-where-nobody-may-see-it';
 
 /** A daemon whose collector refuses the traces of one job until it is mended; two jobs have run, the other's is delivered. */
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   const jobs = ['settle', 'poisoned'].map((name) => simulator.control.createJob('pay', { name, group: 'nightly' }));
   let isMended = false;
@@ -26,7 +21,7 @@ async function setUp() {
     const says = `attribute too\nlong, ${request.headers.authorization}`;
     (isRefused ? say(400, says) : accept)(response, request, index);
   });
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const daemon = await startDaemon({
     yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
@@ -41,7 +36,7 @@ web: { enable_lifecycle: true }
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`,
     },
   });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   for (const job of jobs) simulator.control.runJob(job);
   simulator.advance(3_600_000);
@@ -167,7 +162,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✗Traces cannot be delivered .*\nWhy: 127\.0\.0\.1/);
 
     const again = await startSink((response) => accept(response), { port: sink.port });
-    endings.push(again.stop);
+    onTestFinished(again.stop);
     await eventually(async () => expect(again.requests.length).toBe(1));
     await eventually(async () =>
       expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({

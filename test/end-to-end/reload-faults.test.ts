@@ -1,17 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import type { SelfTracing } from '../../src/daemon/self-tracing.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
-
 async function start(): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, token: 'a-token' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   return simulator;
 }
 
@@ -28,7 +23,7 @@ describe('end-to-end, a reload whose old parts do not end as they should', () =>
     };
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     const daemon = await startDaemon({ yaml: yaml('15s'), token: 'a-token', env, selfTracing });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     await daemon.app.reload(await daemon.load(yaml('1s')));
     expect(daemon.logged.join('')).toContain('shutdown incomplete');
     const before = await countModes(daemon);
@@ -41,7 +36,7 @@ describe('end-to-end, what a reload tells', () => {
     const simulator = await start();
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\n`;
     const daemon = await startDaemon({ yaml, token: 'a-token' });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     const read = async (path: string) => (await fetch(`${daemon.url}${path}`)).text();
     expect((await read('/config')).split('\n')[0]).toBe('servers:');
     daemon.app.onReload({
@@ -68,7 +63,7 @@ describe('end-to-end, reloads in a row', () => {
       `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;
     const startedAtMs = Date.now();
     const daemon = await startDaemon({ yaml: yaml('prod'), token: 'a-token' });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     for (let reload = 0; reload < 30; reload += 1) {
       await daemon.app.reload(await daemon.load(yaml(reload % 3 === 2 ? 'other' : 'prod')));
       await daemon.metrics();
@@ -84,7 +79,7 @@ describe('end-to-end, reloads in a row', () => {
     simulator.control.addFault({ kind: 'status', status: 503, path: '.*' });
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, timeout: 3s }]\n`;
     const daemon = await startDaemon({ yaml, token: 'a-token' });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     const isOpen = async () => /circuit_open\{server="prod"\} (\d)/.exec(await daemon.metrics())?.[1];
     await eventually(async () => expect(await isOpen()).toBe('1'));
     simulator.control.clearFaults();
@@ -130,7 +125,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     const flags = ['--collector.disable-defaults'];
     const daemon = await startDaemon({ yaml: yaml(true), token: 'a-token', env, flags, selfTracing });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     return { daemon, other: await daemon.load(yaml(false)) };
   }
 

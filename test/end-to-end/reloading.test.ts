@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { scrapeDuring, seriesWith, toSeries } from './scraped.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 const token = 'a-token-of-many-servers';
 const projects = Array.from({ length: 20 }, (_, index) => `team-${String(index + 1).padStart(2, '0')}`);
@@ -16,7 +11,7 @@ const projects = Array.from({ length: 20 }, (_, index) => `team-${String(index +
 /** Twenty projects of one job each. */
 async function startService(): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, token });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   for (const project of projects) {
     simulator.control.createProject(project, ['web01']);
     simulator.control.createJob(project, { name: 'settle', group: 'nightly' }, `job-of-${project}`);
@@ -56,7 +51,7 @@ async function watch(settings: Settings): Promise<Watching> {
   let aheadMs = 0;
   const clock = fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs });
   const daemon = await startDaemon({ yaml: toYaml(settings), token, clock });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   return {
     daemon,
     series: async () => toSeries(await daemon.metrics()),
@@ -186,7 +181,7 @@ describe('end-to-end/reloading', () => {
 
   it('removes a member that is no longer watched', async () => {
     const cluster = await startSimulator({ scenario: 'cluster-takeover', token, memberAddresses: true });
-    endings.push(() => cluster.stop());
+    onTestFinished(() => cluster.stop());
     const [first, second] = cluster.memberUrls;
     const both = `, members: [{ name: a, url: '${first}' }, { name: b, url: '${second}' }]`;
     const one = `, members: [{ name: a, url: '${first}' }]`;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
@@ -11,11 +11,6 @@ import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
-
-const endings: (() => Promise<unknown> | void)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -30,13 +25,13 @@ traces: { detail: steps, user_names: true, options_allow: [region], upstream: { 
 /** A job that fails, is tried again at once and fails again, and the daemon that traced both. */
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   const options = { traceparent: caller, region: 'eu' };
   const job = simulator.control.createJob('pay', { name: 'settle', options, retry: { attempts: 1, delayMs: 0 } });
   simulator.control.setConditions({ downNodes: ['web01'] });
   const sink = await startSink((response) => accept(response));
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const daemon = await startDaemon({
     yaml: toYaml(simulator),
     token: simulator.token,
@@ -47,7 +42,7 @@ async function setUp() {
       OTEL_EXPORTER_OTLP_COMPRESSION: 'none',
     },
   });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   simulator.control.runJob(job, { options });
   simulator.advance(3_600_000);
@@ -56,7 +51,7 @@ async function setUp() {
 
 async function replayJson(simulator: Simulator, id: number): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-replay-'));
-  endings.push(() => rmSync(directory, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, 'config.yaml');
   writeFileSync(join(directory, 'token'), simulator.token, { mode: 0o600 });
   writeFileSync(file, toYaml(simulator).replace('TOKEN', join(directory, 'token')));

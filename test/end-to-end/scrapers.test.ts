@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { startCli } from '../support/child.ts';
@@ -8,18 +8,13 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** Everything switched on, and polled as often as the test says: never by itself. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
 /** What the service was asked in three polls of every collector, while this number of scrapers asks all the time. */
 async function asked(scrapers: number): Promise<{ readonly requests: readonly string[]; readonly scrapes: number }> {
   const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.configure({ commercial: true });
   const nowMs = Date.parse('2026-01-15T13:00:00Z');
   const server = `{ name: frozen, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 1000 } }`;
@@ -29,7 +24,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
     token: simulator.token,
     clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() }),
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
 
   const over = new AbortController();
   let scrapes = 0;
@@ -73,11 +68,11 @@ function readRssMb(pid: number): number {
 describe('end-to-end/scrapers', () => {
   it('faults/row-35: polls and serves within its memory while fifty scrapers stop reading', async () => {
     const simulator = await startSimulator({ scenario: 'quiet-day' });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     const daemon = startCli(['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
       env: { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token },
     });
-    endings.push(() => daemon.stop());
+    onTestFinished(() => daemon.stop());
     const [, port = ''] = await daemon.waitFor(/msg=serving url=http:\/\/127.0.0.1:(\d+)/, 60_000);
     const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     await eventually(async () => expect(await scrape()).toContain('automation_up{server="default"} 1'), {
@@ -90,7 +85,7 @@ describe('end-to-end/scrapers', () => {
       socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
       return socket.pause();
     });
-    endings.push(async () => {
+    onTestFinished(async () => {
       for (const reader of readers) reader.destroy();
     });
     for (let count = 0; count < 50; count += 1)

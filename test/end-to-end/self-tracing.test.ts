@@ -1,20 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, accept, startSink } from '../tracing/deliver/sink.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** The daemon as a process, and the collector that it may send to. */
 async function setUp(env: Readonly<Record<string, string>>, answer: Answer = accept) {
   const simulator = await startSimulator();
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   const sink = await startSink(answer);
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const daemon = startCli(['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
     env: {
       AUTOMATION_EXPORTER_NAME: 'prod',
@@ -27,7 +22,7 @@ async function setUp(env: Readonly<Record<string, string>>, answer: Answer = acc
       ...env,
     },
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
   const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/);
   return { simulator, sink, daemon, url };
 }

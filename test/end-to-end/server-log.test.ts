@@ -1,26 +1,21 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 describe('end-to-end, what the log says of a server', () => {
   it('has one line for each change, with release and API on contact, however many polls fail', {
     timeout: 60_000,
   }, async () => {
     const simulator = await startSimulator({ clock: 'free', apiVersion: 47 });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     const daemon = await startDaemon({
       yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { execution-mode: { every: 1s }, system-info: { every: 1s }, ping: { every: 1s }, healthcheck: { every: 1s }, log-storage: { every: 1s } }
 `,
       token: simulator.token,
     });
-    endings.push(daemon.stop);
+    onTestFinished(daemon.stop);
     const ofServer = (): readonly string[] =>
       daemon.logged.flatMap((line) => {
         const [, level = '', said = ''] = /level=(info|warn|error) msg=(?:"([^"]*)"|\S+) server=prod/.exec(line) ?? [];

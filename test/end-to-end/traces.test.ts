@@ -1,19 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, type Sink, startSink } from '../tracing/deliver/sink.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** A service with a job, and the daemon that traces it into a collector whose first answers the test gives. */
 async function setUp(firstStatuses: readonly number[] = []) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
   const sink = await startSink((response, _request, index) => {
@@ -21,7 +16,7 @@ async function setUp(firstStatuses: readonly number[] = []) {
     if (status === undefined) accept(response);
     else response.writeHead(status, { 'retry-after': '0' }).end();
   });
-  endings.push(() => sink.stop());
+  onTestFinished(() => sink.stop());
   const daemon = await startDaemon({
     yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
@@ -32,7 +27,7 @@ metrics: { hold_new_series: 0s }
     flags: ['--collector.disable-defaults'],
     env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
   });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   return { simulator, job, sink, daemon };
 }

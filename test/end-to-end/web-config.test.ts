@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect, type SecureVersion, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,11 +14,6 @@ import { describeWithTools } from '../support/tools.ts';
 /** Of "open sesame". */
 const hash = '$2y$05$abcdefghijklmnopqrstuupx2xBUC4954936wVIjyyPHmUBFu0wCW';
 const login = `Basic ${Buffer.from('prometheus:open sesame').toString('base64')}`;
-
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 let certificates: Certificates;
 beforeAll(() => {
@@ -64,7 +59,7 @@ async function start(web: string): Promise<Served> {
       after: (ms, run) => own.after(ms === 5000 ? 10 : ms, run),
     },
   });
-  endings.push(() => daemon.stop());
+  onTestFinished(() => daemon.stop());
   return {
     ...daemon,
     write,
@@ -339,7 +334,7 @@ describeWithTools('end-to-end/web-config, scraped', ['prometheus'], ({ prometheu
         job: 'exporter',
         scrape: `scheme: https, tls_config: { ${certified} }, ${password}`,
       });
-      endings.push(server.stop);
+      onTestFinished(server.stop);
       await eventually(async () => {
         const [row] = (await server.query('up')) as { readonly value: readonly [number, string] }[];
         expect(row?.value[1]).toBe('1');

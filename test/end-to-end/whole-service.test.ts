@@ -1,21 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** Everything switched on, and nothing asked a second time. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
 async function watchFrozen(scenario: string): Promise<Daemon> {
   const simulator = await startSimulator({ scenario, frozen: true, apiVersion: 47 });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.configure({ commercial: true });
   const nowMs = Date.parse('2026-01-15T12:00:00Z');
   const daemon = await startDaemon({
@@ -24,7 +19,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
     // Hardly moves: the first scheduled time is eleven seconds away, and stays the next one on a slow machine.
     clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() / 20 }),
   });
-  endings.push(daemon.stop);
+  onTestFinished(daemon.stop);
   await eventually(
     async () => {
       const states = (await daemon.metrics()).match(

@@ -1,16 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createScene } from './scene.ts';
 
 const minuteMs = 60_000;
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 /** Ten jobs each start every minute, every five and every hour, all at once: four threads take them one after the other. */
 function createBusy(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createScene({ threadPoolSize: 4, ...options });
-  stops.push(scene.stop);
+  onTestFinished(scene.stop);
   scene.control.createProject('pay');
   for (const every of [1, 5, 60]) {
     for (let index = 0; index < 10; index++) {
@@ -87,7 +83,7 @@ describe('expected-runs, six hours without an exporter', () => {
 /** One job, watched for half an hour before the exporter is away. */
 function createOne(schedule: Schedule, options: Parameters<typeof createScene>[0] = {}) {
   const scene = createScene({ apiVersion: 58, ...options });
-  stops.push(scene.stop);
+  onTestFinished(scene.stop);
   scene.control.createProject('pay');
   const id = scene.control.createJob('pay', { name: 'settle', schedule });
   const valueOf = (family: string, part = ''): number =>

@@ -1,15 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createScene } from './scene.ts';
 
 const minuteMs = 60_000;
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 function createJobs(options: Parameters<typeof createScene>[0] = {}) {
   const scene = createScene(options);
-  stops.push(scene.stop);
+  onTestFinished(scene.stop);
   scene.control.createProject('pay');
   for (const [index, everyMs] of [minuteMs, 15 * minuteMs, 60 * minuteMs].entries())
     scene.control.createJob('pay', { name: `job ${index}`, schedule: { everyMs, offsetMs: 7000 } });

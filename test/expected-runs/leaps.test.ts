@@ -1,17 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createScene } from './scene.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayAndMoreMs = 26 * hourMs;
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
   const scene = createScene();
-  stops.push(scene.stop);
+  onTestFinished(scene.stop);
   scene.control.createProject('pay');
   for (const each of everyMs)
     scene.control.createJob('pay', {

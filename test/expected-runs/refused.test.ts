@@ -1,11 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { restsUntilMs } from '../../src/expected-runs/deciding/watched-job.ts';
 import { createScene } from './scene.ts';
-
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
 
@@ -14,7 +9,7 @@ describe('expected-runs, jobs whose schedule may not be requested', () => {
     timeout: 60_000,
   }, async () => {
     const scene = createScene({});
-    stops.push(scene.stop);
+    onTestFinished(scene.stop);
     const { control, minutes, shown, requests } = scene;
     control.createProject('pay');
     const create = (name: string, id?: string): string => control.createJob('pay', { name, schedule: hour }, id);
@@ -46,7 +41,7 @@ describe('expected-runs, jobs whose schedule may not be requested', () => {
     [404, 'api.error.item.doesnotexist'],
   ])('names the one job whose times are refused with %i, and says why about it', async (status, errorCode) => {
     const { control, minutes, outcome, find, stop } = createScene({});
-    stops.push(stop);
+    onTestFinished(stop);
     control.createProject('pay');
     const id = control.createJob('pay', { name: 'settle', schedule: hour });
     control.createJob('pay', { name: 'other', schedule: hour });

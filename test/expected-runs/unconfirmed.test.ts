@@ -1,15 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createScene } from './scene.ts';
-
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 /** A job that starts every hour on the hour; it is half past one, and nobody watched the passive server at one. */
 async function comeBack(options: Parameters<typeof createScene>[0]) {
   const scene = createScene(options);
-  stops.push(scene.stop);
+  onTestFinished(scene.stop);
   const { control, minutes, away } = scene;
   control.createProject('pay');
   const schedule = { everyMs: 3_600_000, offsetMs: 0 };
@@ -49,7 +44,7 @@ describe('expected-runs, a switch turned off before a miss is confirmed', () => 
 
   it('counts no miss if the schedule was edited unseen, and its project was disabled just after the time', async () => {
     const scene = createScene({ apiVersion: 47 });
-    stops.push(scene.stop);
+    onTestFinished(scene.stop);
     const { control, minutes, shown } = scene;
     control.createProject('pay');
     const hour = { everyMs: 3_600_000, offsetMs: 0 };

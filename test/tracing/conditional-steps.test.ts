@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import type { Step } from '../../simulator/world/work.ts';
@@ -6,22 +6,17 @@ import { askForExecution } from '../../src/tracing/enrich/ask.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { planSource } from './recorded.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 const named = (description: string, more: Partial<Step> = {}) => command('true', 1, 0, { description, ...more });
 
 /** Returns the names of the steps of a run, without those of their nodes. */
 async function readNames(options: SimulatorOptions, steps: readonly Step[]): Promise<string[]> {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', work: work(['web01'], steps) }));
   simulator.advance(60_000);
   const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
-  endings.push(close);
+  onTestFinished(close);
   const api = client.within({ lane: 'vital', forMs: 5000 });
   const source = await askForExecution(api, 1, { detail: 'nodes', wait: async () => undefined });
   const names = source && planSource(source).trace.spans.map(({ name }) => name);

@@ -1,21 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBearerCredentials } from '../../../src/api/auth/credentials.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTestClient } from '../../support/client.ts';
 import { createChangingSecret } from './changing-secret.ts';
 import { startGuardedServer } from './guarded-server.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
-
 async function connect() {
   const server = await startGuardedServer('service');
   server.guard(({ authorization }) => authorization === 'Bearer first.jwt');
   const secret = createChangingSecret('first.jwt');
   const { api, close } = createTestClient({ url: server.url, credentials: createBearerCredentials(secret.source) });
-  endings.push(close, server.stop);
+  onTestFinished(close);
+  onTestFinished(server.stop);
   return { server, secret, api };
 }
 

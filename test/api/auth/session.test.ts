@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../../simulator/simulator.ts';
 import { createSessionCredentials, createSessionMemory } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
@@ -9,11 +9,6 @@ import { eventually } from '../../support/eventually.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { createChangingSecret } from './changing-secret.ts';
 import { startServer, unauthorized } from './guarded-server.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
 
 function connectTo(url: string, first: string, memory = createSessionMemory()) {
   const password = createChangingSecret(first);
@@ -26,7 +21,7 @@ function connectTo(url: string, first: string, memory = createSessionMemory()) {
   });
   const transport = createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const { api, close } = createTestClient({ url, credentials, transport });
-  endings.push(close);
+  onTestFinished(close);
   const pass = (ms: number) => {
     nowTicks += ms;
   };
@@ -39,7 +34,7 @@ async function connect(first = 'right') {
   allow('right');
   const logins = () => simulator.requests().filter(({ path }) => path === '/j_security_check').length;
   const parts = connectTo(simulator.url, first);
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   return { ...parts, simulator, allow, logins };
 }
 
@@ -71,7 +66,7 @@ describe('api/auth/session', () => {
 
   it('keeps its session, and its pause after a failure, across a reload; tries another password at once', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-    endings.push(() => simulator.stop());
+    onTestFinished(() => simulator.stop());
     simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });
     const logins = () => simulator.requests().filter(({ path }) => path === '/j_security_check').length;
     const memory = createSessionMemory();
@@ -134,7 +129,8 @@ describe('api/auth/session', () => {
     const own = await startServer((_request, response) => {
       response.writeHead(302, { location: `${other.url}/elsewhere`, 'set-cookie': 'JSESSIONID=own' }).end();
     });
-    endings.push(other.stop, own.stop);
+    onTestFinished(other.stop);
+    onTestFinished(own.stop);
     const { api } = connectTo(own.url, 'right');
 
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'redirect' });
@@ -150,7 +146,7 @@ describe('api/auth/session', () => {
         const next = request.url === '/j_security_check' ? '/step' : location;
         response.writeHead(302, { location: next, 'set-cookie': 'JSESSIONID=own' }).end();
       });
-      endings.push(own.stop);
+      onTestFinished(own.stop);
       const { api } = connectTo(own.url, 'right');
 
       await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
@@ -162,7 +158,7 @@ describe('api/auth/session', () => {
     const own = await startServer((_request, response) => {
       response.writeHead(302, { location: `${own.url}//step//two?to=a//b`, 'set-cookie': 'JSESSIONID=own' }).end();
     });
-    endings.push(own.stop);
+    onTestFinished(own.stop);
     const { api } = connectTo(own.url, 'right');
 
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
@@ -200,7 +196,7 @@ describe('api/auth/session', () => {
         response.writeHead(200, headers).end('{"system":{"rundeck":{"apiversion":47}},"executionMode":"active"}');
       }
     });
-    endings.push(own.stop);
+    onTestFinished(own.stop);
     const { api } = connectTo(own.url, 'right');
 
     await api.get(executionMode);
@@ -306,6 +302,6 @@ async function startSessionServer(
       response.writeHead(200, { 'content-type': 'application/json', ...apiHeaders() }).end(body);
     }
   });
-  endings.push(own.stop);
+  onTestFinished(own.stop);
   return own;
 }

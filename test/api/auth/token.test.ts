@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTokenCredentials } from '../../../src/api/auth/credentials.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTestClient } from '../../support/client.ts';
 import { createChangingSecret } from './changing-secret.ts';
 import { type Refusal, startGuardedServer, unauthorized } from './guarded-server.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
-});
 
 const html = { 'content-type': 'text/html;charset=utf-8' };
 const loginForm = '<!doctype html><form action="/j_security_check"><input name="j_username"></form>';
@@ -32,7 +27,8 @@ async function meet() {
   const secret = createChangingSecret('old');
   server.guard((headers) => headers['x-rundeck-auth-token'] === 'old');
   const { api, seen, close } = createTestClient({ url: server.url, token: secret.source });
-  endings.push(close, server.stop);
+  onTestFinished(close);
+  onTestFinished(server.stop);
   expect(await api.get(executionMode)).toBe('active');
   return { server, secret, api, seen };
 }
@@ -66,7 +62,8 @@ describe('api/auth/token', () => {
       token: createChangingSecret('old').source,
       dialect: 'service',
     });
-    endings.push(close, server.stop);
+    onTestFinished(close);
+    onTestFinished(server.stop);
 
     await api.get(executionMode);
 

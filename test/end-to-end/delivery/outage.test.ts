@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { accept, startSink } from '../../tracing/deliver/sink.ts';
 import { finishSome, settle } from '../conservation/cards.ts';
 import { compare, expect as expectSeries } from '../conservation/expectation.ts';
@@ -11,11 +11,6 @@ const maxBytes = 128 * 1024;
 const roundsOfQuarter = 50;
 const perRound = 120;
 const tooOld = 7;
-
-const endings: (() => Promise<unknown> | void)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
 
 describe('end-to-end/delivery/outage', () => {
   it('faults/row-29: counts everything in the same memory and disk without a trace backend, and reports what gets no trace', async () => {
@@ -80,7 +75,7 @@ async function start(onUndelivered: (what: string) => void): Promise<World> {
       if (word.says === 'undelivered') onUndelivered(word.what);
     },
   });
-  endings.push(world.stop);
+  onTestFinished(world.stop);
   await world.round({ isCalm: true, advanceMs: 0 });
   await settle(world);
   return world;

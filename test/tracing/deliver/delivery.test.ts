@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/domain/system-clock.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
@@ -12,16 +12,12 @@ import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 
 const traces = makeTraces(50);
 const whole = Buffer.concat(traces.map(({ bytes }) => bytes)).toString('hex');
-const endings: (() => Promise<void> | void)[] = [];
 let state: State;
 
 beforeEach(async () => {
   state = openSqliteState({ memory: true });
+  onTestFinished(() => state.close());
   await state.ledger.commit('prod', { spooled: traces });
-});
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-  await state.close();
 });
 
 describe('tracing/sender to a collector', () => {
@@ -75,7 +71,7 @@ describe('tracing/sender to a collector', () => {
     await stop();
     const { reasons } = await deliver(`http://127.0.0.1:${port}/v1/traces`, {
       afterWaits: async (count) => {
-        if (count === 3) endings.push((await startSink(accept, { port })).stop);
+        if (count === 3) onTestFinished((await startSink(accept, { port })).stop);
       },
     });
     expect(reasons).toEqual([expect.stringContaining('ECONNREFUSED')]);
@@ -85,14 +81,14 @@ describe('tracing/sender to a collector', () => {
 describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpenssl}`, () => {
   it('continues when the right authority is installed', async () => {
     const certificates: Certificates = createCertificates();
-    endings.push(certificates.remove);
+    onTestFinished(certificates.remove);
     certificates.makeSelfSigned('ca', '/CN=test authority');
     certificates.makeSelfSigned('other', '/CN=127.0.0.1');
     certificates.makeSigned('good', 'IP:127.0.0.1', 2);
     const sink = await startSink(accept, {
       tls: { cert: certificates.pem('good.pem'), key: certificates.pem('good.key') },
     });
-    endings.push(sink.stop);
+    onTestFinished(sink.stop);
     let authority = 'other.pem';
     const { reasons } = await deliver(sink.url, {
       readFile: async () => certificates.pem(authority),
@@ -160,7 +156,7 @@ async function deliver(endpoint: string, given: Given = {}) {
 
 async function start(answer: Answer): Promise<Sink> {
   const sink = await startSink(answer);
-  endings.push(sink.stop);
+  onTestFinished(sink.stop);
   return sink;
 }
 

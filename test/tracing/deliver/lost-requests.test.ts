@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SpooledTrace } from '../../../src/state/spool.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
@@ -9,11 +9,6 @@ import { isAll } from '../../support/all.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { fc } from '../../support/property.ts';
 import { startGateway } from './gateway.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
 
 /** A trace of this many bytes, which nobody reads. */
 function ofSize(id: number, bytes: number): SpooledTrace {
@@ -110,7 +105,7 @@ const taken: PostAnswer = {
 
 async function open(spooled: readonly SpooledTrace[]): Promise<State> {
   const state = openSqliteState({ memory: true });
-  endings.push(() => state.close());
+  onTestFinished(() => state.close());
   await state.ledger.commit('prod', { spooled });
   return state;
 }
@@ -118,7 +113,7 @@ async function open(spooled: readonly SpooledTrace[]): Promise<State> {
 describe('tracing/sender, lost requests', () => {
   it('delivers everything through a gateway that resets large requests', async () => {
     const gateway = await startGateway({ maxBytes: 200_000 });
-    endings.push(gateway.stop);
+    onTestFinished(gateway.stop);
     const state = await open(Array.from({ length: 900 }, (_, index) => ofSize(index + 1, 3000)));
     const post = createPost({
       settings: { endpoint: gateway.url, headers: [], compression: 'none', timeoutMs: 5000, files: {} },
@@ -126,7 +121,7 @@ describe('tracing/sender, lost requests', () => {
       userAgent: 'test',
       clock: fakeClock(),
     });
-    endings.push(async () => post.close());
+    onTestFinished(async () => post.close());
     const { spans, requests, failing } = await send(state, post.send);
     expect(spans).toEqual({ exported: 900 });
     expect(requests).toBeLessThan(60);

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { systemClock } from '../../../src/domain/system-clock.ts';
 import type { PostFault } from '../../../src/tracing/deliver/observer.ts';
@@ -10,11 +10,6 @@ import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 type Given = Partial<Parameters<typeof createPost>[0]['settings']>;
 
 const content = { encoding: 'protobuf', bytes: Buffer.from('spans '.repeat(50)) } as const;
-const endings: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const end of endings.splice(0).toReversed()) await end();
-});
 
 describe('tracing/deliver/post', () => {
   it('posts compressed protobuf with the configured headers to the unchanged path', async () => {
@@ -129,7 +124,7 @@ describe('tracing/deliver/post', () => {
   it('reports an answer that is not HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-thing\r\n\r\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    endings.push(() => void server.close());
+    onTestFinished(() => void server.close());
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
     expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toMatchObject({ kind: 'network' });
@@ -229,14 +224,14 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
 
 async function start(answer: Answer, tls?: NonNullable<Parameters<typeof startSink>[1]>['tls']): Promise<Sink> {
   const sink = await startSink(answer, tls === undefined ? {} : { tls });
-  endings.push(sink.stop);
+  onTestFinished(sink.stop);
   return sink;
 }
 
 function create(endpoint: string, given: Given = {}, readFile = async (path: string) => path) {
   const settings = { endpoint, headers: [], compression: 'gzip', timeoutMs: 10_000, files: {}, ...given } as const;
   const post = createPost({ settings, readFile, userAgent: 'automation-exporter/1.0.0', clock: systemClock });
-  endings.push(post.close);
+  onTestFinished(post.close);
   return post;
 }
 

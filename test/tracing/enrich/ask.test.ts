@@ -1,21 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../../simulator/simulator.ts';
 import { askForExecution } from '../../../src/tracing/enrich/ask.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }));
   const id = simulator.truth().executions[0]?.id ?? 0;
   const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
-  endings.push(close);
+  onTestFinished(close);
   return { simulator, id, api: client.within({ lane: 'vital', forMs: 5000 }) };
 }
 

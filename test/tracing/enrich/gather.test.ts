@@ -1,13 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TracedExecution } from '../../../src/domain/span-source.ts';
 import { createWorkflows, gatherSteps } from '../../../src/tracing/enrich/gather.ts';
 import { startCannedServer } from '../../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
-
-const endings: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 const failed: TracedExecution = {
   id: 7,
@@ -34,7 +29,8 @@ const failed: TracedExecution = {
 async function start() {
   const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
   const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token), dialect: 'rundeck' });
-  endings.push(server.stop, close);
+  onTestFinished(server.stop);
+  onTestFinished(close);
   const workflows = createWorkflows(() => 0);
   const gatherOnce = ({ isLastTry = false } = {}) =>
     gatherSteps(api, failed, { detail: 'nodes', isDiagnosed: true, readsLogs: false, workflows, isLastTry });
