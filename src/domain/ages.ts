@@ -57,6 +57,11 @@ export function toTime(atMs: number, nowMs: number): string {
   return `${date === toZoned(nowMs).date ? '' : `${date} `}${clock.slice(0, 5)} ${zone}`;
 }
 
+/** Formats the time of a schedule; seconds only if it has some. */
+export function toScheduled(atMs: number, nowMs: number): string {
+  return atMs % minute < second ? toTime(atMs, nowMs) : toTime(atMs, nowMs).replace(/\d\d:\d\d/, toClock(atMs));
+}
+
 /** Formats a time with its date, to the second. */
 export function toMoment(atMs: number): string {
   const { date, clock, zone } = toZoned(atMs);

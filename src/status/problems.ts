@@ -79,7 +79,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   down: 'are not responding',
   refused: 'reject the credentials',
   passive: 'are passive and run nothing',
-  waiting: 'have not been asked yet',
+  waiting: 'have not answered yet',
 };
 
 /** Returns what is fine, for a page without a problem. */
@@ -135,7 +135,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
     yield { kind: 'unwatched', ...place, title: `${name} is watched by no exporter`, detail: howWatched };
   if (!isWatchedHere(target)) return;
   if (state === 'waiting')
-    yield { kind: 'waiting', ...place, title: `${name} has not been asked yet`, detail: undefined };
+    yield { kind: 'waiting', ...place, title: `${name} has not answered yet`, detail: undefined };
   if (state === 'refused') {
     const detail = toCapital(join(since, 'they are missing, wrong or expired') ?? '');
     yield { kind: 'refused', ...place, title: `${name} rejects the credentials`, detail };
@@ -202,7 +202,7 @@ function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStat
 function* findUnreadable(server: ServerStatus): Generator<Problem> {
   const texts = listUnreadable(server);
   if (texts.length === 0) return;
-  const title = `${toQuoted(server.name)} does not show all executions`;
+  const title = `${toQuoted(server.name)} ${server.visibleProjects === 0 ? 'shows no project' : 'does not show all executions'}`;
   yield { kind: 'unreadable', server: server.name, title, detail: toCapital(texts.join('; ')) };
 }
 
@@ -215,8 +215,10 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
   const optional = new Set(server.needsAdmin.map(({ collector }) => collector));
   const names = [...new Set(denied.map(({ name }) => name))].filter((name) => !optional.has(name));
   if (names.length === 0) return;
-  const title = `${toQuoted(server.name)}: the credentials may not read ${toList(names)}`;
-  yield { kind: 'denied', server: server.name, title, detail: undefined };
+  const isOne = names.length === 1;
+  const sentence = `the credentials may not read ${toList(names)}`;
+  const title = `${toQuoted(server.name)}: ${isOne ? sentence : `${names.length} collectors are denied`}`;
+  yield { kind: 'denied', server: server.name, title, detail: isOne ? undefined : toCapital(sentence) };
 }
 
 function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Problem> {

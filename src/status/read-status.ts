@@ -225,7 +225,14 @@ function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watc
     visibleProjects === 0 || (collector === 'executions' && executions !== undefined && isInPart(executions));
   const lacking = polls.filter(({ key, last }) => isBlind(key.collector) || isDenied(key.collector, last));
   const names = new Set(lacking.map(({ key }) => key.collector));
-  return { executions, visibleProjects, ...toDenied(names, parts, watched?.facts()?.dialect) };
+  const { missingPolicy, needsAdmin } = toDenied(names, parts, watched?.facts()?.dialect);
+  const denied = new Set(polls.flatMap(({ key, last }) => (isDenied(key.collector, last) ? [key.collector] : [])));
+  return {
+    executions,
+    visibleProjects,
+    missingPolicy,
+    needsAdmin: needsAdmin.filter(({ collector }) => denied.has(collector)),
+  };
 }
 
 function isInPart({ hidden, runningSight, runningDenied }: ExecutionsOfServer): boolean {

@@ -133,7 +133,7 @@ type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'state'>;
 /** Returns sentences about executions of a server, or of one of its projects, that its credentials may not read. */
 export function listUnreadable({ executions, visibleProjects, state }: Sight, only?: string): readonly string[] {
   if (state !== 'up') return [];
-  if (visibleProjects === 0) return ['the credentials may not read any project: the project list is empty'];
+  if (visibleProjects === 0) return ['it has none, or the credentials may not read any'];
   if (executions === undefined) return [];
   const { runningSight, runningDenied, hidden } = executions;
   const isMeant = (project: string): boolean => only === undefined || project === only;

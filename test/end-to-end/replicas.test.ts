@@ -111,7 +111,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     }
   }
 
-  /** Asks for its state until the lost database is its first problem; no server has "not been asked yet" then. */
+  /** Asks for its state until the lost database is its first problem; no server has "not answered yet" then. */
   async function showsLostDatabase({ url }: Replica): Promise<void> {
     const problems = await eventually(
       async () => {

@@ -60,7 +60,7 @@ describe('expected-runs/deciding/why', () => {
   it.each([
     [
       { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 },
-      'Ran at 02:00 UTC, 3 s late (#4712). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Ran at 02:00 UTC, in time, after 3 s (#4712). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'missed', expectedMs: two, reason: 'unknown', facts: [] },

@@ -91,8 +91,8 @@ describe('http/api-status', () => {
           server: 'prod',
           member: 'a',
           collector: null,
-          title: '"prod/a" has not been asked yet',
-          text: '"prod/a" has not been asked yet.',
+          title: '"prod/a" has not answered yet',
+          text: '"prod/a" has not answered yet.',
         },
       ],
       servers: [

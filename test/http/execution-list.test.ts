@@ -79,7 +79,7 @@ describe('http/execution-list', () => {
   it('reports that nothing matches, or that nothing has ended', async () => {
     expect(toText(await read('/executions?text=nowhere'))).toContain('\n0 of 4 executions, newest first.');
     expect(toText(await read('/executions?text=nowhere'))).toContain('\nNo execution matches. Show all');
-    expect(toText(await read('/executions', []))).toContain('\nNone has ended since this exporter counts them.');
+    expect(toText(await read('/executions', []))).toContain('\nNo execution that ended is known yet.');
   });
 
   it('lets no text of the query or of a name open a tag', async () => {

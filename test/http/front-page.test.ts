@@ -225,6 +225,12 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
+  it('does not alarm about a server that has not answered since the start', async () => {
+    const page = await readPage([server('prod', { state: 'waiting', executionMode: undefined, collectors: [] })]);
+    expect(page).toContain('<div class="headline off">');
+    expect(toText(page)).toMatch(/^…"prod" has not answered yet\n/);
+  });
+
   it('says what to do if several members answer', async () => {
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`

@@ -62,7 +62,7 @@ describe('http/jobs', () => {
       'pay/nightly/off',
     ]);
     expect(page).toContain(
-      '<span role="img" aria-label="the last 2, oldest first: ran, missed"><span class="good" title="2026-11-22 06:00 UTC: ran 3 s late">✓</span><span class="bad" title="2026-11-22 07:00 UTC: missed, passive">✗</span></span>',
+      '<span role="img" aria-label="the last 2, oldest first: ran, missed"><span class="good" title="2026-11-22 06:00 UTC: ran in time, after 3 s">✓</span><span class="bad" title="2026-11-22 07:00 UTC: missed, passive">✗</span></span>',
     );
     expect(page).toContain('<a href="./jobs/prod/pay/nightly/settle">');
     expect(page).toContain('<a href="./jobs/prod/pay/%3Cb%3Eindex">');
@@ -135,7 +135,7 @@ describe('http/jobs', () => {
     expect(body).toContain('<p>Did not run at 07:00 UTC.</p>');
     expect(body).toContain('<span class="bad">✗ missed</span>: passive, the server was passive');
     expect(body).toContain(
-      '<span class="good">✓ ran</span>, 3 s late: <a href="../../../../executions/prod/4711">#4711</a>',
+      '<span class="good">✓ ran</span> in time, after 3 s: <a href="../../../../executions/prod/4711">#4711</a>',
     );
     expect((await ask('/jobs/other/pay/index')).status).toBe(404);
     const text = toText(body).split('\n');
@@ -145,7 +145,7 @@ describe('http/jobs', () => {
       'Expected | Outcome',
       '07:59 UTC | … still being checked',
       '07:00 UTC | ✗ missed: passive, the server was passive',
-      '06:00 UTC | ✓ ran, 3 s late: #4711',
+      '06:00 UTC | ✓ ran in time, after 3 s: #4711',
       'Next times',
       'Expected | Outcome',
       '09:00 UTC | in 60 min',

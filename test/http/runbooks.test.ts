@@ -25,12 +25,12 @@ describe('http/routes/runbooks', () => {
     const { ask } = await serve([
       runbookRoutes({
         runbooks: new Map([
-          ['A', '# A\n\n## Meaning\n\nIt is `0`: off. More.\n'],
+          ['A', '# A\n\n## Meaning\n\nIt is `0: 1`: off. More.\n'],
           ['B', '# B\n\n## Meaning\n\nIt is slow.\n'],
         ]),
         rules: '- alert: A\n  labels:\n    severity: warning\n- alert: B\n  labels:\n    severity: critical\n',
       }),
     ]);
-    expect(toText((await ask('/runbooks/')).body)).toBe('Runbooks\nCritical\nBIt is slow.\nWarning\nAIt is 0.');
+    expect(toText((await ask('/runbooks/')).body)).toBe('Runbooks\nCritical\nBIt is slow.\nWarning\nAIt is 0: 1.');
   });
 });

@@ -44,8 +44,8 @@ describe('http/schedule', () => {
       'Late, missed, off or undecided',
       'The newest first. The last 20 times of each job are kept.',
       'Job | Expected | Outcome',
-      'pay/nightly/settle | 02:19 UTC | ✗ missed: passive, the server was passive',
-      'search/index | 01:19 UTC | ! ran, 15 min late: #4711',
+      'pay/nightly/settle | 02:19:40 UTC | ✗ missed: passive, the server was passive',
+      'search/index | 01:19:40 UTC | ! ran 15 min late: #4711',
       'Next 24 hours',
       '300 starts expected, at most 14 runs at once; the scheduler has 10 threads (dashed)',
       '14',
@@ -57,8 +57,8 @@ describe('http/schedule', () => {
       '07:00 UTC | ✗ 14 | 07:00 UTC | pay/nightly/settle, search/index, pay (ad hoc) and 11 more',
     );
     expect(lines.slice(-2)).toEqual([
-      'pay/nightly/settle | 03:29 UTC | in 10 min',
-      'search/index | 04:19 UTC | in 60 min',
+      'pay/nightly/settle | 03:29:40 UTC | in 10 min',
+      'search/index | 04:19:40 UTC | in 60 min',
     ]);
   });
 
@@ -84,7 +84,7 @@ describe('http/schedule', () => {
       '– No schedule starts a job: the server is passive (seen 02:19 UTC). Fix: set the execution mode of the server to active.',
     );
     expect(lines).toContain('– the server is passive: none of these starts as long as that lasts.');
-    expect(lines.at(-1)).toBe('search/index | 04:19 UTC | – the server is passive');
+    expect(lines.at(-1)).toBe('search/index | 04:19:40 UTC | – the server is passive');
     const all = toText((await read('/schedule', { prod: schedule, test: undefined })).body);
     expect(all).toContain('prod | 3 | ✗ 10 | – the server is passive | ! 07:00 UTC');
   });

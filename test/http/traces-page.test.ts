@@ -40,7 +40,7 @@ describe('http/traces-page', () => {
     const { text, body } = await readPage({});
     expect(text).toBe(`✓All traces are delivered
 As of 2024-05-20 03:19:40 UTC; look again.
-Collector: collector.example.org:4318
+Trace backend: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
 Waiting for delivery: nothing
 Room for: 100,000 traces, 256 MiB
@@ -61,7 +61,7 @@ Quarantined: nothing`);
     expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
 Why: collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).
 As of 2024-05-20 03:19:40 UTC; look again.
-Collector: collector.example.org:4318
+Trace backend: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
 Waiting for delivery: 1,200 traces, 4.7 MiB
 Oldest finished: 03:04 UTC (15 min ago)

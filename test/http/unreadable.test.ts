@@ -36,7 +36,7 @@ Project | Ended lately | Readable | Running
 warehouse | 100 | 0 | ✗ not allowed to see
 billing | 20 | 12 | readable
 hr |  | ✗ not allowed to see | readable
-fresh |  | all | ✗ not allowed to see
+fresh |  |  | ✗ not allowed to see
 To exclude a project on purpose, list it under servers[].projects.exclude.
 Give this access policy to an administrator of the server. Replace automation-exporter with a role of the credentials.
 `);
@@ -74,9 +74,9 @@ Give this access policy to an administrator of the server. Replace automation-ex
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(
-      /^✗"prod" does not show all executions\nThe credentials may not read any project: the project list is empty\. Show missing permissions Runbook\n/,
+      /^✗"prod" shows no project\nIt has none, or the credentials may not read any\. Show missing permissions Runbook\n/,
     );
-    expect(text).toContain('\nRuns now: not allowed to see\n');
+    expect(text).toContain('\nRuns now: not known\n');
     expect(text).toContain(
       'either the server has no projects, or the credentials may not read any.\nGive this access policy',
     );

@@ -76,7 +76,7 @@ describe('status/problems', () => {
       '"a-server-whose-name-is-…" is passive and runs nothing',
       '"a-server-whose-name-is-…": health checks fail: dataSource…',
       '"a-server-whose-name-is-…": executions-metrics fails',
-      '"a-server-whose-name-is-…": the credentials may not read a…',
+      '"a-server-whose-name-is-…": 5 collectors are denied',
       'Several members answer as "a-server-whose-name-is-…"',
     ]);
     expect(told[1]?.detail).toBe('"a-server-whose-name-is-…": health checks fail: dataSource.connection.time, quartz');
@@ -108,7 +108,7 @@ describe('status/problems', () => {
       '"closed": the credentials may not read log-storage.',
       '"part": project-jobs is incomplete. 3 of 40 projects are denied.',
       'Several members answer as "many". List the members of the cluster in the configuration, or their counters are dropped.',
-      '"new" has not been asked yet.',
+      '"new" has not answered yet.',
     ]);
     expect(headline(...servers)).toBe('"dead" is not responding');
   });
@@ -177,7 +177,9 @@ describe('status/problems', () => {
 
   it('reports all denials of one server in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
-    expect(tell(server('prod', { collectors }))).toEqual(['"prod": the credentials may not read a, b, c, and 2 more.']);
+    expect(tell(server('prod', { collectors }))).toEqual([
+      '"prod": 5 collectors are denied. The credentials may not read a, b, c, and 2 more.',
+    ]);
   });
 
   it('reports how many executions may not be read, and in which projects', () => {
@@ -204,7 +206,7 @@ describe('status/problems', () => {
 
   it('reports that credentials see no project at all, and nothing else about executions', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
-      '"prod" does not show all executions. The credentials may not read any project: the project list is empty.',
+      '"prod" shows no project. It has none, or the credentials may not read any.',
     ]);
   });
 

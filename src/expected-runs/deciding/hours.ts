@@ -1,3 +1,4 @@
+import { toDuration } from '../../domain/ages.ts';
 import type { Judged, MissReason, Verdict } from './watched-job.ts';
 
 /** The decisions on the expected times of one hour, over all jobs. */
@@ -16,6 +17,13 @@ export const lateMs = 300_000;
 
 export function isLate(verdict: Verdict): boolean {
   return verdict.is === 'ran' && verdict.delayMs > lateMs;
+}
+
+/** Describes how late a run started: `in time`, `in time, after 3 s` or `7 min late`. */
+export function toDelay(verdict: Extract<Verdict, { is: 'ran' }>): string {
+  const after = toDuration(verdict.delayMs);
+  if (isLate(verdict)) return `${after} late`;
+  return verdict.delayMs < 1000 ? 'in time' : `in time, after ${after}`;
 }
 
 /** Adds verdicts to their hours, ascending; from the first hour on, hours without times are included. */

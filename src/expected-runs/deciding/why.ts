@@ -1,6 +1,7 @@
 import { toDuration, toTime } from '../../domain/ages.ts';
 import { toCapital } from '../../domain/format.ts';
 import { type Blocker, findBlockers, planAnew } from './blockers.ts';
+import { toDelay } from './hours.ts';
 import type { Sources } from './sources.ts';
 import {
   type Fact,
@@ -107,7 +108,7 @@ function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): st
 
 function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): string {
   const at = toTime(verdict.expectedMs, nowMs);
-  if (verdict.is === 'ran') return `Ran at ${at}, ${toDuration(verdict.delayMs)} late (#${verdict.runId}).`;
+  if (verdict.is === 'ran') return `Ran at ${at}, ${toDelay(verdict)} (#${verdict.runId}).`;
   if (verdict.is === 'undecided') return `Whether it ran at ${at} is not known: ${undecidedBecause[verdict.why]}.`;
   const [first] = facts;
   const because =

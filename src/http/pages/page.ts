@@ -72,7 +72,8 @@ export const sections = [
 /** Returns the section of a page below the route prefix; undefined if there is none. */
 function findSection(path: string): string | undefined {
   const [, first = ''] = path.split('/');
-  return sections.find((section) => section.path.replace('/', '') === first)?.name;
+  const name = first === 'skipped' || first === 'windows' ? 'tonight' : first;
+  return sections.find((section) => section.path.replace('/', '') === name)?.name;
 }
 
 type Question<Asked, Wish, Answer> = {

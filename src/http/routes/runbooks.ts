@@ -87,6 +87,6 @@ function renderList(severity: string, { root, entries }: { root: string; entries
 /** Returns the first sentence about the meaning of an alert, without Markdown. */
 function toFirstSentence(markdown: string): string {
   const [, meaning = ''] = /^## Meaning\s+(.*)$/m.exec(markdown) ?? [];
-  const [, sentence = meaning] = /^(.*?[.:])(?:\s|$)/.exec(meaning) ?? [];
+  const [, sentence = meaning] = /^((?:`[^`]*`|[^`])*?[.:])(?:\s|$)/.exec(meaning) ?? [];
   return sentence.replaceAll('`', '').replace(/:$/, '.');
 }

@@ -77,7 +77,7 @@ ${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPa
 
 function renderNothing(all: readonly EndedExecution[]): Html {
   return all.length === 0
-    ? html`<p>None has ended since this exporter counts them.</p>\n`
+    ? html`<p>No execution that ended is known yet.</p>\n`
     : html`<p>No execution matches. <a href="executions">Show all</a></p>\n`;
 }
 

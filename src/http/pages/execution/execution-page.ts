@@ -158,7 +158,7 @@ function renderExecution(execution: PastExecution, about: About): Html {
   const derived = project === undefined ? undefined : toServerAddress(url, project, id);
   const links = renderOutsideLinks({ traceId, link, permalink: permalink ?? derived });
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
-${renderSentence(failure, nowMs)}<p><bdi>${toWhy(execution)}</bdi></p></div>
+${renderSentence(failure, nowMs)}${mood === 'success' ? undefined : html`<p><bdi>${toWhy(execution)}</bdi></p>`}</div>
 <dl>${shown}</dl>
 ${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${renderLines(lines)}${suspects}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
 }
@@ -172,7 +172,7 @@ function toFailureFacts(failure: FailedRun | undefined): readonly (readonly [str
   const { seen, endedAtMs } = failure;
   return [
     ['First cause', toCauseText(failure)],
-    ...(seen === undefined ? [] : [['Failed so', toOften(seen, endedAtMs)] as const]),
+    ...(seen === undefined ? [] : [['Same failure', toOften(seen, endedAtMs)] as const]),
   ];
 }
 
@@ -262,10 +262,10 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     ['Overdue', isOverdue ? '✗ yes' : undefined],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
-  return html`<div class="headline off"><h1><span class="sign" aria-hidden="true">…</span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toStanding(
+  return html`<div class="headline off"><h1><span class="sign" aria-hidden="true">…</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toStanding(
     execution,
     isSilent,
-  )}</h1></div>
+  )}</span></h1></div>
 <p class="note">As reported by the server at ${toMoment(seenMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;

@@ -18,11 +18,13 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
+  // The exporter has just started.
+  const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
     const others = problems.filter((one) => one !== worst);
     return renderBox(
-      'bad',
+      mood,
       headline,
       html`${renderDetail(worst, about)}${renderOthers(others, about, { named: worst.member === undefined ? [worst.server] : [] })}`,
     );
@@ -36,13 +38,13 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
   const causes = new Set(problems.filter(({ kind }) => kind === worst.kind).map(toCause));
   const cause = causes.size === 1 ? html`<p>${[...causes][0]}</p>\n` : undefined;
   const detail = html`<p>${servers}${rest}. ${renderRunbook(worst.kind, about)}</p>\n${cause}`;
-  return renderBox('bad', headline, html`${detail}${renderOthers(others, about, { named })}`);
+  return renderBox(mood, headline, html`${detail}${renderOthers(others, about, { named })}`);
 }
 
-const signs = { good: '✓', bad: '✗', off: '→' } as const;
+const signs = { good: '✓', bad: '✗', off: '→', waiting: '…' } as const;
 
 function renderBox(mood: keyof typeof signs, headline: string, below: Html): Html {
-  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span>${headline}</span></h1>
+  return html`<div class="headline ${mood === 'waiting' ? 'off' : mood}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span>${headline}</span></h1>
 ${below}</div>`;
 }
 

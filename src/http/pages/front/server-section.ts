@@ -187,7 +187,7 @@ function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html |
   if (executions === undefined) return undefined;
   const { hidden, runningDenied, runningSight } = executions;
   const rows = new Map(hidden.map((history) => [history.project, renderHistory(history)]));
-  for (const project of runningDenied) if (!rows.has(project)) rows.set(project, seen);
+  for (const project of runningDenied) if (!rows.has(project)) rows.set(project, unknown);
   if (rows.size === 0) {
     return runningSight === 'denied'
       ? html`<p>The credentials may not read running executions in any project.</p>\n`
@@ -211,7 +211,7 @@ ${more}<p>To exclude a project on purpose, list it under <code>servers[].project
 
 const maxShown = 20;
 const denied = html`<strong class="bad">✗ not allowed to see</strong>`;
-const seen = html`<td class="none"></td><td data-is="Readable" class="number">all</td>`;
+const unknown = html`<td class="none"></td><td class="none"></td>`;
 
 function renderHistory({ counted, readable }: HiddenHistory): Html {
   if (counted === undefined) return html`<td class="none"></td><td data-is="Readable" class="number">${denied}</td>`;
@@ -219,12 +219,12 @@ function renderHistory({ counted, readable }: HiddenHistory): Html {
 }
 
 /** Renders the running executions of a server with their average duration, and the last finished ones. */
-function renderExecutions({ name, executions, state }: ServerStatus, root: string): Html | undefined {
+function renderExecutions({ name, executions, state, visibleProjects }: ServerStatus, root: string): Html | undefined {
   if (executions === undefined) return undefined;
   const isSilent = state === 'down' || state === 'refused';
   const toAddress = (id: number): string => `${root}executions/${encodeURIComponent(name.toWellFormed())}/${id}`;
   const list = `${root}executions?server=${encodeURIComponent(name.toWellFormed())}`;
-  return html`${renderRunning(executions, isSilent, toAddress)}${renderEnded(executions, toAddress, list)}`;
+  return html`${visibleProjects === 0 ? html`<h3>Runs now: not known</h3>\n` : renderRunning(executions, isSilent, toAddress)}${renderEnded(executions, toAddress, list)}`;
 }
 
 type ToAddress = (id: number) => string;
@@ -233,7 +233,8 @@ function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddr
   const { running, runningCount, runningSight, runningDenied, overdueCount, waitingCount } = executions;
   const { serverNowMs, seenMs = serverNowMs } = executions;
   const title = isSilent ? `Last seen running ${toTime(seenMs, serverNowMs)}` : 'Runs now';
-  if (runningSight !== 'known') return html`<h3>${title}: ${notKnown[runningSight]}</h3>\n`;
+  if (runningSight !== 'known')
+    return html`<h3>${isSilent ? 'Last seen running' : title}: ${notKnown[runningSight]}</h3>\n`;
   const rows = running.map((execution) => renderRunningRow(execution, isSilent ? seenMs : serverNowMs, toAddress));
   const table = html`<table>
 <thead><tr><th>Job</th><th>Project</th><th>Since</th><th>For</th></tr></thead>

@@ -9,7 +9,7 @@ export const states: Readonly<Record<ServerState, StateWords>> = {
   up: { mood: 'good', text: '✓ up', since: 'Responding' },
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Refusing' },
   down: { mood: 'bad', text: '✗ not responding', since: 'Not responding' },
-  waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
+  waiting: { mood: 'off', text: '… no answer yet', since: 'Waiting' },
   unwatched: { mood: 'off', text: '… watched by no exporter', since: 'Unwatched' },
   elsewhere: { mood: 'off', text: '→ watched by another exporter', since: 'Watched elsewhere' },
 };

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { toCauseText, toSentence } from '../../../diagnosis/lines/sentence.ts';
-import { toAge, toDuration, toLength, toTime, toWait } from '../../../domain/ages.ts';
+import { toAge, toDuration, toLength, toScheduled, toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
@@ -164,7 +164,7 @@ function renderTimetable({ server, nowMs, schedule }: ShownJob, root: string, is
   const { job, openMs, comingMs } = schedule;
   const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
   const toRow = (atMs: number, what: Html): Html =>
-    html`<tr><th scope="row" class="brief">${toTime(atMs, nowMs)}</th><td data-is="Outcome">${what}</td></tr>\n`;
+    html`<tr><th scope="row" class="brief">${toScheduled(atMs, nowMs)}</th><td data-is="Outcome">${what}</td></tr>\n`;
   const open = html`… ${isSilent ? 'checked once the server answers' : 'still being checked'}`;
   const past = [
     ...openMs

@@ -1,5 +1,5 @@
-import { toDuration, toTime } from '../../../domain/ages.ts';
-import { isLate } from '../../../expected-runs/deciding/hours.ts';
+import { toTime } from '../../../domain/ages.ts';
+import { isLate, toDelay } from '../../../expected-runs/deciding/hours.ts';
 import type { Verdict } from '../../../expected-runs/deciding/watched-job.ts';
 import { undecidedBecause } from '../../../expected-runs/deciding/why.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
@@ -129,7 +129,7 @@ function toWord(verdict: Verdict): keyof typeof shapes {
 /** Describes a decision in a few words. */
 function toTitle(verdict: Verdict): string {
   const at = toTime(verdict.expectedMs, 0);
-  if (verdict.is === 'ran') return `${at}: ran ${toDuration(verdict.delayMs)} late`;
+  if (verdict.is === 'ran') return `${at}: ran ${toDelay(verdict)}`;
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
 }
 
@@ -137,7 +137,7 @@ function toTitle(verdict: Verdict): string {
 export function renderVerdict(verdict: Verdict, toRun: (id: number) => string): Html {
   if (verdict.is === 'ran') {
     const word = isLate(verdict) ? html`<span class="off">! ran</span>` : html`<span class="good">✓ ran</span>`;
-    return html`${word}, ${toDuration(verdict.delayMs)} late: <a href="${toRun(verdict.runId)}">#${verdict.runId}</a>`;
+    return html`${word} ${toDelay(verdict)}: <a href="${toRun(verdict.runId)}">#${verdict.runId}</a>`;
   }
   if (verdict.is === 'undecided') return html`<span class="off">? undecided</span>: ${undecidedBecause[verdict.why]}`;
   const facts = verdict.facts.map(({ fact }) => fact).join('; ');

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { toTime, toWait } from '../../../domain/ages.ts';
+import { toScheduled, toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/format.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-runs/showing/server-schedule.ts';
@@ -142,7 +142,7 @@ type About = { readonly server: string; readonly root: string; readonly nowMs: n
 
 function renderTime({ job, verdict }: TimeOfJob, { server, root, nowMs }: About): Html {
   const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
-  return html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(verdict.expectedMs, nowMs)}</td><td data-is="Outcome">${renderVerdict(verdict, toRun)}</td></tr>
+  return html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toScheduled(verdict.expectedMs, nowMs)}</td><td data-is="Outcome">${renderVerdict(verdict, toRun)}</td></tr>
 `;
 }
 
@@ -154,7 +154,7 @@ function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html
   if (next.length === 0) return undefined;
   const rows = next.map(
     ({ job, atMs, blockers }) =>
-      html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(atMs, nowMs)}</td><td data-is="Starts">${blockers.length === 0 ? toWait(atMs, nowMs) : renderObstacles(blockers)}</td></tr>\n`,
+      html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toScheduled(atMs, nowMs)}</td><td data-is="Starts">${blockers.length === 0 ? toWait(atMs, nowMs) : renderObstacles(blockers)}</td></tr>\n`,
   );
   return html`<section>
 <h2>Starts next</h2>

@@ -78,7 +78,7 @@ function renderFacts(traces: TracesStatus, delivery: DeliveryStatus, nowMs: numb
   const { waiting, waitingBytes, oldestMs, quarantine, quarantinedBytes } = traces;
   const { collector, lastDeliveredMs, pending, bounds, quarantineBounds } = delivery;
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
-    ['Collector', collector],
+    ['Trace backend', collector],
     ['Delivered last', lastDeliveredMs === undefined ? undefined : renderTime(lastDeliveredMs, nowMs)],
     ['Waiting for delivery', toAmount(waiting, waitingBytes)],
     ['Oldest finished', oldestMs === undefined ? undefined : renderTime(oldestMs, nowMs)],
