@@ -5,19 +5,19 @@ export interface Alert {
   /** How long the expression must hold; `0s` fires at the first evaluation. */
   readonly for: string;
   readonly severity: 'critical' | 'warning' | 'info';
-  /** Labels beside those of the expression; an empty one is no label. */
+  /** Additional labels; an empty value adds no label. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly summary: string;
   readonly description: string;
-  /** The page of Grafana that shows more, from `dashboardOf`. */
+  /** A dashboard from `dashboardOf`. */
   readonly dashboard: string;
-  /** The page of the exporter that shows more, from `pageOf`. */
+  /** A page of the exporter from `pageOf`. */
   readonly page?: string;
-  /** The collectors whose values it judges: without one of them it cannot fire. */
+  /** The collectors that the alert needs: if one of them is off, the alert cannot fire. */
   readonly needs: readonly Collector[];
 }
 
-/** The collectors that alerts judge by. */
+/** The collectors that alerts may need. */
 export const collectors = [
   'system-info',
   'execution-mode',

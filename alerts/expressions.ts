@@ -1,14 +1,14 @@
 import type { Thresholds } from './thresholds.ts';
 
-/** Pieces of PromQL that the alerts share, so that each of them holds with several exporters and over a short gap. */
+/** PromQL that all alerts share: they must work with several exporters and over a short gap. */
 export interface Expressions {
-  /** The newest value of a gauge by any exporter: the largest, unless told otherwise. */
+  /** The newest value of a gauge; if exporters differ, the largest by default. */
   readonly newest: (selector: string, pick?: 'max' | 'min') => string;
-  /** An expression by any exporter: exporters that watch the same server count the same things. */
+  /** Removes the exporter's labels: exporters that watch the same server have equal values. */
   readonly once: (expression: string, pick?: 'max' | 'min') => string;
-  /** Says nothing about a server that no exporter reaches: that has an alert of its own. */
+  /** Excludes servers that no exporter reaches: these have their own alert. */
   readonly unlessDown: string;
-  /** Says nothing about what is read so late that it is old. */
+  /** Excludes servers whose executions are read too late. */
   readonly unlessBehind: string;
 }
 

@@ -16,7 +16,7 @@ import { buildMigrationRules } from './migration.ts';
 import { pyrraObjectives, slothObjectives } from './objective-specs.ts';
 import { defaultThresholds, type Thresholds } from './thresholds.ts';
 
-/** The Prometheus rule file as YAML; what is not given stays as in `thresholds.ts`. */
+/** The Prometheus rule file as YAML. Thresholds that are not given have the default of `thresholds.ts`. */
 export function buildRules(changes: Partial<Thresholds> = {}, off: readonly string[] = []): string {
   const limits = { ...defaultThresholds, off, ...changes };
   const groups = [
@@ -93,8 +93,8 @@ function toRule(
 }
 
 /**
- * The alerts that cannot fire, with the collector that they lack and why it is off: an alert without its values must
- * not fire, and must not look like an alert that found nothing either.
+ * The alerts that cannot fire, with the collector that is off and the reason. Such an alert must not look like one that found no
+ * problem.
  */
 function silentAlertRecordings(limits: Thresholds): Recording[] {
   const { newest } = createExpressions(limits);

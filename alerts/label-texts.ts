@@ -1,18 +1,18 @@
 import type { Thresholds } from './thresholds.ts';
 
-/** The server of an alert as people call it, with the member where the alert is about one of a cluster. */
+/** The name of the server, with the cluster member if the alert is about a member. */
 export const serverText = '{{ $labels.server }}{{ with $labels.member }} (member {{ . }}){{ end }}';
 
-/** The job of an alert as people call it: project, group and name. */
+/** The full name of the job: project, group and name. */
 export const jobText = '{{ $labels.project }}/{{ with $labels.job_group }}{{ . }}/{{ end }}{{ $labels.job_name }}';
 
-/** The values of one label, sorted, of the series that an expression finds, up to eight; `ofAlert` is its selector. */
+/** Lists at most eight values of a label, sorted, of the series that an expression returns. The expression contains `ofAlert`. */
 export function listOf(label: string, expression: string): string {
   const query = `printf \`topk(8, count by (${label}) (${expression}))\` $labels.server $labels.member | query | sortByLabel \`${label}\``;
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
-/** The jobs whose next run is at risk for the reason of the alert, up to eight; nothing where only later ones are. */
+/** Lists at most eight jobs whose next run is at risk for the reason of the alert; empty if only later runs are. */
 export function jobsAtRiskText(filter = ''): string {
   const selector = 'automation_job_next_run_at_risk{server=%q,reason=%q}';
   const jobs = `topk(8, max by (project, job_group, job_name) (${selector}${filter}))`;
@@ -22,18 +22,18 @@ export function jobsAtRiskText(filter = ''): string {
   return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}`;
 }
 
-/** The kinds of errors that requests to a server end with; nothing where there is none. */
+/** Lists the error kinds of requests to a server; empty if there are none. */
 export function causeText({ causeWindow }: Thresholds): string {
   const errors = `sum by (kind) (increase(automation_exporter_api_errors_total{${ofAlert}}[${causeWindow}])) > 0`;
   const query = `printf \`${errors}\` $labels.server $labels.member | query | sortByLabel \`kind\``;
   const kinds = '{{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.kind }}{{ end }}';
-  return `{{ with ${query} }} Errors of its requests: ${kinds}.{{ end }}`;
+  return `{{ with ${query} }} Kinds of errors: ${kinds}.{{ end }}`;
 }
 
-/** Selects what an alert is about, in `listOf`. */
+/** The selector of the alert's server and member, for `listOf`. */
 export const ofAlert = 'server=%q,member=%q';
 
-/** The execution whose id a metric gives for the job of the alert, with its page; nothing where there is none. */
+/** The execution of the alert's job whose id is the value of the metric, with a link to its page; empty without such a series. */
 export function executionText(words: string, metric: string, { baseUrl, gapWindow }: Thresholds): string {
   const labels = ['server', 'project', 'job_group', 'job_name'];
   const selector = `${metric}{${labels.map((label) => `${label}=%q`).join(',')}}`;
@@ -43,7 +43,7 @@ export function executionText(words: string, metric: string, { baseUrl, gapWindo
   return `{{ range ${found} }} ${words}: #${id} (${baseUrl}/executions/{{ $labels.server }}/${id}).{{ end }}`;
 }
 
-/** The configured owner of the job of an alert; empty, which is no label, where there is none. */
+/** The configured owner of the alert's job. Without an owner it is empty, so the alert gets no label. */
 export function ownerText({ gapWindow }: Thresholds): string {
   const selector = 'automation_job_owner_info{server=%q,project=%q,job_group=%q,job_name=%q}';
   const values = '$labels.server $labels.project $labels.job_group $labels.job_name';
@@ -56,13 +56,13 @@ function inPath(value: string): string {
   return `{{ ${value} | urlquery | reReplaceAll "\\\\+" "%20" }}`;
 }
 
-/** The group of a job holds slashes, which stay. */
+/** Slashes in a job's group are not escaped. */
 const groupPath = inPath('.').replace(' }}', ' | reReplaceAll "%2F" "/" }}');
 const jobPath = `${inPath('$labels.server')}/${inPath('$labels.project')}/{{ with $labels.job_group }}${groupPath}/{{ end }}${inPath('$labels.job_name')}`;
 
 const ofServer = '?server={{ $labels.server | urlquery }}';
 
-/** Pages of the exporter that say more, below its address. Jobs without series of their own have no page. */
+/** Paths of pages of the exporter. Jobs without their own series have no page. */
 export const pageOf = {
   front: '/',
   // The query leads to the exporter that watches the server: browsers do not send what follows the #.
@@ -77,7 +77,7 @@ export const pageOf = {
   job: `{{ if match "^(__.*__)?$" $labels.job_name }}/executions?server={{ $labels.server | urlquery }}&project={{ $labels.project | urlquery }}{{ else }}/jobs/${jobPath}{{ end }}`,
 } as const;
 
-/** Addresses of dashboards, with what the alert is about picked. */
+/** Addresses of dashboards, with the server, project or job of the alert selected. */
 export const dashboardOf = {
   server: '/d/automation-server?var-server={{ $labels.server | urlquery }}',
   logStorage: '/d/automation-log-storage?var-server={{ $labels.server | urlquery }}',

@@ -20,7 +20,7 @@ const executionsOfDay = toProject(
   `(${lastDay} + on (server, project) sum by (server, project) (${newest('automation_executions_running')}))`,
 );
 
-/** What `rundeck_exporter` 4.1 has under its own names, made of what this exporter has; a series per job, not per execution. */
+/** Metrics with the names of `rundeck_exporter` 4.1, computed from this exporter's metrics; one series per job, not per execution. */
 const records: Readonly<Record<string, string>> = {
   rundeck_system_info: toServer(
     `label_replace(label_replace(${newest('automation_server_info')}, "apiversion", "$1", "api_version", "(.+)"), "serverUUID", "$1", "server_uuid", "(.+)")`,
@@ -45,7 +45,7 @@ const records: Readonly<Record<string, string>> = {
   rundeck_project_nodes_total: toProject(`sum by (server, project) (${newest('automation_project_nodes')})`),
 };
 
-/** Recording rules that keep dashboards and alerts with the other exporter's names alive during a change. */
+/** Recording rules for dashboards and alerts that still use the names of the other exporter. */
 export function buildMigrationRules(): string {
   const rules = Object.entries(records).map(([record, expr]) => ({ record, expr }));
   return stringify({ groups: [{ name: 'automation-migration', interval: '1m', rules }] }, { lineWidth: 0 });

@@ -2,7 +2,7 @@ import { badEnds, executionObjectives, judgedEnds, type Objective, slothService 
 import { punctuality, punctualStarts, starts } from './definitions/punctuality.ts';
 import type { Thresholds } from './thresholds.ts';
 
-/** The objectives for people who let sloth write their rules. */
+/** The objectives as input for Sloth. */
 export function slothObjectives(limits: Thresholds): object {
   return {
     version: 'prometheus/v1',
@@ -26,13 +26,13 @@ function toSloth({ name, description, errors, total }: Objective, target: number
   };
 }
 
-/** The objectives for people who let pyrra write their rules, one resource each. Pyrra takes single metrics: it judges delays without misses. */
+/** The objectives as input for Pyrra, one resource each. Pyrra uses single metrics, so late runs count, but missed ones do not. */
 export function pyrraObjectives(limits: Thresholds): object[] {
   const ofExecutions = executionObjectives.map((objective) => {
     const ratio = { errors: { metric: badEnds }, total: { metric: judgedEnds }, grouping: objective.by };
     return toPyrra(objective, limits, { ratio });
   });
-  // Pyrra reads the bound from an equal sign.
+  // Pyrra reads the bucket limit only from an equality matcher.
   const success = { metric: punctualStarts.replace('=~"300(\\\\.0)?"', '="300.0"') };
   const latency = { success, total: { metric: starts }, grouping: punctuality.by };
   return [...ofExecutions, toPyrra(punctuality, limits, { latency })];

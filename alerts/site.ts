@@ -10,11 +10,11 @@ export function buildSiteRules({ thresholds, off }: Site): string {
   return buildRules(toChanges(thresholds), off);
 }
 
-/** What a site changed about an alert, as lines of its configuration. */
+/** The configured changes of an alert, as lines of the configuration. */
 export function listSiteChanges(alert: string, { thresholds, off }: Site): readonly string[] {
   const usual = describe(alert, {});
   const lines = Object.entries(toChanges(thresholds)).flatMap(([key, value]) => {
-    // The cast is true: those keys are thresholds.
+    // The cast is true: the keys are thresholds.
     const before = defaultThresholds[key as keyof Thresholds];
     if (value === before || describe(alert, { [key]: value }) === usual) return [];
     return `alerts.thresholds.${optionNames[key] ?? key}: ${String(value)} (usually ${String(before)})`;
@@ -43,7 +43,7 @@ function toChanges({ consecutiveFailures, serviceDownForMs, ...others }: Site['t
   };
 }
 
-/** The whole rule, as a text to compare. */
+/** The whole rule as text, for comparisons. */
 function describe(alert: string, changes: Partial<Thresholds>): string {
   return JSON.stringify(allAlerts({ ...defaultThresholds, ...changes }).find((one) => one.alert === alert));
 }

@@ -2,39 +2,39 @@ import { formatDuration } from '../src/config/values/duration.ts';
 import { lateMs } from '../src/expected-runs/deciding/hours.ts';
 import { executionLimits, scheduleLimits, serverLimits } from '../src/status/limits.ts';
 
-/** Every number of the alert rules. Durations are Prometheus durations. */
+/** Every limit of the alert rules. Durations have the format of Prometheus. */
 export interface Thresholds {
-  /** Where the exporter answers; it replaces this placeholder by its own external URL when it serves the rules. */
+  /** The address of the exporter. When the exporter serves the rules, it replaces this placeholder by its external URL. */
   readonly baseUrl: string;
-  /** Where Grafana answers, with the dashboards of this repository. */
+  /** The address of the Grafana with the dashboards of this repository. */
   readonly grafanaUrl: string;
   /** The `job` label under which Prometheus scrapes the exporter. */
   readonly exporterJob: string;
-  /** The collectors that only administrators may have, as a pattern. */
+  /** A pattern of the collectors that only administrators may use. */
   readonly administratorCollectors: string;
   readonly evaluationInterval: string;
   /** For alerts over many hours. */
   readonly slowEvaluationInterval: string;
-  /** The labels that tell exporters apart that watch the same server. */
+  /** The labels that distinguish exporters of the same server. */
   readonly replicaLabels: string;
-  /** How long a value outlives a scrape that fails: longer than a restart of the exporter and than two long scrape intervals. */
+  /** How long a value stays valid when scrapes fail: longer than a restart of the exporter and two long scrape intervals. */
   readonly gapWindow: string;
 
   readonly serviceDownFor: string;
-  /** Errors in this time are the cause. */
+  /** The window of the errors that the alert names as the cause. */
   readonly causeWindow: string;
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
-  /** How long a passive mode that was critical is remembered; longer than the window above. */
+  /** How long the critical alert for the passive mode suppresses the brief one; longer than the window above. */
   readonly passiveLongWindow: string;
   readonly healthcheckFailingFor: string;
 
   readonly logStorageWindow: string;
-  /** Logs are stored again when one was, and none failed, in this time. */
+  /** Log storage works again if, within this window, a log was stored and none failed. */
   readonly logStorageRecoveredWindow: string;
   readonly logStorageFailingFor: string;
-  /** Failed requests in the window, and their share of all requests in it: both must be reached. */
+  /** The number of failed requests in the window, and their share of all requests: both must be reached. */
   readonly logStorageFailedRequests: number;
   readonly logStorageFailedRatio: number;
   readonly logStorageBacklogRequests: number;
@@ -42,7 +42,7 @@ export interface Thresholds {
   readonly logStorageMissingFor: string;
 
   readonly restartWindow: string;
-  /** A start time that moves by less is a rounding of the server, not a restart. */
+  /** A smaller change of the start time is rounding, not a restart. */
   readonly restartSeconds: number;
   readonly memoryWindow: string;
   readonly memoryUsedRatio: number;
@@ -58,23 +58,23 @@ export interface Thresholds {
 
   /** Failures of a job in a row. */
   readonly jobConsecutiveFailures: number;
-  /** The same where the cause is known: a node that is not reached, a key that is refused. */
+  /** Failures of a job in a row, if the cause is known: a node is not reached, or a key is refused. */
   readonly jobFailuresOfCause: number;
   readonly jobFailingFor: string;
   readonly jobNoRecentSuccessFor: string;
   readonly executionOverdueFor: string;
-  /** Failures on one node, its share of all failures on nodes of the project, and the jobs that fail now. */
+  /** Failures on one node, their share of all node failures of the project, and the number of failing jobs. */
   readonly nodeWindow: string;
   readonly nodeFailures: number;
   readonly nodeFailureRatio: number;
   readonly nodeFailingJobs: number;
   readonly nodeFailingFor: string;
-  /** The time after an alert about a node, in which a job that has not run since is not reported for its failures there. */
+  /** After an alert about a node, jobs that have not run since are not reported for this time. */
   readonly nodeToldWindow: string;
-  /** Runs in this time that all took longer than the average, by this factor and at least this long. */
+  /** A job is slower if its durations have shifted within this time, by at least this factor. */
   readonly durationFactor: number;
   readonly durationShiftSeconds: number;
-  /** Misses and delays within this time. */
+  /** The window of missed runs and delays. */
   readonly scheduleWindow: string;
   readonly scheduleMissedFor: string;
   readonly scheduleLateSeconds: number;
@@ -84,24 +84,24 @@ export interface Thresholds {
   readonly runsAtRiskSoonSeconds: number;
   readonly jobDisabledSeconds: number;
   readonly jobDisabledFor: string;
-  /** A lag that rotation by itself does not cause; alerts on finished executions are silent beyond it. */
+  /** A larger lag than idle projects usually have. Beyond it, alerts on finished executions do not fire. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;
-  /** Imports in this time and in the same time before, without a counted execution in both. */
+  /** The alert needs imports, and no counted execution, in this window and in the window before. */
   readonly importsWindow: string;
-  /** Longer than it takes to read an archive that was imported. */
+  /** Longer than reading an imported archive takes. */
   readonly executionsImportedFor: string;
 
-  /** The share of executions that has to end well. */
+  /** The share of executions that should succeed. */
   readonly executionsObjective: number;
-  /** The share of expected times that has to have a run that starts in time. */
+  /** The share of scheduled runs that should start in time. */
   readonly punctualityObjective: number;
-  /** Fewer failures than this do not fire, however large their share. */
+  /** Fewer failures never fire, even if all executions fail. */
   readonly burnFailures: number;
   readonly burnFastFor: string;
   readonly burnSlowFor: string;
-  /** The time after an alert that names the cause of misses, in which the budget of punctuality does not page for them. */
+  /** After an alert that names the cause of missed runs, the punctuality alert does not fire for this time. */
   readonly punctualityToldWindow: string;
 
   readonly collectorFailingFor: string;
@@ -110,20 +110,20 @@ export interface Thresholds {
   readonly configReloadFailedFor: string;
   readonly noOwnerFor: string;
   readonly stateDownFor: string;
-  /** Longer than exporters take to be updated one after the other. */
+  /** Longer than a rolling update of the exporters. */
   readonly configDiffersFor: string;
-  /** More changes of the owner than this within the window. */
+  /** The alert fires if the owner changes more often within the window. */
   readonly leaseFlaps: number;
   readonly leaseFlapsWindow: string;
   readonly leaseFlappingFor: string;
   readonly seriesDroppedWindow: string;
   readonly seriesDroppedFor: string;
-  /** A trace that has waited for longer than this is not delivered. */
+  /** A trace that waits longer counts as not delivered. */
   readonly traceOldestSeconds: number;
   readonly spansRejectedWindow: string;
   readonly tracesNotDeliveredFor: string;
   readonly heldUpWindow: string;
-  /** A time without any progress, at a stretch, that no work of the exporter's own takes. */
+  /** The event loop is never blocked for this long by normal work. */
   readonly heldUpSeconds: number;
   readonly heldUpFor: string;
 
@@ -175,7 +175,7 @@ export const defaultThresholds: Thresholds = {
   jobFailuresOfCause: 2,
   jobFailingFor: '0s',
   jobNoRecentSuccessFor: '5m',
-  // A run only counts as overdue after a time of its own.
+  // The rule for overdue executions has a minimum time too.
   executionOverdueFor: '5m',
   nodeWindow: formatDuration(executionLimits.nodeWindowMs),
   nodeFailures: executionLimits.nodeFailures,
@@ -190,15 +190,15 @@ export const defaultThresholds: Thresholds = {
   scheduleLateSeconds: lateMs / 1000,
   scheduleLateFor: '10m',
   scheduleSaturationFor: '15m',
-  // Most trouble has an alert of its own, which fires at once: this one is about trouble that nobody mends.
+  // Most trouble has its own alert, which fires at once; this alert is about trouble that nobody removes.
   runsAtRiskFor: '1h',
   runsAtRiskSoonSeconds: scheduleLimits.soonMs / 1000,
   jobDisabledSeconds: scheduleLimits.offMs / 1000,
   jobDisabledFor: '15m',
-  // Twice the longest that an idle project waits for its turn.
+  // Twice the longest time between two reads of an idle project.
   executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
-  // As long as an idle project waits for its turn, so that a second reading agrees.
+  // The longest time between two reads of an idle project, so that a second read confirms the first.
   executionsHiddenFor: '15m',
   importsWindow: formatDuration(executionLimits.importsWindowMs),
   executionsImportedFor: '1h',

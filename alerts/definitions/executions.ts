@@ -3,7 +3,7 @@ import { createExpressions } from '../expressions.ts';
 import { dashboardOf, executionText, jobText, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
-/** Do jobs succeed, and do they come to an end? */
+/** Do jobs succeed, and do executions end? */
 export function executionAlerts(limits: Thresholds): Alert[] {
   return [
     commonCause(limits),
@@ -16,7 +16,7 @@ export function executionAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Alerts over windows of hours, which are worth a look every few minutes. */
+/** Alerts over windows of hours: evaluating them every few minutes is enough. */
 export function slowExecutionAlerts(limits: Thresholds): Alert[] {
   return [slower(limits)];
 }
@@ -32,10 +32,10 @@ function commonCause(limits: Thresholds): Alert {
     expr: `${newest('automation_common_cause')} == 1`,
     for: '0s',
     severity: 'critical',
-    // With the names of other alerts, so that it silences those that it covers.
+    // The same labels as other alerts have, so that inhibition rules can silence these.
     labels: { project: subjectOf('project'), node: subjectOf('node') },
     summary: 'Many jobs fail for one cause: {{ $labels.kind }} {{ $labels.subject }}',
-    description: `Most of the jobs that failed on {{ $labels.server }} in the last 15 minutes have the {{ $labels.kind }} {{ $labels.subject }} in common, and those that succeeded have not.`,
+    description: `Most jobs that failed on {{ $labels.server }} in the last 15 minutes share the {{ $labels.kind }} {{ $labels.subject }}; jobs that succeeded do not.`,
     dashboard: dashboardOf.project,
     page: pageOf.failures,
     needs: ['changes'],
@@ -49,7 +49,7 @@ function subjectOf(kind: string): string {
 
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
-  // A node that fails everywhere is one cause, which has an alert of its own; it waits for longer than this one.
+  // A node that fails everywhere has its own alert, which fires later than this one.
   const unlessNode = limits.off.includes(nodeAlert)
     ? ''
     : `unless on (job, server, project) (\n${brokenNode(limits)}\n)\n`;
@@ -66,7 +66,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
   };
 }
 
-/** A node that works again leaves the failures of its jobs behind until each of them has run once more. */
+/** After a node has recovered, its jobs still count as failing until each of them has run again. */
 function toUnlessNodeTold(limits: Thresholds): string {
   const lastEnd = createExpressions(limits).newest('automation_job_last_end_timestamp_seconds');
   const told = `timestamp(ALERTS{alertname="${nodeAlert}",alertstate="firing"})[${limits.nodeToldWindow}:1m]`;
@@ -86,7 +86,7 @@ const causes = {
   },
 } as const;
 
-/** Nobody has to look for these causes: two failures are enough, and one of a critical job. */
+/** These causes are certain, so two failures are enough, or one of a critical job. */
 function failsFor(failureClass: keyof typeof causes, limits: Thresholds): Alert {
   const { newest, once, unlessBehind, unlessDown } = createExpressions(limits);
   const { alert, summary, cause } = causes[failureClass];
@@ -115,7 +115,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
   const passive = `unless on (job, server)\n  ${newest('automation_execution_mode{mode="passive"}')} == 1`;
   return {
     alert: 'AutomationJobNoRecentSuccess',
-    // A job that ran and never succeeded has no age: its value is 0. While nothing may run, nothing can succeed.
+    // A job that ran but never succeeded has no age: its value is 0. On a passive server no job can succeed.
     expr: `(\n  time() - ${lastSuccess} > ${limit}\n  or\n  0 * (${limit} and ${lastEnd} unless ${lastSuccess})\n)\n${unlessDown}\n${passive}\n${unlessBehind}`,
     for: limits.jobNoRecentSuccessFor,
     severity: 'warning',
@@ -134,12 +134,12 @@ function overdue(limits: Thresholds): Alert {
   const ended = `(${newest(running)} unless ${once(running)})\n  and on (job, server, project) ${once(`${running}{job_group="",job_name=""}`)}`;
   return {
     alert: 'AutomationExecutionOverdue',
-    // What runs now is read in every round, however far behind the reading of finished executions is.
+    // Every round reads running executions, even if finished ones are read late.
     expr: `${newest(running)} > 0\nunless\n(\n  ${ended}\n)`,
     for: limits.executionOverdueFor,
     severity: 'warning',
     summary: `Job ${jobText} takes much longer than usual`,
-    description: `Executions of ${jobOfServer} that have been running for a multiple of its average duration for at least ${limits.executionOverdueFor}: {{ $value }}.${executionText('The previous one', 'automation_job_last_execution_id', limits)}`,
+    description: `Executions of ${jobOfServer} that have been overdue for at least ${limits.executionOverdueFor}, because they take much longer than the average of the job: {{ $value }}.${executionText('The previous one', 'automation_job_last_execution_id', limits)}`,
     dashboard: dashboardOf.job,
     page: pageOf.job,
     needs: ['executions'],
@@ -147,8 +147,8 @@ function overdue(limits: Thresholds): Alert {
 }
 
 /**
- * One job that fails on one node speaks of the job; several that fail there and hardly anywhere else, of the node. Where there is
- * no other node, nobody can tell.
+ * If one job fails on a node, the job is the likely cause; if several jobs fail on it and hardly any elsewhere, the node is. In a
+ * project with a single node, the cause stays unknown.
  */
 function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);
@@ -180,7 +180,7 @@ function slower(limits: Thresholds): Alert {
   const began = newest('automation_job_duration_shift_timestamp_seconds');
   return {
     alert: 'AutomationJobSlower',
-    // The job may not have run since: its series do not end by themselves.
+    // The series do not end by themselves if the job does not run again.
     expr: `${ratio} >= ${limits.durationFactor}\nand\ntime() - ${began} < ${limits.durationShiftSeconds}\n${unlessBehind}`,
     for: '0s',
     severity: 'info',

@@ -31,9 +31,9 @@ function presence(limits: Thresholds): Alert[] {
       for: limits.exporterDownFor,
       severity: 'critical',
       summary: 'The automation service is not monitored',
-      // The exporter serves the runbooks, so this one may not open: its help is here.
+      // The exporter serves the runbooks, so this runbook may not open: the text has its content.
       description:
-        'Prometheus scrapes no exporter with the job {{ $labels.job }}, so no other alert of the automation service can fire. The page Status, Targets of Prometheus shows why: if there is a target, start the exporter again and read its last log line; if there is none, look for the job in the scrape configuration. The service itself is not affected.',
+        'Prometheus scrapes no exporter with the job {{ $labels.job }}, so no other alert of the automation service can fire. Open the page Status, Targets of Prometheus. If it has a target for the job, start the exporter again and read its last log line; if it has none, look for the job in the scrape configuration. The service itself is not affected.',
       ...exporterItself,
     },
     {
@@ -55,7 +55,7 @@ const enabled = 'automation_exporter_collector_enabled';
 function collectorFailing(limits: Thresholds): Alert {
   const { newest } = createExpressions(limits);
   const failing = `${newest('automation_exporter_collector_success', 'min')} == 0`;
-  // A collector that is off for a known reason is not failing, and what is down has an alert of its own.
+  // A collector that is off is not failing, and a server that is down has its own alert.
   const off = `unless on (job, server, member, collector)\n  ${newest(enabled, 'min')} == 0`;
   const down = `unless on (job, server, member)\n  ${newest('automation_up')} == 0`;
   return {
@@ -64,7 +64,7 @@ function collectorFailing(limits: Thresholds): Alert {
     for: limits.collectorFailingFor,
     severity: 'warning',
     summary: `Collectors fail on ${serverText}`,
-    description: `The exporter cannot read from ${serverText} what these collectors need: ${listOf('collector', `last_over_time(automation_exporter_collector_success{${ofAlert}}[${limits.gapWindow}]) == 0`)}. Their series are stale or missing, and alerts that use them cannot fire.`,
+    description: `The exporter cannot read the data of these collectors from ${serverText}: ${listOf('collector', `last_over_time(automation_exporter_collector_success{${ofAlert}}[${limits.gapWindow}]) == 0`)}. Their series are stale or missing, and alerts that use them cannot fire.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.server,
     needs: [],
@@ -75,12 +75,12 @@ function collectorDenied(limits: Thresholds): Alert {
   const { newest } = createExpressions(limits);
   return {
     alert: 'AutomationExporterCollectorDenied',
-    // What only administrators may read is a note on the page.
+    // Collectors that only administrators may use are a note on the page.
     expr: `count without (collector) (\n${newest(`${enabled}{reason="denied",collector!~"${limits.administratorCollectors}"}`)} == 0\n)`,
     for: limits.collectorDeniedFor,
     severity: 'warning',
     summary: `${serverText} denies collectors`,
-    description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what these collectors need: ${listOf('collector', `last_over_time(${enabled}{${ofAlert},reason="denied",collector!~"${limits.administratorCollectors}"}[${limits.gapWindow}]) == 0`)}. Alerts that use their series cannot fire.`,
+    description: `${serverText} accepts the credentials of the exporter, but they lack permissions for these collectors: ${listOf('collector', `last_over_time(${enabled}{${ofAlert},reason="denied",collector!~"${limits.administratorCollectors}"}[${limits.gapWindow}]) == 0`)}. Alerts that use their series cannot fire.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.rights,
     needs: [],
@@ -96,7 +96,7 @@ function executionsLagging(limits: Thresholds): Alert {
     severity: 'warning',
     summary: 'Executions of {{ $labels.server }} are read late',
     description:
-      'The exporter has not read the finished executions of at least one project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server do not fire until it has caught up.',
+      'The exporter has not read the finished executions of at least one project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server do not fire until the exporter has read them.',
     dashboard: dashboardOf.exporter,
     page: pageOf.server,
     needs: ['executions'],
@@ -111,7 +111,7 @@ function executionsHidden(limits: Thresholds): Alert {
     for: limits.executionsHiddenFor,
     severity: 'warning',
     summary: 'Executions of {{ $labels.server }} are hidden from the exporter',
-    description: `{{ $labels.server }} counts {{ $value }} finished executions that it does not show to the credentials of the exporter, in ${listOf('project', `last_over_time(automation_exporter_executions_hidden{${ofAlert}}[${limits.gapWindow}]) > 0`)}. No metric and no alert covers them.`,
+    description: `{{ $labels.server }} hides {{ $value }} finished executions from the credentials of the exporter, in these projects: ${listOf('project', `last_over_time(automation_exporter_executions_hidden{${ofAlert}}[${limits.gapWindow}]) > 0`)}. No metric and no alert covers them.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.rights,
     needs: ['executions'],
@@ -126,7 +126,7 @@ function executionsImported(limits: Thresholds): Alert {
   const countedBefore = once(`increase(automation_exporter_executions_observed_total[${window}] offset ${window})`);
   return {
     alert: 'AutomationExporterExecutionsImported',
-    // Several exporters read one after the other, where they share a state: each window by whichever had it.
+    // If exporters share a state, one after the other may have read the server.
     expr: [
       `${once(`increase(${imported}[${window}])`)} > 0`,
       `and\n${once(`increase(${imported}[${window}] offset ${window})`)} > 0`,
@@ -136,7 +136,7 @@ function executionsImported(limits: Thresholds): Alert {
     for: limits.executionsImportedFor,
     severity: 'warning',
     summary: `Executions of ${serverText} are not counted`,
-    description: `All executions of ${serverText} that the exporter reads look like imports: they ended more than a day before others with lower ids started. It does not count them. The last ${window} had {{ $value | humanize }} of them, and the time before had some. The clock of the server, or of a member of its cluster, may be wrong.`,
+    description: `All executions of ${serverText} that the exporter reads look like imports: they ended more than a day before others with lower ids started. The exporter does not count imports: {{ $value | humanize }} in the last ${window}, and more in the ${window} before. The clock of the server, or of a member of its cluster, may be wrong.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.server,
     needs: ['executions'],
@@ -145,7 +145,7 @@ function executionsImported(limits: Thresholds): Alert {
 
 function seriesDropped(limits: Thresholds): Alert {
   const { once } = createExpressions(limits);
-  // Jobs of the same group and name are merged for good, and their sum is what was meant.
+  // Jobs with the same group and name are merged on purpose: their sum is the right value.
   const dropped = 'automation_exporter_series_dropped_total{reason!="merged"}';
   const window = limits.seriesDroppedWindow;
   return {
@@ -154,7 +154,7 @@ function seriesDropped(limits: Thresholds): Alert {
     for: limits.seriesDroppedFor,
     severity: 'warning',
     summary: `Series of ${serverText} are dropped`,
-    description: `The exporter drops series of ${serverText}, of ${listOf('collector', `increase(automation_exporter_series_dropped_total{${ofAlert},reason!="merged"}[${window}]) > 0`)}. They are missing in dashboards and alerts.`,
+    description: `The exporter drops series of ${serverText}; collectors: ${listOf('collector', `increase(automation_exporter_series_dropped_total{${ofAlert},reason!="merged"}[${window}]) > 0`)}. Dashboards and alerts lack these series.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.server,
     needs: [],
@@ -165,7 +165,7 @@ function tracesNotDelivered(limits: Thresholds): Alert {
   const ofExporter = (selector: string): string => `last_over_time(${selector}[${limits.gapWindow}])`;
   return {
     alert: 'AutomationExporterTracesNotDelivered',
-    // Three ways not to arrive, told apart by a label; each exporter has a spool of its own.
+    // Three ways in which delivery fails; the label `cause` distinguishes them. Each exporter has its own spool.
     expr: [
       toCause(
         `time() - ${ofExporter('automation_exporter_spool_oldest_timestamp_seconds')} > ${limits.traceOldestSeconds}`,
@@ -180,7 +180,7 @@ function tracesNotDelivered(limits: Thresholds): Alert {
     for: limits.tracesNotDeliveredFor,
     severity: 'warning',
     summary: 'Traces of executions are not delivered',
-    description: `{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined because the trace backend rejects them: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page ${limits.baseUrl}/traces says more (instance {{ $labels.instance }}).`,
+    description: `{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Quarantined traces, which the trace backend rejects: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page ${limits.baseUrl}/traces has details (instance {{ $labels.instance }}).`,
     ...exporterItself,
     page: pageOf.traces,
   };
@@ -189,7 +189,7 @@ function tracesNotDelivered(limits: Thresholds): Alert {
 function heldUp(limits: Thresholds): Alert {
   return {
     alert: 'AutomationExporterHeldUp',
-    // Every Node program has this metric.
+    // Other Node.js programs have this metric too.
     expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, instance)\n  last_over_time(automation_exporter_build_info[${limits.gapWindow}])`,
     for: limits.heldUpFor,
     severity: 'warning',

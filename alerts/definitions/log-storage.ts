@@ -12,7 +12,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
   return [
     {
       alert: 'AutomationLogStorageFailing',
-      // Over as soon as logs are stored and none fails any longer, though the window still holds the failures.
+      // Resolves as soon as logs are stored and none fails, even while the window still contains failures.
       expr: `${failed(window)} >= ${limits.logStorageFailedRequests}\nand\n${failed(window)} >= ${limits.logStorageFailedRatio} * (${failed(window)} + ${succeeded(window)})\nunless\n(\n  ${succeeded(recently)} > 0\n  unless\n  ${failed(recently)} > 0\n)`,
       for: limits.logStorageFailingFor,
       severity: 'critical',

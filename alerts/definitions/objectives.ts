@@ -5,18 +5,18 @@ import { createExpressions } from '../expressions.ts';
 import { dashboardOf, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
-/** One objective: of the events that are judged, this share has to be good. */
+/** One objective: this share of the counted events has to be good. */
 export interface Objective {
   /** The name of the objective, as `sloth_slo`. */
   readonly name: string;
-  /** The labels that it is kept for, one by one. */
+  /** There is one objective for each combination of these labels. */
   readonly by: readonly string[];
   readonly description: string;
   readonly target: 'executionsObjective' | 'punctualityObjective';
-  /** The rates of bad events and of all that are judged, over a window. */
+  /** The rates of bad events and of all counted events, over a window. */
   readonly errors: (window: string) => string;
   readonly total: (window: string) => string;
-  /** How many bad events there were within a window. */
+  /** The number of bad events within a window. */
   readonly count: (window: string, limits: Thresholds) => string;
 }
 
@@ -35,7 +35,7 @@ function toExecutions(name: string, by: readonly string[], description: string):
 
 export const slothService = 'automation';
 
-/** Ends that count against an objective, and all that count; aborted ones and attempts that are retried do not. */
+/** Bad ends, and all ends that count: aborted executions and retried attempts do not count. */
 export const badEnds = 'automation_project_executions_total{status=~"failed|timedout|other"}';
 export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
 
@@ -44,7 +44,7 @@ export const executionObjectives: readonly [Objective, Objective] = [
   toExecutions('executions-by-project', ['server', 'project'], 'Executions of a project succeed.'),
 ];
 
-/** The windows of the error ratio; the last is made of the first. */
+/** The windows of the error ratio. The ratio of the whole period is computed from that of the first window. */
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
 export const periodDays = 30;
 
@@ -125,7 +125,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
       for: limits.burnFastFor,
       severity: 'critical',
       summary: `High failure rate on {{ $labels.server }}${whole}`,
-      description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days lasts for less than five days.`,
+      description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days is spent in less than five days.`,
       dashboard: dashboardOf.project,
       page: pageOf.failures,
       needs: ['executions'],
@@ -136,7 +136,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
       for: limits.burnSlowFor,
       severity: 'warning',
       summary: `Too many executions on {{ $labels.server }}${whole} fail`,
-      description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days does not last for ${periodDays} days.`,
+      description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days is spent before ${periodDays} days are over.`,
       dashboard: dashboardOf.project,
       page: pageOf.failures,
       needs: ['executions'],
@@ -144,7 +144,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Two windows that both have to burn this many times as fast as the budget allows: the short one ends the alert soon. */
+/** Both windows must spend the budget this many times too fast. The short window ends the alert soon after the failures end. */
 export interface Burn {
   readonly short: string;
   readonly long: string;
@@ -165,8 +165,8 @@ function toBurn({ shortMs, longMs, factor }: BurnMs): Burn {
 }
 
 /**
- * The server as a whole, or its projects one by one while the whole does not burn and its alert has not fired lately:
- * the longest short window holds the failures of a project for that long after the trouble is over.
+ * Fires for the whole server; or for each project, if the server as a whole is within its budget and its alert has not fired
+ * within the longest short window, which still contains failures after the trouble is over.
  */
 function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);
@@ -175,7 +175,7 @@ function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds
   return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (server)\n(\n${server}\n)\nunless on (server)\n  ${fired}\n)\n${unlessBehind.replace('on (job, server)', 'on (server)')}`;
 }
 
-/** One of the pairs of windows burns, and enough went wrong. */
+/** One of the pairs of windows spends the budget too fast, with enough failures. */
 export function toBurning(objective: Objective, burns: readonly Burn[], limits: Thresholds): string {
   return burns.map((burn) => toCondition(objective, burn, limits)).join('\nor\n');
 }

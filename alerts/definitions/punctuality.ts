@@ -5,12 +5,12 @@ import type { Thresholds } from '../thresholds.ts';
 import { fast, type Objective, periodDays, slow, toBurning } from './objectives.ts';
 
 export const delays = 'automation_schedule_delay_seconds';
-/** Runs on schedule that started in time: within five minutes, a bucket of the delays. */
+/** Scheduled runs that started in time: the bucket of delays up to five minutes. */
 export const punctualStarts = `${delays}_bucket{le=~"300(\\\\.0)?"}`;
 export const starts = `${delays}_count`;
 const misses = 'automation_schedule_missed_total';
 
-/** Of the expected times that are decided, this share has to have a run that starts in time. Every miss counts, whatever its cause. */
+/** This share of the decided start times needs a run that starts in time. Missed runs of any cause count. */
 export const punctuality: Objective = {
   name: 'schedules-by-server',
   by: ['server'],
@@ -36,18 +36,18 @@ function toTotal(window: string): string {
   return `sum by (server) (rate(${starts}[${window}]) or ${native} or rate(${misses}[${window}]))`;
 }
 
-/** A native histogram has no bucket that ends at five minutes: Prometheus estimates the share below. */
+/** A native histogram has no bucket limit at five minutes: Prometheus estimates the share below. */
 function toPunctual(over: (events: string) => string, once = (expr: string): string => expr): string {
   const native = `histogram_fraction(0, 300, ${over(delays)}) * histogram_count(${over(delays)}) >= 0`;
   return `(sum by (server) (${once(over(punctualStarts))}) or sum by (server) (${once(native)}))`;
 }
 
-/** Where nothing has ever run on schedule, there are no starts in time. */
+/** A server without any scheduled run has no series of starts in time. */
 function toErrors(total: string, good: string): string {
   return `(${total} - (${good} or 0 * ${total}))`;
 }
 
-/** What kept runs from starting has paged; the windows hold the misses for a while after it is over. */
+/** These causes have alerts of their own; the windows still contain missed runs for a while after such a cause has ended. */
 function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   const causes = 'AutomationServiceDown|AutomationExecutionModePassive|AutomationSchedulerSaturated';
   return `unless on (server)\n  max_over_time(ALERTS{alertname=~"${causes}",alertstate="firing"}[${window}])`;
@@ -66,7 +66,7 @@ export function punctualityAlerts(limits: Thresholds): Alert[] {
       for: limits.burnFastFor,
       severity: 'critical',
       summary: 'High rate of late or missed scheduled runs on {{ $labels.server }}',
-      description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days lasts for less than five days.`,
+      description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days is spent in less than five days.`,
     },
     {
       ...shared,
@@ -75,7 +75,7 @@ export function punctualityAlerts(limits: Thresholds): Alert[] {
       for: limits.burnSlowFor,
       severity: 'warning',
       summary: 'Too many scheduled runs on {{ $labels.server }} are late or missing',
-      description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days does not last for ${periodDays} days.`,
+      description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days is spent before ${periodDays} days are over.`,
     },
   ];
 }

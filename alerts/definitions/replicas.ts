@@ -4,7 +4,7 @@ import type { Thresholds } from '../thresholds.ts';
 
 const exporterItself = { dashboard: dashboardOf.exporter, needs: [] } as const;
 
-/** Troubles of exporters that share their servers and one database; without them none of the series exists. */
+/** Alerts about exporters that share a database. Other exporters do not have these series. */
 export function replicaAlerts(limits: Thresholds): Alert[] {
   const { gapWindow, leaseFlapsWindow, leaseFlaps } = limits;
   const epoch = 'automation_exporter_lease_epoch';
@@ -18,7 +18,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       severity: 'critical',
       summary: 'No exporter watches an automation server',
       description:
-        'None of the exporters with the job {{ $labels.job }} owns {{ $labels.server }}, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
+        'None of the exporters with the job {{ $labels.job }} owns {{ $labels.server }}, so no exporter polls the server, and no other alert about it can fire. The next owner counts the executions of the meantime.',
       ...exporterItself,
       page: pageOf.server,
     },
@@ -29,7 +29,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: 'An automation exporter cannot reach its database',
       description:
-        '{{ $labels.instance }} gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
+        '{{ $labels.instance }} gets no response from the database that the exporters share. It owns no server until the database responds again; an exporter that reaches the database takes over.',
       ...exporterItself,
       page: pageOf.front,
     },
@@ -40,7 +40,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: 'Automation exporters that share a database have different configurations',
       description:
-        '{{ $labels.instance }} has another configuration than an exporter that owns servers. What is shown of a server depends on which of them owns it.',
+        '{{ $labels.instance }} has a different configuration from another exporter that owns servers. The metrics of a server depend on which exporter owns it.',
       ...exporterItself,
       page: pageOf.front,
     },
@@ -49,9 +49,9 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       expr: `${highest}\n-\n${lowest}\n> ${leaseFlaps}`,
       for: limits.leaseFlappingFor,
       severity: 'warning',
-      summary: 'An automation server changes its exporter again and again',
+      summary: 'The owner of an automation server changes again and again',
       description:
-        '{{ $labels.server }} was acquired {{ $value }} times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
+        'Exporters acquired {{ $labels.server }} {{ $value }} times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
       ...exporterItself,
       page: pageOf.server,
     },

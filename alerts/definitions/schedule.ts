@@ -4,7 +4,7 @@ import { dashboardOf, jobsAtRiskText, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 import { delays } from './punctuality.ts';
 
-/** Does everything run that schedules let expect, and in time? */
+/** Do all scheduled runs happen, and in time? */
 export function scheduleAlerts(limits: Thresholds): Alert[] {
   return [
     missed(limits),
@@ -18,14 +18,14 @@ export function scheduleAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Misses by server and cause, of all jobs or of some: a passive night is one alert, however many jobs it has. */
+/** Missed runs by server and cause: a passive server is one alert, not one for each job. */
 function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   const { once } = createExpressions(limits);
   const increase = once(`increase(automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}])`);
   return `sum without (project, job_group, job_name) (${increase}${ofJobs})`;
 }
 
-/** What configuration says of a job goes with it, however many exporters tell it. */
+/** Selects critical jobs, or all others. Several exporters of one server have equal series. */
 function ofCritical(operator: 'and' | 'unless', limits: Thresholds): string {
   const critical = createExpressions(limits).newest('automation_schedule_critical');
   return ` ${operator} on (job, server, project, job_group, job_name) ${critical}`;
@@ -62,8 +62,8 @@ function ownerGone(limits: Thresholds): Alert {
     expr: `${toMisses('reason="orphaned"', limits)} > 0`,
     for: limits.scheduleMissedFor,
     severity: 'critical',
-    summary: 'Jobs on {{ $labels.server }} belong to a member that does not answer',
-    description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}, because the member that runs their schedules does not answer.`,
+    summary: 'Jobs on {{ $labels.server }} belong to a member that does not respond',
+    description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}, because the member that owns their schedules does not respond.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.schedule,
     needs: ['schedule'],
@@ -97,7 +97,7 @@ function willSaturate(limits: Thresholds): Alert {
     severity: 'info',
     summary: 'More runs than threads are expected on {{ $labels.server }}',
     description:
-      'At {{ $value | humanizeTimestamp }}, more runs are expected at once on {{ $labels.server }} than its scheduler has threads: some will start late.',
+      'At {{ $value | humanizeTimestamp }}, more runs are expected at the same time on {{ $labels.server }} than its scheduler has threads: some runs will start late.',
     dashboard: dashboardOf.schedule,
     page: pageOf.schedule,
     needs: ['schedule'],
@@ -112,7 +112,7 @@ function atRisk(limits: Thresholds): Alert {
     for: limits.runsAtRiskFor,
     severity: 'warning',
     summary: 'Coming runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `{{ $value }} runs that are expected on {{ $labels.server }} within 12 hours are at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText()}`,
+    description: `{{ $value }} scheduled runs of the next 12 hours on {{ $labels.server }} are at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText()}`,
     dashboard: dashboardOf.schedule,
     page: pageOf.tonight,
     needs: ['schedule'],
@@ -131,7 +131,7 @@ function criticalAtRisk(limits: Thresholds): Alert {
     for: '0s',
     severity: 'critical',
     summary: 'Critical runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} within ${limits.runsAtRiskSoonSeconds / 3600} hours is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (server, project, job_group, job_name) automation_schedule_critical')}`,
+    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (server, project, job_group, job_name) automation_schedule_critical')}`,
   };
 }
 
@@ -143,8 +143,8 @@ function disabledTooLong(limits: Thresholds): Alert {
     expr: `count without (job_group, job_name, what) (${age} > ${limits.jobDisabledSeconds})\n${unlessDown}\n${unlessBehind}`,
     for: limits.jobDisabledFor,
     severity: 'info',
-    summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for long',
-    description: `For more than ${limits.jobDisabledSeconds / 86_400} days {{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off.`,
+    summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for a long time',
+    description: `{{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off for more than ${limits.jobDisabledSeconds / 86_400} days.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.switchedOff,
     needs: ['schedule'],

@@ -3,7 +3,7 @@ import { createExpressions } from '../expressions.ts';
 import { causeText, dashboardOf, pageOf, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
-/** Is the service up, may it run anything, does it feel well? */
+/** Is the service up, may it start executions, are its health checks fine? */
 export function serviceAlerts(limits: Thresholds): Alert[] {
   const { newest, once } = createExpressions(limits);
   const passive = 'automation_execution_mode{mode="passive"}';
@@ -11,7 +11,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
   return [
     {
       alert: 'AutomationServiceDown',
-      // Refused credentials also leave the server without an authenticated answer; they have their own alert.
+      // automation_up is also 0 if the credentials are refused; refused credentials have their own alert.
       expr: `(\n  ${unlessServerItself((of) => `${newest(`automation_up{${of}}`)} == 0`)}\n)\nunless on (job, server, member)\n  ${newest('automation_credentials_accepted')} == 0`,
       for: limits.serviceDownFor,
       severity: 'critical',
@@ -27,7 +27,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.credentialsRejectedFor,
       severity: 'critical',
       summary: `Automation service ${serverText} rejects the credentials of the exporter`,
-      description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this server can fire until they are replaced.`,
+      description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this server can fire until the credentials are replaced.`,
       dashboard: dashboardOf.server,
       page: pageOf.server,
       needs: [],
@@ -45,19 +45,19 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationExecutionModePassiveBriefly',
-      // It is over, and it was too short for the alert above.
+      // The passive mode is over, and was too short for the alert above.
       expr: `${once(`max_over_time(${passive}[${limits.passiveBrieflyWindow}])`)} == 1\nunless ${newest(passive)} == 1\nunless on (job, server, member)\n  ${wasCritical}`,
       for: '0s',
       severity: 'warning',
       summary: `Automation service ${serverText} was briefly passive`,
-      description: `${serverText} is active, but was in passive mode for less than ${limits.passiveFor} within the last ${limits.passiveBrieflyWindow}. Executions that were due in that time did not start.`,
+      description: `${serverText} is active, but was in passive mode for less than ${limits.passiveFor} within the last ${limits.passiveBrieflyWindow}. Executions that were due during this time did not start.`,
       dashboard: dashboardOf.server,
       page: pageOf.server,
       needs: ['execution-mode'],
     },
     {
       alert: 'AutomationHealthcheckFailing',
-      // Threads have an alert of their own where they are known.
+      // If the number of threads is known, AutomationSchedulerSaturated covers them.
       expr: `${newest(`automation_healthcheck_healthy{check!="${threadCheck}"}`)} == 0\nor\n${newest(`automation_healthcheck_healthy{check="${threadCheck}"}`)} == 0\n  unless on (job, server, member) ${newest('automation_scheduler_thread_pool_size')} > 0`,
       for: limits.healthcheckFailingFor,
       severity: 'warning',
@@ -72,7 +72,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
 
 const threadCheck = 'quartz.scheduler.threadPool';
 
-/** The condition of a server, or of its members one by one while the server itself does not meet it. */
+/** The condition for a server; or for each of its members, if the server itself does not meet it. */
 function unlessServerItself(toCondition: (selector: string) => string): string {
   const ofServer = toCondition('member=""');
   return `${ofServer}\nor\n(\n  ${toCondition('member!=""')}\n  unless on (job, server)\n  ${ofServer}\n)`;

@@ -16,7 +16,7 @@ export const executionCases: readonly Case[] = [
     labels: { server: 'prod', kind: 'node', subject: 'db03', node: 'db03', severity: 'critical' },
     summary: 'Many jobs fail for one cause: node db03',
     description:
-      'Most of the jobs that failed on prod in the last 15 minutes have the node db03 in common, and those that succeeded have not.',
+      'Most jobs that failed on prod in the last 15 minutes share the node db03; jobs that succeeded do not.',
     dashboard: '/d/automation-executions?var-server=prod',
     page: '/executions?result=failures&server=prod',
   },
@@ -92,7 +92,7 @@ export const executionCases: readonly Case[] = [
     firesAfter: 5,
     labels: jobLabels,
     summary: 'Job pay/nightly/settle takes much longer than usual',
-    description: `Executions of pay/nightly/settle on prod that have been running for a multiple of its average duration for at least 5m: 1. The previous one: #642 (${page}).`,
+    description: `Executions of pay/nightly/settle on prod that have been overdue for at least 5m, because they take much longer than the average of the job: 1. The previous one: #642 (${page}).`,
     dashboard: ofJob,
     page: '/jobs/prod/pay/nightly/settle',
   },
@@ -144,7 +144,7 @@ export const executionCases: readonly Case[] = [
     },
     summary: 'High failure rate on prod',
     description:
-      '40.62% of the executions on prod fail. At this rate the error budget of 30 days lasts for less than five days.',
+      '40.62% of the executions on prod fail. At this rate the error budget of 30 days is spent in less than five days.',
     dashboard: '/d/automation-executions?var-server=prod',
     page: '/executions?result=failures&server=prod',
   },
@@ -164,7 +164,7 @@ export const executionCases: readonly Case[] = [
     },
     summary: 'Too many executions on prod fail',
     description:
-      '13.56% of the executions on prod fail. At this rate the error budget of 30 days does not last for 30 days.',
+      '13.56% of the executions on prod fail. At this rate the error budget of 30 days is spent before 30 days are over.',
     dashboard: '/d/automation-executions?var-server=prod',
     page: '/executions?result=failures&server=prod',
   },

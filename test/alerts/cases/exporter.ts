@@ -15,7 +15,7 @@ export const exporterCases: readonly Case[] = [
     labels: { job: 'automation-exporter', severity: 'critical' },
     summary: 'The automation service is not monitored',
     description:
-      'Prometheus scrapes no exporter with the job automation-exporter, so no other alert of the automation service can fire. The page Status, Targets of Prometheus shows why: if there is a target, start the exporter again and read its last log line; if there is none, look for the job in the scrape configuration. The service itself is not affected.',
+      'Prometheus scrapes no exporter with the job automation-exporter, so no other alert of the automation service can fire. Open the page Status, Targets of Prometheus. If it has a target for the job, start the exporter again and read its last log line; if it has none, look for the job in the scrape configuration. The service itself is not affected.',
     dashboard,
   },
   {
@@ -48,7 +48,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Collectors fail on prod',
     description:
-      'The exporter cannot read from prod what these collectors need: log-storage, ping. Their series are stale or missing, and alerts that use them cannot fire.',
+      'The exporter cannot read the data of these collectors from prod: log-storage, ping. Their series are stale or missing, and alerts that use them cannot fire.',
     dashboard,
     page: '/?server=prod#server-prod',
   },
@@ -71,7 +71,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'denied', severity: 'warning' },
     summary: 'prod denies collectors',
     description:
-      'prod accepts the credentials of the exporter, but they lack the permission to read what these collectors need: log-storage, tokens. Alerts that use their series cannot fire.',
+      'prod accepts the credentials of the exporter, but they lack permissions for these collectors: log-storage, tokens. Alerts that use their series cannot fire.',
     dashboard,
     page: '/?server=prod#server-prod-rights',
   },
@@ -83,7 +83,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are read late',
     description:
-      'The exporter has not read the finished executions of at least one project of prod for 30m 1s. Alerts on finished executions of this server do not fire until it has caught up.',
+      'The exporter has not read the finished executions of at least one project of prod for 30m 1s. Alerts on finished executions of this server do not fire until the exporter has read them.',
     dashboard,
     page: '/?server=prod#server-prod',
   },
@@ -102,7 +102,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are hidden from the exporter',
     description:
-      'prod counts 114 finished executions that it does not show to the credentials of the exporter, in warehouse, web-shop. No metric and no alert covers them.',
+      'prod hides 114 finished executions from the credentials of the exporter, in these projects: warehouse, web-shop. No metric and no alert covers them.',
     dashboard,
     page: '/?server=prod#server-prod-rights',
   },
@@ -121,7 +121,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are not counted',
     description:
-      'All executions of prod that the exporter reads look like imports: they ended more than a day before others with lower ids started. It does not count them. The last 1d2h had 24 of them, and the time before had some. The clock of the server, or of a member of its cluster, may be wrong.',
+      'All executions of prod that the exporter reads look like imports: they ended more than a day before others with lower ids started. The exporter does not count imports: 24 in the last 1d2h, and more in the 1d2h before. The clock of the server, or of a member of its cluster, may be wrong.',
     dashboard,
     page: '/?server=prod#server-prod',
   },
@@ -133,7 +133,7 @@ export const exporterCases: readonly Case[] = [
     resolvesAfter: 14.5,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Series of prod are dropped',
-    description: 'The exporter drops series of prod, of executions. They are missing in dashboards and alerts.',
+    description: 'The exporter drops series of prod; collectors: executions. Dashboards and alerts lack these series.',
     dashboard,
     page: '/?server=prod#server-prod',
   },
@@ -146,7 +146,7 @@ export const exporterCases: readonly Case[] = [
     labels: { job: 'automation-exporter', cause: 'quarantined', severity: 'warning' },
     summary: 'Traces of executions are not delivered',
     description:
-      'Traces that are quarantined because the trace backend rejects them: 1. The page http://localhost:9720/traces says more (instance ).',
+      'Quarantined traces, which the trace backend rejects: 1. The page http://localhost:9720/traces has details (instance ).',
     dashboard,
     page: '/traces',
   },

@@ -16,7 +16,7 @@ export const replicaCases: readonly Case[] = [
     labels: { job: 'automation-exporter', server: 'prod', severity: 'critical' },
     summary: 'No exporter watches an automation server',
     description:
-      'None of the exporters with the job automation-exporter owns prod, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
+      'None of the exporters with the job automation-exporter owns prod, so no exporter polls the server, and no other alert about it can fire. The next owner counts the executions of the meantime.',
     dashboard,
     page: '/?server=prod#server-prod',
   },
@@ -29,7 +29,7 @@ export const replicaCases: readonly Case[] = [
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'An automation exporter cannot reach its database',
     description:
-      ' gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
+      ' gets no response from the database that the exporters share. It owns no server until the database responds again; an exporter that reaches the database takes over.',
     dashboard,
     page: '/',
   },
@@ -42,7 +42,7 @@ export const replicaCases: readonly Case[] = [
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'Automation exporters that share a database have different configurations',
     description:
-      ' has another configuration than an exporter that owns servers. What is shown of a server depends on which of them owns it.',
+      ' has a different configuration from another exporter that owns servers. The metrics of a server depend on which exporter owns it.',
     dashboard,
     page: '/',
   },
@@ -53,9 +53,9 @@ export const replicaCases: readonly Case[] = [
     firesAfter: 1,
     resolvesAfter: 30,
     labels: { job: 'automation-exporter', server: 'prod', severity: 'warning' },
-    summary: 'An automation server changes its exporter again and again',
+    summary: 'The owner of an automation server changes again and again',
     description:
-      'prod was acquired 6 times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
+      'Exporters acquired prod 6 times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
     dashboard,
     page: '/?server=prod#server-prod',
   },

@@ -61,9 +61,9 @@ export const scheduleCases: readonly Case[] = [
     firesAfter: 0,
     resolvesAfter: 30,
     labels: { server: 'prod', reason: 'orphaned', severity: 'critical' },
-    summary: 'Jobs on prod belong to a member that does not answer',
+    summary: 'Jobs on prod belong to a member that does not respond',
     description:
-      'About 1 scheduled runs on prod did not happen within the last 30m, because the member that runs their schedules does not answer.',
+      'About 1 scheduled runs on prod did not happen within the last 30m, because the member that owns their schedules does not respond.',
     dashboard: ofSchedule,
     page: '/schedule/prod',
   },
@@ -93,7 +93,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'info' },
     summary: 'More runs than threads are expected on prod',
     description:
-      'At 1970-01-02 01:00:00 +0000 UTC, more runs are expected at once on prod than its scheduler has threads: some will start late.',
+      'At 1970-01-02 01:00:00 +0000 UTC, more runs are expected at the same time on prod than its scheduler has threads: some runs will start late.',
     dashboard: ofSchedule,
     page: '/schedule/prod',
   },
@@ -113,7 +113,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'node_failing', horizon: '12h', severity: 'warning' },
     summary: 'Coming runs on prod are at risk: node_failing',
     description:
-      '14 runs that are expected on prod within 12 hours are at risk; the reason is node_failing. Next: pay/nightly/settle.',
+      '14 scheduled runs of the next 12 hours on prod are at risk; the reason is node_failing. Next: pay/nightly/settle.',
     dashboard: ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -136,7 +136,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'passive', severity: 'critical' },
     summary: 'Critical runs on prod are at risk: passive',
     description:
-      'The next run of 1 critical jobs on prod within 2 hours is at risk; the reason is passive. Next: pay/nightly/settle.',
+      'The next run of 1 critical jobs on prod starts within 2 hours and is at risk; the reason is passive. Next: pay/nightly/settle.',
     dashboard: ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -150,8 +150,8 @@ export const scheduleCases: readonly Case[] = [
     lastsMinutes: 30,
     resolvesAfter: 3,
     labels: { server: 'prod', project: 'pay', severity: 'info' },
-    summary: 'Scheduled jobs of pay on prod have been off for long',
-    description: 'For more than 7 days 1 scheduled jobs of pay on prod, or their schedules, have been switched off.',
+    summary: 'Scheduled jobs of pay on prod have been off for a long time',
+    description: '1 scheduled jobs of pay on prod, or their schedules, have been switched off for more than 7 days.',
     dashboard: ofSchedule,
     page: '/jobs?state=off&server=prod',
   },
@@ -164,7 +164,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'critical', ...punctuality },
     summary: 'High rate of late or missed scheduled runs on prod',
     description:
-      '60% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days lasts for less than five days.',
+      '60% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days is spent in less than five days.',
     dashboard: ofSchedule,
     page: '/schedule/prod',
   },
@@ -178,7 +178,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning', ...punctuality },
     summary: 'Too many scheduled runs on prod are late or missing',
     description:
-      '3.232% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days does not last for 30 days.',
+      '3.232% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days is spent before 30 days are over.',
     dashboard: ofSchedule,
     page: '/schedule/prod',
   },
