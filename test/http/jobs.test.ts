@@ -201,7 +201,7 @@ describe('http/jobs', () => {
     expect(text).toEqual(
       expect.arrayContaining([
         'What changed when its durations did',
-        '1 change between the end of the last usual run (2026-11-21 01:00 UTC) and that of the first other one (2026-11-21 04:00 UTC), likeliest first:',
+        '1 change between the end of the last usual run (2026-11-21 01:00 UTC) and the end of the first unusual one (2026-11-21 04:00 UTC), likeliest first:',
         'Durations: slower since 2026-11-21 04:00 UTC: median 2 min, before 1 min',
         'Results: ! flaky: they change often',
       ]),

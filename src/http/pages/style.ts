@@ -99,9 +99,9 @@ ul.links span { display: block; color: var(--soft); font-size: .875rem; }
 .waterfall tr.gap td { color: var(--soft); }
 .chart { margin: .75rem 0; }
 .chart figcaption { font-size: .9rem; color: var(--soft); }
-.chart .plot { position: relative; height: 5.5rem; border-bottom: 1px solid var(--line); border-top: 1px dashed var(--line); margin-top: .25rem; }
+.chart .plot { position: relative; height: 5.5rem; border-bottom: 1px solid var(--line); border-top: 1px dashed var(--line); margin-top: 1rem; }
 .chart svg { display: block; width: 100%; height: 100%; }
-.chart .top { position: absolute; top: 0; left: 0; padding: 0 .25rem; background: var(--paper); color: var(--soft); font-size: .75rem; line-height: 1.2; }
+.chart .top { position: absolute; bottom: 100%; left: 0; color: var(--soft); font-size: .75rem; line-height: 1.2; }
 .chart .axis { display: flex; justify-content: space-between; color: var(--soft); font-size: .75rem; }
 .chart rect.plain { fill: var(--link); } .chart rect.good { fill: var(--good); } .chart rect.bad { fill: var(--bad); } .chart rect.off { fill: var(--off); } .chart rect.open { fill: var(--soft); opacity: .4; }
 .chart rect.place { fill: transparent; } .chart rect.marked { fill: var(--line); } .chart g:hover rect.place { fill: var(--line); }

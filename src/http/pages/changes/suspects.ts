@@ -20,7 +20,7 @@ export const ofFailure: Words = { title: 'What changed', from: 'the start of the
 export const ofDurations: Words = {
   title: 'What changed when its durations did',
   from: 'the end of the last usual run',
-  to: 'that of the first other one',
+  to: 'the end of the first unusual one',
 };
 
 /** Renders what changed between two runs of a job, such as its last success and its failure, and what a failure has in common with others. */
@@ -50,7 +50,8 @@ function renderChanges(explanation: Explanation, about: About): Html {
 `;
   const since = new Date(successMs).toISOString();
   const until = new Date(untilMs).toISOString();
-  const title = suspects.length === 0 ? 'Nothing that can be seen' : toCount(suspects.length, 'change');
+  const none = unchanged.length === 0 ? 'Not known: nothing was watched all the time' : 'Nothing that can be seen';
+  const title = suspects.length === 0 ? none : toCount(suspects.length, 'change');
   const rest = notWatched.map(({ what, reason }) => html`<li><bdi>${what}</bdi>: ${reason}</li>\n`);
   return html`<section class="suspects">
 <h2>${words.title}</h2>
@@ -64,11 +65,19 @@ ${suspects.length === 0 ? undefined : renderList(explanation, nowMs)}${
 `;
 }
 
+const places = {
+  job: 'of this job',
+  child: 'of a job that it runs',
+  node: 'of a node that failed',
+  project: 'of its project',
+  server: 'of the server',
+} as const;
+
 function renderList({ suspects }: Explanation, nowMs: number): Html {
   const items = suspects.map(({ kind, scope, subject, what, by, fits, ...times }) => {
     const name = subject === '' ? 'the server' : subject;
     const text = html`<bdi>${kind} ${name}</bdi>: <bdi>${what}</bdi>${by === undefined ? undefined : html` by <bdi>${by}</bdi>`}`;
-    return html`<li>${fits ? html`<strong>${text}</strong>` : text}, ${renderWhen(times, nowMs)} <span class="soft">(${scope}${fits ? ', fits the failure' : ''})</span></li>\n`;
+    return html`<li>${fits ? html`<strong>${text}</strong>` : text}, ${renderWhen(times, nowMs)} <span class="soft">(${places[scope]}${fits ? ', fits the failure' : ''})</span></li>\n`;
   });
   return html`<ol>${items}</ol>\n`;
 }
