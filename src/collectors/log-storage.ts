@@ -32,7 +32,7 @@ export const logStorageCollector = defineCollector({
       'Executions without a log storage request; always 0 unless the server is configured to count them [missingCount].',
     ),
   },
-  fetch: (api) => api.get(logStorage),
+  fetch: async (api) => ({ ...(await api.get(logStorage)), hidesMembers: api.server().hidesMembers }),
   remember: rememberFailures,
   complaints: ({ failedCount, queuedCount = 0, missingCount = 0 }, { memory: { failedAtMs }, nowMs }) => [
     ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < recentMs
@@ -57,10 +57,12 @@ const recentMs = 600_000;
 /** A longer queue is not a burst; the alert on the backlog uses the same number. */
 const longQueue = 50;
 
-type Counts = { failedCount?: number | undefined };
+type Counts = { failedCount?: number | undefined; hidesMembers: boolean };
+const nothing: Memory = {};
 
-/** Remembers when a request last failed: failures before the first poll are not logged. */
-function rememberFailures({ failedCount: failed }: Counts, before: Memory, nowMs: number): Memory {
+/** Remembers when a request last failed: failures before the first poll are not logged, nor is a count that jumps from member to member. */
+function rememberFailures({ failedCount: failed, hidesMembers }: Counts, before: Memory, nowMs: number): Memory {
+  if (hidesMembers) return nothing;
   if (failed === undefined || failed === before.failed) return before;
   if (typeof before.failed !== 'number') return { failed };
   // A count that fell was reset with the server.

@@ -3,7 +3,7 @@ import { type SystemInfo, systemInfo } from '../api/endpoints/system.ts';
 import { gauge, info } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-type TimedInfo = { answer: SystemInfo; midRequestMs: number };
+type TimedInfo = { answer: SystemInfo; midRequestMs: number; hidesMembers: boolean };
 
 /** Shows the server's release and its condition. */
 export const systemInfoCollector = defineCollector({
@@ -65,8 +65,11 @@ export const systemInfoCollector = defineCollector({
       'Maximum number of executions that the scheduler runs at the same time [stats.scheduler.threadPoolSize].',
     ),
   },
-  fetch: (api: Api): Promise<TimedInfo> => api.getTimed(systemInfo),
-  map: ({ answer: { server, os, jvm, stats, timestampMs, loadIsRounded }, midRequestMs }, metrics) => [
+  fetch: async (api: Api): Promise<TimedInfo> => {
+    const timed = await api.getTimed(systemInfo);
+    return { ...timed, hidesMembers: api.server().hidesMembers };
+  },
+  map: ({ answer: { server, os, jvm, stats, timestampMs, loadIsRounded }, midRequestMs, hidesMembers }, metrics) => [
     ...metrics.server.rows({
       version: server.version,
       build: server.build,
@@ -76,7 +79,8 @@ export const systemInfoCollector = defineCollector({
     }),
     ...metrics.os.rows(os),
     ...metrics.jvm.rows({ ...jvm, implementation_version: jvm.implementationVersion }),
-    ...metrics.startTime.rows(toSeconds(stats.uptime.since)),
+    // Other members started at other times, which would look like restarts.
+    ...metrics.startTime.rows(hidesMembers ? undefined : toSeconds(stats.uptime.since)),
     ...metrics.clockSkew.rows(timestampMs === undefined ? undefined : (timestampMs - midRequestMs) / 1000),
     ...metrics.load.rows(loadIsRounded ? undefined : notNegative(stats.cpu.loadAverage.average)),
     ...metrics.processors.rows(stats.cpu.processors),

@@ -145,7 +145,10 @@ describe('end-to-end/members', () => {
   }, 60_000);
 
   it('notices several members at one address, and withholds values that would jump', async () => {
-    const { simulator, daemon, series } = await watchCluster({ speed: 30 }, () => '');
+    const { simulator, daemon, series } = await watchCluster({ speed: 30 }, ({ control }) => {
+      control.restart({ memberIndex: 1 });
+      return '';
+    });
     const dropped = (collector: string): string =>
       `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;
 
@@ -165,18 +168,29 @@ describe('end-to-end/members', () => {
     await eventually(async () => expect(seriesWith(await series(), 'automation_executions_total{')).not.toEqual([]));
     expect(seriesWith(all, 'several_members').length).toBe(2);
 
-    const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+    const readStatus = async () => (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+    const status = await readStatus();
     expect(status.servers.map(({ hides_members }) => hides_members)).toEqual([true]);
+    // The start and the failures of one member are not those of another.
+    expect(seriesWith(all, 'automation_server_start_time_seconds')).toEqual([]);
+    const kinds = new Set<string>();
 
     // Said once, however often it is seen.
     const said = (): number => daemon.logged.filter((line) => line.includes('several members answer')).length;
     const seen = all.get(dropped('log-storage')) ?? 0;
-    await eventually(async () => expect((await series()).get(dropped('log-storage'))).toBeGreaterThan(seen + 3));
+    await eventually(async () => {
+      for (const { kind } of (await readStatus()).problems) kinds.add(kind);
+      expect((await series()).get(dropped('log-storage'))).toBeGreaterThan(seen + 3);
+    });
+    expect([kinds.has('hidden'), kinds.has('restarted'), kinds.has('logs')]).toEqual([true, false, false]);
     expect(said()).toBe(1);
   });
 });
 
-type Status = { readonly servers: readonly { readonly hides_members: boolean }[] };
+type Status = {
+  readonly problems: readonly { readonly kind: string }[];
+  readonly servers: readonly { readonly hides_members: boolean }[];
+};
 
 /** What comes and goes with the runs of a cluster that lives on. */
 function isVolatile(name: string): boolean {

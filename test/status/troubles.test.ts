@@ -249,7 +249,11 @@ function ofServer(minutes: number, toInfo: (atMs: number) => object, silentMs = 
   let atMs = nowMs;
   const signs = createServerSigns({ now: () => atMs, ticks: () => atMs });
   for (; atMs <= nowMs + minutes * minute; atMs += 15_000) {
-    signs.note(undefined, systemInfo, { stats: { memory: {}, scheduler: {}, uptime: {} }, ...toInfo(atMs) });
+    signs.note(undefined, systemInfo, {
+      server: {},
+      stats: { memory: {}, scheduler: {}, uptime: {} },
+      ...toInfo(atMs),
+    });
   }
   atMs += silentMs - 15_000;
   return signs.troubles().map(({ kind, text, detail }) => `${kind}: ${text}: ${detail}`);

@@ -24,20 +24,23 @@ type Sample = {
  */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);
-  const byMember = new Map<string | undefined, readonly Sample[]>();
+  const known = new Map<string | undefined, { member: string | undefined; samples: readonly Sample[] }>();
   return {
-    /** Records an answer of the common address, or of a member. */
+    /** Records an answer of the common address, where several members may answer, or of a member. */
     note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown): void => {
       if (!isInfo(endpoint, answer)) return;
       const sample = toSample(answer, clock);
-      const kept = (byMember.get(member) ?? []).filter(({ ticks }) => sample.ticks - ticks < limits.memoryWindowMs);
+      const isRecent = ({ ticks }: Sample): boolean => sample.ticks - ticks < limits.memoryWindowMs;
+      for (const [key, { samples }] of known) if (!samples.some(isRecent)) known.delete(key);
+      const key = member ?? answer.server.serverUUID;
+      const kept = known.get(key)?.samples.filter(isRecent) ?? [];
       // Of answers in quick succession, only the last is kept.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
-      byMember.set(member, [...(isClose ? kept.slice(0, -1) : kept), sample]);
+      known.set(key, { member, samples: [...(isClose ? kept.slice(0, -1) : kept), sample] });
     },
     troubles: (): readonly Trouble[] =>
-      [...byMember].flatMap(([member, samples]) => {
+      [...known.values()].flatMap(({ member, samples }) => {
         if (clock.ticks() - (samples.at(-1)?.ticks ?? 0) > validForMs) return [];
         return [...findTroubles(samples, clock.now(), limits)].map((trouble) => ({ ...trouble, member }));
       }),
