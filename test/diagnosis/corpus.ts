@@ -134,6 +134,55 @@ export const secretForms: readonly SecretForm[] = [
   { form: 'a line of netrc', make: password, write: (secret) => `machine git.example login ci password ${secret}` },
   { form: 'a connect text of Oracle', make: plainWord, write: (secret) => `sqlplus -s scott/${secret}@ORCL @job.sql` },
   {
+    form: 'a role of SQL',
+    make: password,
+    write: (secret) => `ERROR near: CREATE ROLE app LOGIN PASSWORD '${secret}'`,
+  },
+  {
+    form: 'a driver address of Oracle',
+    make: plainWord,
+    write: (secret) => `no connection: jdbc:oracle:thin:scott/${secret}@db03:1521:ORCL`,
+  },
+  { form: 'a database address of Go', make: password, write: (secret) => `dial app:${secret}@tcp(db03:3306)/shop` },
+  {
+    form: 'a password with the sign after it in an address',
+    make: plainWord,
+    write: (secret) => `fatal: unable to access 'https://ci:a@${secret}@git.example/x.git/'`,
+  },
+  {
+    form: 'a password with brackets',
+    make: (seed) => `(${plainWord(seed)})[`,
+    write: (secret) => `password=a${secret}`,
+  },
+  {
+    form: 'a password with a quote in a shell',
+    make: plainWord,
+    write: (secret) => String.raw`+ DB_PASSWORD='a'\''${secret}'`,
+  },
+  { form: 'a bytes value of Python', make: password, write: (secret) => `connect(password=b'${secret}')` },
+  { form: 'a variable of a container', make: plainWord, write: (secret) => `{"name":"DB_TOKEN","value":"${secret}"}` },
+  { form: 'a secure string', make: password, write: (secret) => `ConvertTo-SecureString "${secret}" -AsPlainText` },
+  { form: 'an argument of keytool', make: password, write: (secret) => `keytool -list -storepass ${secret}` },
+  { form: 'a user of Samba', make: password, write: (secret) => `winexe -U corp/deploy%${secret} //db03 cmd` },
+  { form: 'a short name', make: password, write: (secret) => `dbpass=${secret} userPass: ${secret}` },
+  {
+    form: 'an address of a Teams webhook',
+    make: (seed) => `${toWord(seed, 12)}-aaaa@${toWord(seed + 1, 12)}/IncomingWebhook/${toWord(seed + 2, 9)}`,
+    write: (secret) => `POST https://corp.webhook.office.com/webhookb2/${secret} 404`,
+  },
+  { form: 'a very long random word', make: ofLength(9000), write: (secret) => `keystore: ${secret}` },
+  {
+    form: 'a very long value',
+    make: plainWord,
+    write: (secret) => `{"password": "${'correct horse '.repeat(60)}${secret}"}`,
+  },
+  {
+    form: 'a private key of SSH2',
+    make: (seed) => `${toWord(seed, 30)}\n${toWord(seed + 1, 30)}`,
+    write: (secret) =>
+      `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n${secret}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----`,
+  },
+  {
     form: 'a private key',
     make: (seed) => `${toWord(seed, 64)}\n${toWord(seed + 1, 64)}`,
     write: (secret) => `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY-----`,

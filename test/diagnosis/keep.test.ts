@@ -31,6 +31,12 @@ it('keeps at most 16 KiB', () => {
   expect(leftOut).toBe(6);
 });
 
+it('cuts a long line after the search for secrets, so that others have room', () => {
+  const { lines } = keep([line('before'), line(`${'é'.repeat(1997)}\u{1f511} password=hunter2 ${'x'.repeat(20_000)}`)]);
+  expect(lines.map(({ text }) => text)).toEqual(['before', `${'é'.repeat(1997)}\u{1f511}…`]);
+  expect(keep([line(`${'é'.repeat(1998)}\u{1f511}x`)]).lines[0]?.text).toBe(`${'é'.repeat(1998)}\u{fffd}…`);
+});
+
 it('keeps the end of the whole log if it names no step', () => {
   const { lines } = keep([line('a', { context: undefined }), line(' '), line('b', { context: undefined })]);
   expect(lines.map(({ text }) => text)).toEqual(['a', 'b']);
@@ -42,7 +48,7 @@ it('removes secrets that colours hide, and keys that begin above the first kept 
     ...Array.from({ length: 60 }, () => 'QUJD'),
     '-----END RSA PRIVATE KEY-----',
   ];
-  const { lines, removed } = keep([...key, 'pass\u001b[31mword=hunter2 x'].map((text) => line(text)));
+  const { lines, removed } = keep([...key, 'pass\u001b[31mword=\u001b(B\u0000hunter2 x'].map((text) => line(text)));
   expect(new Set(lines.map(({ text }) => text))).toEqual(new Set(['[removed]', 'password=[removed] x']));
   expect(removed).toBe(63);
 });

@@ -30,7 +30,7 @@ describe('diagnosis/lines/scrub', () => {
   });
 
   it('removes the end of a private key that began before the first line', () => {
-    const rest = ['b3BlbnNzaC1r', 'Zg==', '-----END OPENSSH PRIVATE KEY-----'];
+    const rest = ['DEK-Info: AES-128-CBC,7F', 'Zg==', '-----END OPENSSH PRIVATE KEY-----'];
     expect(scrub([...rest, 'after']).texts).toEqual(['[removed]', '[removed]', '[removed]', 'after']);
     expect(scrub(['cp: no space left', '-----END OPENSSH PRIVATE KEY-----']).texts[0]).toBe('cp: no space left');
   });
@@ -41,7 +41,18 @@ describe('diagnosis/lines/scrub', () => {
   });
 
   it('takes no long time for a hostile line', () => {
-    for (const piece of ['password', 'a-', '"', 'eyJ.', 'mysql -p ', '://', '<secret ', 'curl -u a:'])
+    for (const piece of [
+      'password',
+      'a-',
+      '"',
+      'eyJ.',
+      'mysql -p ',
+      '://',
+      '<secret ',
+      'curl -u a:',
+      "password=b'\\'",
+      'name="token" ',
+    ])
       expect(scrub([piece.repeat(10_000)]).texts[0]?.length).toBeLessThanOrEqual(40_000);
   }, 5000);
 });

@@ -31,9 +31,9 @@ export function keepLines(
   let removed = 0;
   const said = (ofNodes.length > 0 ? ofNodes : [filled]).flatMap((lines) => {
     // All lines of a node: a private key may begin above the first one that is kept, and lines of other nodes be between.
-    const clean = scrub(lines.map(({ text }) => withoutAnsi(text).toWellFormed()));
+    const clean = scrub(lines.map(({ text }) => withoutAnsi(text).replaceAll(controls, '').toWellFormed()));
     removed += clean.removed;
-    return lines.map((line, index) => ({ line, text: clean.texts[index] ?? '', newer: lines.length - index }));
+    return lines.map((line, index) => ({ line, text: shorten(clean.texts[index] ?? ''), newer: lines.length - index }));
   });
   const kept = new Map<LogLine, LogLine>();
   let bytes = 0;
@@ -45,5 +45,14 @@ export function keepLines(
   return { lines: filled.flatMap((line) => kept.get(line) ?? []), leftOut: said.length - kept.size, removed };
 }
 
+/** Other control characters, and what chooses a character set: within a name, they would hide it from the search. */
+const controls = /[^\P{Cc}\t\r\n](?:[()][0AB])?/gu;
+
+/** A long line must not leave out all others. */
+function shorten(text: string): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
+}
+
+const maxLength = 2000;
 const maxLines = 50;
 const maxBytes = 16 * 1024;

@@ -42,13 +42,15 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
 /** Returns how many lines belong to a private key that began before the first one. */
 function countBegun(lines: readonly string[]): number {
   const end = lines.findIndex((line) => keyEnd.test(line));
-  return lines.slice(0, Math.max(0, end)).every((line) => /^[\w+/=\s]*$/.test(line)) ? end + 1 : 0;
+  return lines.slice(0, Math.max(0, end)).every((line) => /^(?:(?:Proc-Type|DEK-Info): .*|[\w+/=\s]*)$/.test(line))
+    ? end + 1
+    : 0;
 }
 
 const maxLength = 16_384;
 const maxKeyLines = 200;
-const keyBegin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
-const keyEnd = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY/;
+const keyBegin = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
+const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 const wholeKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
@@ -64,8 +66,8 @@ const after: Rule['keep'] = (found, [before = '', value = '']) =>
   isHarmless(value) ? found : `${before}${toQuote(value)}${removedMark}${toQuote(value)}`;
 
 const secretName =
-  '(?:passw(?:or)?d|passphrase|passwort|pwd|secret|token|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|auth[-_]?key|credentials?|connection[-_]?string|sas[-_]?key)';
-const value = String.raw`(\\?"(?:[^"\\]|\\(?!")[^]){1,500}\\?"?|'[^']{1,500}'?|[^\s"',;&<>{}()[\]]{1,500})`;
+  '(?:passw(?:or)?d|passphrase|passwort|pwd|secret|token|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|auth[-_]?key|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become)[-_]?pass(?![a-z])|connection[-_]?string|sas[-_]?key)';
+const value = String.raw`(\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|b?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
 
 const rules: readonly Rule[] = [
   { pattern: wholeKey, keep: whole },
@@ -84,6 +86,7 @@ const rules: readonly Rule[] = [
     keep: whole,
   },
   { pattern: /\bSG\.[\w-]{16,64}\.[\w-]{16,64}|\b(?:AC|SK)[0-9a-f]{32}\b|\bkey-[0-9a-f]{32}\b/g, keep: whole },
+  { pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{20,100}/g, keep: whole },
   { pattern: /\bhv[bsr]\.[\w-]{20,500}|\b[bs]\.[A-Za-z0-9]{24}\b/g, keep: whole },
   {
     pattern:
@@ -91,10 +94,10 @@ const rules: readonly Rule[] = [
     keep: whole,
   },
   { pattern: /(\bhttps:\/\/hooks\.slack\.com\/(?:services|workflows)\/)([\w/-]{10,200})/g, keep: after },
-  { pattern: /(\bhttps:\/\/[\w.-]{1,100}\/(?:api\/)?webhooks?\/)([\w/-]{20,200})/g, keep: after },
+  { pattern: /(\bhttps:\/\/[\w.-]{1,100}\/(?:api\/)?webhooks?\w{0,3}\/)([\w/@-]{20,300})/g, keep: after },
   // Users in addresses: `https://user:password@host`.
   {
-    pattern: /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)([^\s/@"']{1,500})@/gi,
+    pattern: /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)([^\s/"']{1,500})@/gi,
     keep: (_found, [before = '']) => `${before}${removedMark}@`,
   },
   // Signatures and tokens in queries.
@@ -104,7 +107,7 @@ const rules: readonly Rule[] = [
     keep: after,
   },
   // Headers.
-  { pattern: /((?:proxy-)?authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)([^\r\n"'\\]{3,2000})/gi, keep: after },
+  { pattern: /((?:proxy-)?authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)([^\r\n"'\\]{3,})/gi, keep: after },
   { pattern: /(\b(?:set-)?cookie\s{0,3}:\s{0,3})([^\r\n"']{3,2000})/gi, keep: after },
   {
     pattern:
@@ -141,7 +144,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: new RegExp(
-      String.raw`(\bidentified\s{1,5}(?:with\s{1,5}\w{1,40}\s{1,5})?by\s{1,5}(?:password\s{1,5})?|\bwith\s{1,5}(?:encrypted\s{1,5})?password\s{1,5})('[^']{1,500}'|"[^"]{1,500}")`,
+      String.raw`(\bidentified\s{1,5}(?:with\s{1,5}\w{1,40}\s{1,5})?by\s{1,5}(?:password\s{1,5})?|\bpassword\s{1,5})('[^']{1,500}'|"[^"]{1,500}")`,
       'gi',
     ),
     keep: after,
@@ -154,7 +157,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /(\b(?:sshpass|smbclient|htpasswd|rdesktop|docker login|az login|ldapsearch|ldapmodify|mongo|mongosh|mongodump|sqlcmd|redis-cli)\b[^\n]{0,300}?\s-[pPwa]\s{0,3})([^\s-][^\s]{0,200})/g,
+      /(\b(?:sshpass|smbclient|htpasswd|rdesktop|docker login|az login|ldapsearch|ldapmodify|mongo|mongosh|mongodump|sqlcmd|bcp|beeline|redis-cli|ipmitool|psexec|plink|zip|unzip|7z|rabbitmqadmin)\b[^\n]{0,300}?\s-[pPwa]\s{0,3})([^\s-][^\s]{0,200})/g,
     keep: after,
   },
   {
@@ -162,9 +165,22 @@ const rules: readonly Rule[] = [
       /(\b(?:curl|wget|http|https)\b[^\n]{0,300}?\s(?:-u|--user|-a|--auth|-U|--proxy-user)[ =]?["']?[^\s:"']{1,100}:)([^\s"']{1,200})/g,
     keep: after,
   },
-  { pattern: /(\b(?:sqlplus|exp|imp|expdp|impdp)\s[^\n/]{0,100}\/)([^\s@/]{1,100})(?=@)/g, keep: after },
+  {
+    pattern: /(\b(?:(?:sqlplus|exp|imp|expdp|impdp)\s|jdbc:oracle:)[^\n/]{0,100}\/)([^\s@/]{1,100})(?=@)/g,
+    keep: after,
+  },
+  { pattern: /(\b[\w.-]{1,60}:)([^\s@/"']{1,200})(?=@(?:tcp|unix)\()/g, keep: after },
+  { pattern: /(\s-U\s{0,3}[\w.\\/-]{1,60}%)(\S{1,200})/g, keep: after },
+  { pattern: new RegExp(String.raw`(\bConvertTo-SecureString\s{1,5}(?:-String\s{1,5})?)${value}`, 'gi'), keep: after },
+  {
+    pattern: new RegExp(
+      String.raw`(\bname\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?[\w.-]{0,40}${secretName}[\w.-]{0,40}\\?["']?,?\s{0,3}\\?["']?value\\?["']?\s{0,3}[:=]\s{0,3})${value}`,
+      'gi',
+    ),
+    keep: after,
+  },
   // Long words without meaning.
-  { pattern: /(?<![\w+/=-])[\w+/=-]{32,4000}(?![\w+/=-])/g, keep: (found) => (isRandom(found) ? removedMark : found) },
+  { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 
 function ofName(found: string, groups: readonly string[]): string {
