@@ -110,8 +110,8 @@ export function createClient({
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
     const settled = contact.settle(async (version) => {
-      const { answer, serverMs, tookMs } = await ask(systemInfo, versionedPath(systemInfo, version), own);
-      contact.learnDate(answer.timestampMs, serverMs, clock.ticks() - tookMs / 2);
+      const { answer, serverMs } = await ask(systemInfo, versionedPath(systemInfo, version), own);
+      contact.learnDate(answer.timestampMs, serverMs);
       return answer;
     });
     const leftMs = Math.min(forMs, untilTicks - clock.ticks());
@@ -130,9 +130,9 @@ export function createClient({
       // The cast is true: it is that very endpoint, so this is its answer.
       const info = timed.answer as SystemInfo;
       contact.learn(info);
-      contact.learnDate(info.timestampMs, timed.serverMs, clock.ticks() - timed.tookMs / 2);
+      contact.learnDate(info.timestampMs, timed.serverMs);
     }
-    return { ...timed, serverMs: contact.toServerMs(timed.serverMs, clock.ticks()) };
+    return { ...timed, serverMs: contact.toServerMs(timed.serverMs) };
   }
 
   return {
@@ -147,7 +147,7 @@ export function createClient({
           const version = contact.version() ?? (await settle(endpoint, scope));
           return sinceVersion(endpoint, contact.facts().dialect) <= version;
         },
-        server: () => ({ ...contact.facts(), nowMs: contact.toServerMs(undefined, clock.ticks()) }),
+        server: contact.facts,
       };
     },
   };

@@ -14,8 +14,6 @@ export type ServerFacts = {
   /** The server's release, such as `5.3.0-20240520`. */
   readonly release: string | undefined;
   readonly startedAtMs?: number | undefined;
-  /** The server time by its latest system info; undefined if that is minutes ago. */
-  readonly nowMs?: number | undefined;
   /** True if several cluster members answer at this address. */
   readonly hidesMembers: boolean;
 };
@@ -29,9 +27,9 @@ export type Contact = {
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
   /** Call with the time in a system info answer, and with the date in its headers, which a proxy may have written. */
-  readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined, ticks: number) => void;
-  /** Returns the server time from the date of an answer; without a date, from the latest system info. */
-  readonly toServerMs: (dateMs: number | undefined, ticks: number) => number | undefined;
+  readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
+  /** Returns the server time from the date of an answer. */
+  readonly toServerMs: (dateMs: number | undefined) => number | undefined;
   readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly learnFromFault: (error: ApiError) => void;
 };
@@ -114,28 +112,19 @@ export function createContact(settings: Settings): Contact {
 /** Keeps the server time, and how far the dates in its headers are off. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
-  let told: { ms: number; ticks: number } | undefined;
   return {
-    learnDate: (timestampMs, dateMs, ticks) => {
-      if (timestampMs === undefined) return;
-      told = { ms: timestampMs, ticks };
-      if (dateMs === undefined) return;
+    learnDate: (timestampMs, dateMs) => {
+      if (timestampMs === undefined || dateMs === undefined) return;
       // Dates are cut to the second, and an answer takes time: this is the minimum difference.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
-    toServerMs: (dateMs, ticks) => {
-      if (dateMs !== undefined) return dateMs + dateOffMs;
-      const agoMs = told === undefined ? Number.POSITIVE_INFINITY : ticks - told.ticks;
-      return told === undefined || agoMs > toldForMs ? undefined : Math.floor(told.ms + agoMs);
-    },
+    toServerMs: (dateMs) => (dateMs === undefined ? undefined : dateMs + dateOffMs),
   };
 }
 
 /** If the date is the server's own, both times differ by at most a few seconds. */
 const usualOffMs = 5000;
-/** A clock may be set at any time. */
-const toldForMs = 120_000;
 
 function toOlderVersion(error: ApiError): number {
   const { serverApiVersion } = error.details;

@@ -42,3 +42,11 @@ function toPlausible(timestampMs: number): number | undefined {
 }
 
 const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);
+
+/**
+ * A smaller difference between two times of a clock is not a step: dates are cut to the second, and responses take time.
+ */
+export const stepMs = 30_000;
+
+/** A clock that was set ahead by more was wrong altogether, before or now. */
+export const maxLeapMs = 32 * 86_400_000;

@@ -19,7 +19,6 @@ import { planProjects } from './reading/plan-projects.ts';
 import { createReadNotes } from './reading/read-notes.ts';
 import { createRoundFaults, type RoundFaults } from './reading/round-faults.ts';
 import { createRunningReader } from './reading/running-reader.ts';
-import { createServerClock } from './reading/server-clock.ts';
 import { createVisibility, type Sight } from './reading/visibility.ts';
 import { createWatchedProjects } from './reading/watched-projects.ts';
 import { createOddRows } from './reading/window-reader.ts';
@@ -191,7 +190,6 @@ function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 
     narrowing: createNarrowing(),
     oddRows,
     visibility,
-    serverClock: createServerClock(clock),
     readRunning: createRunningReader(clock.ticks, oddRows.note),
     notes: createReadNotes({ activities, visibility, activityHint, settings }),
     showing: createShow(options, { activities, visibility, exemplars }),

@@ -16,6 +16,7 @@ import { createOverlap, type Overlap } from './reading/overlap.ts';
 import { isCaughtUpWith } from './reading/plan-reads.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
+import { createServerClock, type ServerClock } from './reading/server-clock.ts';
 import type { ReadResult } from './reading/take-in.ts';
 import { type OddRows, readTotal } from './reading/window-reader.ts';
 import { createRecount, type Recount } from './recount/recount.ts';
@@ -27,6 +28,7 @@ export type OpenRound = {
   readonly overlap: Overlap;
   readonly rewind: ReturnType<typeof createRewind>;
   readonly followSkew: ReturnType<typeof createFollowSkew>;
+  readonly serverClock: ServerClock;
   readonly reading: ProjectReading;
   readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
@@ -61,8 +63,8 @@ export async function openRound(
     keepMs,
     ...(reconcile === undefined ? {} : { reconcile }),
   });
-  const { leap, reachedMs } = cache.facts();
-  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, leap, reachedMs });
+  const { reachedMs } = cache.facts();
+  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, reachedMs });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
@@ -80,6 +82,7 @@ export async function openRound(
     overlap,
     rewind: createRewind(cache),
     followSkew: createFollowSkew(cache),
+    serverClock: createServerClock(clock, cache.facts()),
     reading,
     readPast: createCatchUp({ cache, activities, reading }),
     countSkips: createSkips({ cache, observe, tell: options.tell }),

@@ -13,7 +13,7 @@ import { type PlanInput, type PlannedRead, planReads, planSearch } from './readi
 import { type createReadNotes, toActiveMs } from './reading/read-notes.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
 import type { createRunningReader, Running } from './reading/running-reader.ts';
-import type { ServerClock, ServerTime } from './reading/server-clock.ts';
+import type { ServerTime } from './reading/server-clock.ts';
 import type { Visibility } from './reading/visibility.ts';
 import type { WatchedProjects } from './reading/watched-projects.ts';
 import type { OddRows } from './reading/window-reader.ts';
@@ -27,7 +27,6 @@ export type RoundTools = {
   readonly narrowing: Narrowing;
   readonly oddRows: OddRows;
   readonly visibility: Visibility;
-  readonly serverClock: ServerClock;
   readonly readRunning: ReturnType<typeof createRunningReader>;
   readonly notes: ReturnType<typeof createReadNotes>;
   readonly showing: Showing;
@@ -59,7 +58,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   };
   // The end of the round reports what a full disk refuses.
   const running = await readRunningOnce(round, () => showInPassing().catch(() => undefined));
-  const time = round.serverClock.now(running.serverMs, toUsualMs(round));
+  const time = found.serverClock.now(running.serverMs);
   const sinceTicks = tools.options.clock.ticks();
   const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
   onNow(now);
@@ -79,26 +78,13 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
 }
 
 async function readRunningOnce(round: Round, afterEach: () => Promise<void>): Promise<Running> {
-  const { faults, serverClock, readRunning, projectList } = round;
+  const { faults, readRunning, projectList, found } = round;
   let running: Running = { executions: undefined, serverMs: undefined };
   await faults.ask(async () => {
     running = await readRunning((lane) => within(round, lane), projectList.names(), afterEach);
   });
-  // The budget may leave no place to ask for the time.
-  running = { ...running, serverMs: running.serverMs ?? within(round).server().nowMs };
-  if (serverClock.isOld(running.serverMs)) await faults.ask(() => serverClock.ask(within(round)));
+  if (found.serverClock.isOld(running.serverMs)) await faults.ask(() => found.serverClock.ask(within(round)));
   return running;
-}
-
-/**
- * Returns the time by the exporter's clock and the stored difference; undefined if that is before the last list, which
- * another member may have dated.
- */
-function toUsualMs({ found, options }: Round): number | undefined {
-  const { skewMs, listedAtMs } = found.cache.facts();
-  if (skewMs === undefined || listedAtMs === undefined) return undefined;
-  const usualMs = options.clock.now() + skewMs;
-  return usualMs < listedAtMs - usualSkewMs ? undefined : usualMs;
 }
 
 /** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
@@ -116,7 +102,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   const { leap, keep } = found.followSkew({ ...time, ownMs, reachedMs: found.overlap.reachedMs(time.nowMs) });
-  if (leap !== undefined) found.overlap.noteLeap(leap);
+  found.overlap.noteLeap(leap);
   await keep();
 }
 
@@ -271,7 +257,6 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
 }
 
 const width = 3;
-const usualSkewMs = 30_000;
 /** The share of the interval after which no backlog work starts, and the share it always gets. */
 const timeForPast = 0.7;
 /** The share of the interval after which a search stops, and the share it always gets. */

@@ -1,6 +1,7 @@
 import type { SystemInfo } from '../api/endpoints/system.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type ClockStep, noteStep, stepMs } from './deciding/leaps.ts';
+import { stepMs } from '../domain/time.ts';
+import { type ClockStep, noteStep } from './deciding/leaps.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 

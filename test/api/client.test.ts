@@ -3,7 +3,6 @@ import { storedKeysBelow } from '../../src/api/endpoints/storage.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { type ApiError, isOfWholeServer } from '../../src/api/errors.ts';
 import { toVerdict } from '../../src/api/verdict.ts';
-import type { Transport } from '../../src/api/wire/transport.ts';
 import { type CannedAnswer, startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -253,29 +252,6 @@ describe('api/client', () => {
       },
     });
     expect((await api.getTimed(executionMode)).serverMs).toBe(expectedMs);
-  });
-
-  it('knows the time of a server without dates for two minutes after system info', async () => {
-    let ticks = 0;
-    const info = '{"system":{"rundeck":{"apiversion":"47"},"timestamp":{"epoch":1700000000000}}}';
-    const transport: Transport = {
-      get: async ({ path }) => {
-        const body = path.endsWith('system/info') ? info : '{"executionMode":"active"}';
-        return { status: 200, headers: {}, cookies: [], body };
-      },
-      postForm: () => Promise.reject(new Error('never')),
-      toOwnPath: () => undefined,
-      close: async () => {},
-    };
-    const clock = fakeClock({ now: () => 0, ticks: () => ticks });
-    const { api } = createTestClient({ url: 'http://127.0.0.1', transport, clock, apiVersion: 47 });
-    await api.get(systemInfo);
-    ticks = 119_999.5;
-    expect((await api.getTimed(executionMode)).serverMs).toBe(1_700_000_119_999);
-    expect(api.server().nowMs).toBe(1_700_000_119_999);
-    ticks = 120_001;
-    expect((await api.getTimed(executionMode)).serverMs).toBeUndefined();
-    expect(api.server().nowMs).toBeUndefined();
   });
 
   it('measures an answer from its request to its end, and dates it by the middle', async () => {

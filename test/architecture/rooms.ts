@@ -120,6 +120,7 @@ export const rooms: readonly Room[] = [
   {
     room: 'executions/reading',
     knows: [
+      'domain/time',
       'executions/counting',
       'executions/ledger',
       'api/endpoints',

@@ -10,11 +10,20 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(0);
   });
 
-  it('requests the time if answers have no date, and computes it for five minutes', async () => {
+  it('requests the time whenever an answer has no date', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs + 90_000);
-    expect(await read(undefined)).toBe(1_090_000);
+    for (let count = 1; count <= 3; count += 1) {
+      expect(await read(undefined)).toBe(1_075_000 + count * 15_000);
+      expect(asked()).toBe(count);
+      pass(15_000);
+    }
+  });
+
+  it.each([() => undefined, refuse])('requests the time every five minutes where nobody tells it', async (answer) => {
+    const { read, asked, pass } = createScene(answer);
+    await read(undefined);
     pass(299_999);
-    expect(await read(undefined)).toBe(1_389_999);
+    expect(await read(undefined)).toBe(1_299_999);
     expect(asked()).toBe(1);
     pass(1);
     await read(undefined);
@@ -55,12 +64,13 @@ describe('executions/server-clock', () => {
   it.each(['server', 'forbidden'] as const)(
     'uses the difference stored before the start if the first request ends in %s',
     async (kind) => {
-      const { read } = createScene(() => {
+      const fail = (): never => {
         throw refusal(kind);
-      });
-      expect(await read(undefined, 1_600_000)).toBe(1_600_000);
-      expect(await read(1_060_000, 1_600_000)).toBe(1_060_000);
-      expect(await read(undefined, 1_600_000)).toBe(1_060_000);
+      };
+      const { read } = createScene(fail, { skewMs: 600_000, listedAtMs: 0 });
+      expect(await read(undefined)).toBe(1_600_000);
+      expect(await read(1_060_000)).toBe(1_060_000);
+      expect(await read(undefined)).toBe(1_060_000);
     },
   );
 
@@ -76,19 +86,51 @@ describe('executions/server-clock', () => {
   });
 
   it('doubts a jump while the exporter was away in the same way', async () => {
-    const { read, pass, doubted } = createScene(refuse);
-    expect(await read(10_000_000, 1_000_000)).toBe(1_000_000);
+    const { read, pass, doubted } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
+    expect(await read(10_000_000)).toBe(1_000_000);
     expect(doubted()).toBe(10_001_000);
     pass(300_000);
     expect(await read(10_300_000)).toBe(10_300_000);
     expect(doubted()).toBeUndefined();
   });
 
-  it.each([undefined, 7_000_000, 20_000_000])(
-    'accepts the first time if it is not far after the usual one: %s',
-    async (usualMs) => {
-      const { read } = createScene(refuse);
-      expect(await read(10_000_000, usualMs)).toBe(10_000_000);
+  it.each([
+    {},
+    { skewMs: 6_000_000, listedAtMs: 0 },
+    { skewMs: 19_000_000, listedAtMs: 0 },
+    { skewMs: 0, listedAtMs: 6_400_000 },
+  ])(
+    'accepts the first time if it is not far after the usual one, which is not before the last list: %j',
+    async (known) => {
+      const { read } = createScene(refuse, known);
+      expect(await read(10_000_000)).toBe(10_000_000);
+    },
+  );
+
+  it.each([
+    [661_000, { beginMs: 1_000_000, endMs: 1_661_000 }],
+    [30_000, undefined],
+  ])('notices a step of %i ms that happened during an absence, once', async (byMs, leap) => {
+    const { read, pass, latest } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
+    await read(1_000_000 + byMs);
+    expect(latest()?.leap).toEqual(leap);
+    pass(15_000);
+    await read(1_015_000 + byMs);
+    expect(latest()?.leap).toBeUndefined();
+  });
+
+  it.each([32, 33])(
+    'skips the span of a step, even if it was doubted, unless it is longer than a month: %i days',
+    async (days) => {
+      const { read, pass, latest } = createScene(refuse);
+      await read(1_000_000);
+      for (let minute = 1; minute <= 6; minute += 1) {
+        pass(60_000);
+        await read(1_000_000 + minute * 60_000 + days * 86_400_000);
+      }
+      const endMs = 1_360_000 + days * 86_400_000;
+      expect(latest()?.nowMs).toBe(endMs);
+      expect(latest()?.leap).toEqual(days > 32 ? undefined : { beginMs: 1_360_000, endMs });
     },
   );
 
@@ -135,15 +177,18 @@ describe('executions/server-clock', () => {
   });
 
   it('rewinds to the last time from the server, although later times were computed', async () => {
-    let isBack = false;
-    const { read, pass, rewindTo } = createScene((nowMs) => (isBack ? nowMs - 660_000 : nowMs));
+    let answer = (nowMs: number): number => nowMs;
+    const { read, pass, rewindTo } = createScene((nowMs) => answer(nowMs));
     await read(undefined);
-    isBack = true;
+    answer = refuse;
     for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
-      expect(rewindTo()).toBeUndefined();
       pass(15_000);
       await read(undefined);
+      expect(rewindTo()).toBeUndefined();
     }
+    answer = (nowMs) => nowMs - 660_000;
+    pass(15_000);
+    await read(undefined);
     expect(rewindTo()).toBe(340_000);
   });
 
@@ -188,7 +233,10 @@ function refuse(): never {
   throw refusal('forbidden');
 }
 
-function createScene(answer: (nowMs: number) => number) {
+function createScene(
+  answer: (nowMs: number) => number | undefined,
+  known: Parameters<typeof createServerClock>[1] = {},
+) {
   let nowMs = 1_000_000;
   let asked = 0;
   let latest: ServerTime | undefined;
@@ -198,17 +246,18 @@ function createScene(answer: (nowMs: number) => number) {
       return { answer: { timestampMs: answer(nowMs) }, midRequestMs: nowMs };
     },
   };
-  const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs });
+  const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs }, known);
   return {
     /** A fault of the question costs only itself. */
-    read: async (answeredAtMs: number | undefined, usualMs?: number) => {
+    read: async (answeredAtMs: number | undefined) => {
       const isAsked = serverClock.isOld(answeredAtMs);
       // The cast is true: it asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
-      const time = serverClock.now(answeredAtMs, usualMs);
+      const time = serverClock.now(answeredAtMs);
       latest = time;
       return time.nowMs;
     },
+    latest: () => latest,
     rewindTo: () => latest?.rewindToMs,
     reached: () => latest?.reachedMs,
     doubted: () => latest?.doubtedMs,

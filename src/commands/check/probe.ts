@@ -93,7 +93,7 @@ export async function probeServer(
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
-  const { nowMs: _now, ...facts } = api.server();
+  const facts = api.server();
   // Until the API has answered, the version is an assumption.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };

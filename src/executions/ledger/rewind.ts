@@ -1,4 +1,5 @@
 import type { Window } from '../../api/paging.ts';
+import { stepMs } from '../../domain/time.ts';
 import type { ServerTime } from '../reading/server-clock.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
@@ -44,7 +45,7 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
-  return backMs > usualMs ? Math.min(backMs, maxMs) : 0;
+  return backMs > stepMs ? Math.min(backMs, maxMs) : 0;
 }
 
 /**
@@ -60,10 +61,10 @@ function planRewind(
   const firstMs = Math.min(...all.map(({ countedFromMs }) => countedFromMs));
   const { listedAtMs = nowMs, gapUntilMs = unknown } = facts;
   const isListAhead = listedAtMs > nowMs;
-  const isGapAhead = gapUntilMs !== unknown && gapUntilMs > nowMs + usualMs;
+  const isGapAhead = gapUntilMs !== unknown && gapUntilMs > nowMs + stepMs;
   const changed = all.flatMap((state) => {
     const isNew = state.countedFromMs > firstMs;
-    const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + usualMs;
+    const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + stepMs;
     const isStill = rewindToMs === undefined && backMs === 0 && !isAhead && !isGapAhead;
     if (isStill) return [];
     const unseen = isAhead ? rewindUnseen(state, nowMs) : state;
@@ -93,8 +94,6 @@ function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
-/** Dates are cut to the second, and responses take time. */
-const usualMs = 30_000;
 /** Reading a day again costs little; a larger difference means that the clock was wrong altogether. */
 const maxMs = 86_400_000;
 /** The end of a restore gap before the first round. */
@@ -113,34 +112,28 @@ type Now = {
 };
 
 /**
- * Creates a function that stores the last forward step of the server clock, and returns it if it is new. A step while
- * the exporter was away shows in the difference to the exporter's clock.
+ * Creates a function that returns the last forward step of the server clock, unless it was undone, and stores it with
+ * the difference to the exporter's clock.
  */
 export function createFollowSkew(cache: LedgerCache) {
-  let isFirst = true;
+  let { leap } = cache.facts();
   return (now: Now): { readonly leap: Window | undefined; readonly keep: () => Promise<void> } => {
-    const { skewMs: storedMs } = cache.facts();
-    const skewMs = now.doubtedMs === undefined ? Math.floor(now.nowMs - now.ownMs) : storedMs;
-    const aheadMs = (skewMs ?? 0) - (storedMs ?? skewMs ?? 0);
-    const isUnseen = isFirst && aheadMs > usualMs && aheadMs <= maxLeapMs;
-    const leap = now.leap ?? (isUnseen ? { beginMs: now.nowMs - aheadMs, endMs: now.nowMs } : undefined);
-    isFirst = false;
+    const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;
+    const latest = now.leap ?? (isUndone ? undefined : leap);
+    leap = latest;
     const keep = (): Promise<void> =>
       cache.update(async () => {
         const facts = cache.facts();
-        const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= usualMs;
+        const skewMs = now.doubtedMs === undefined ? Math.floor(now.nowMs - now.ownMs) : facts.skewMs;
+        const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
         // After a restart, one more day is read anyway.
         const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
-        if (isKept && leap === undefined && !isReached) return undefined;
+        if (isKept && latest === facts.leap && !isReached) return undefined;
         const { reachedMs } = now;
-        return {
-          facts: { ...facts, skewMs, ...(leap === undefined ? {} : { leap }), ...(isReached ? { reachedMs } : {}) },
-        };
+        return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
       });
-    return { leap, keep };
+    return { leap: latest, keep };
   };
 }
 
-/** A larger difference means that the clock was wrong altogether. */
-const maxLeapMs = 3_600_000;
 const dayMs = 86_400_000;

@@ -1,4 +1,5 @@
 import type { Window } from '../../api/paging.ts';
+import { stepMs } from '../../domain/time.ts';
 
 /**
  * The overlaps of a round: how far a window reaches back before the last read, and how far after now. They grow if
@@ -19,8 +20,8 @@ export type Overlap = {
   readonly reachedMs: (nowMs: number) => number | undefined;
   /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
   readonly untilMs: (nowMs: number) => number;
-  /** Call when the clock was set ahead over this span. */
-  readonly noteLeap: (leap: Window) => void;
+  /** Call with the span over which the clock was last set ahead. */
+  readonly noteLeap: (leap: Window | undefined) => void;
   readonly leap: () => Window | undefined;
   /** Returns how much of the time since then the clock skipped. */
   readonly leaptMs: (sinceMs: number) => number;
@@ -31,20 +32,15 @@ export function createOverlap(
   minMs: number,
   {
     isPastUnknown = false,
-    leap: lastLeap,
     reachedMs: lastReachedMs = Number.NEGATIVE_INFINITY,
-  }: {
-    isPastUnknown?: boolean;
-    leap?: Window | undefined;
-    reachedMs?: number | undefined;
-  } = {},
+  }: { isPastUnknown?: boolean; reachedMs?: number | undefined } = {},
 ): Overlap {
   let widest = { ms: minMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
   // The clock may have run on since.
   let latestMs = lastReachedMs + rememberedForMs;
   let isUnseen = isPastUnknown;
-  let leap = lastLeap;
+  let leap: Window | undefined;
 
   function widen(ms: number, nowMs: number): void {
     const bounded = Math.min(ms, maxMs);
@@ -77,7 +73,7 @@ export function createOverlap(
     },
     noteClocks: (serverTimes, nowMs) => {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
-      if (spreadMs <= usualSpreadMs) return;
+      if (spreadMs <= stepMs) return;
       widen(minMs + spreadMs, nowMs);
       // By the next round, a member that is ahead writes later times.
       noteReached(Math.max(...serverTimes) + minMs);
@@ -103,5 +99,3 @@ export function createOverlap(
 
 const maxMs = 1_800_000;
 const rememberedForMs = 86_400_000;
-/** A round takes time, and servers report whole seconds. */
-const usualSpreadMs = 30_000;

@@ -2,6 +2,8 @@ import type { Api } from '../../api/client.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
+import { maxLeapMs, stepMs } from '../../domain/time.ts';
+import type { LedgerFacts } from '../ledger/ledger-documents.ts';
 
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
@@ -9,11 +11,8 @@ export type ServerClock = {
   /** Reports whether the last known server time is too old to trust. */
   readonly isOld: (answeredAtMs: number | undefined) => boolean;
   readonly ask: (api: Api) => Promise<void>;
-  /**
-   * Returns the server time: from its response, or from the exporter's clock and the last known difference. After a
-   * start, pass the usual time, from the stored difference: it stands for a response, and one long after it is a jump.
-   */
-  readonly now: (answeredAtMs: number | undefined, usualMs?: number) => ServerTime;
+  /** Returns the server time: from its response, or from the exporter's clock and the last known difference. */
+  readonly now: (answeredAtMs: number | undefined) => ServerTime;
 };
 
 export type ServerTime = {
@@ -30,11 +29,21 @@ export type ServerTime = {
   readonly leap: Window | undefined;
 };
 
-export function createServerClock(clock: Clock): ServerClock {
+type Known = Pick<LedgerFacts, 'skewMs' | 'listedAtMs'>;
+
+/** After a start, the stored difference of the clocks stands for a response: one long after it is a jump, too. */
+export function createServerClock(clock: Clock, known: Known = {}): ServerClock {
   const { believe, reckon } = createBelief();
   let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
   let askedAtTicks: number | undefined;
   let isJustAsked = false;
+
+  /** Not before the last list: the exporter's clock may have been set back, or another member have dated the list. */
+  function toUsualMs(): number | undefined {
+    const { skewMs, listedAtMs } = known;
+    if (skewMs === undefined || listedAtMs === undefined) return undefined;
+    return Math.max(clock.now() + skewMs, listedAtMs);
+  }
 
   return {
     isOld: (answeredAtMs) => {
@@ -51,14 +60,17 @@ export function createServerClock(clock: Clock): ServerClock {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks: clock.ticks() };
+        // Its clock may be set before the next round.
+        const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
+        skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
         // The token may lack the right; then the last known difference is used, or the exporter's own clock.
         skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
-    now: (answeredAtMs, usualMs) => {
+    now: (answeredAtMs) => {
+      const usualMs = toUsualMs();
       const isAsked = isJustAsked;
       isJustAsked = false;
       if (answeredAtMs === undefined || isAsked) {
@@ -86,7 +98,7 @@ function createBelief() {
   }
 
   function believe(toldMs: number, ticks: number, isTold: boolean, usualMs = toldMs): ServerTime {
-    const reckonedMs = reckon(ticks) ?? (toldMs - usualMs > maxJumpMs ? usualMs : toldMs);
+    const reckonedMs = reckon(ticks) ?? Math.min(usualMs, toldMs);
     // A computed time shows no step: the clock may have been set since the last response.
     const elapsedMs = ticks - (toldAtTicks ?? ticks);
     if (isTold) toldAtTicks = ticks;
@@ -109,7 +121,7 @@ function createBelief() {
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
     // By now, late executions from before the jump have become visible.
     const leap =
-      aheadMs > stepMs && aheadMs <= maxJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
+      aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
     // Executions since the last reading are dated by the present clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
@@ -131,8 +143,6 @@ function createBelief() {
 const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
-/** Larger than the duration of a response plus rounding to seconds. */
-const stepMs = 30_000;
 const rememberedForMs = 86_400_000;
 /** Longer than an interval and a slow round. */
 const unseenForMs = 60_000;

@@ -1,3 +1,4 @@
+import { stepMs } from '../../domain/time.ts';
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import type { Span, Timeline } from './timeline.ts';
 import type { Timetable } from './timetable.ts';
@@ -116,6 +117,4 @@ function leapsOf(sources: Sources): Timeline {
   return timelineOf(sources, sourceKeys.leaps);
 }
 
-/** Larger than the duration of a response plus rounding to seconds. */
-export const stepMs = 30_000;
 const maxLeaps = 100;
