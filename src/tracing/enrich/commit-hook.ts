@@ -26,7 +26,8 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   return {
     keep: (project, runs, epoch) => {
       const seenAtMs = nowMs();
-      const readAtMs = serverNowMs();
+      // The server clock may be ahead for a while.
+      const readAtMs = Math.min(serverNowMs(), seenAtMs);
       const traceable = runs.filter(({ status }) => status !== 'missed');
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs);
       const chosen = young.slice(0, Math.max(0, room()));

@@ -51,6 +51,11 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
   });
 
+  it('traces what is young by the own clock, if the server clock was set ahead', () => {
+    const { keep } = create({ serverNowMs: 150 * hourMs });
+    expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
+  });
+
   it('accepts no more than there is room for, and no missed runs', () => {
     const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
