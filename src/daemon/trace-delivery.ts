@@ -8,7 +8,7 @@ import { createQuarantine } from '../tracing/deliver/quarantine.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
 import { createSender, type Sender } from '../tracing/deliver/sender.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
-import { dropReasons, type LineSending } from '../tracing/enrich/send-lines.ts';
+import { dropReasons, hasRoomForLogs, type LineSending } from '../tracing/enrich/send-lines.ts';
 import { toChangeRecords, toRecordIds } from '../tracing/plan/change-records.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { toDeliveryObserver } from './instruments.ts';
@@ -95,12 +95,12 @@ function toLineSending(
 function createToSpooled(
   server: string,
   { config, clock, version }: TracesOptions,
-  { spool, bounds, encode, dropped }: LineSending,
+  { encode, dropped, ...shared }: LineSending,
 ): ToSpooled {
   const scope = { name: 'automation-exporter', version };
   return async (changes) => {
     if (changes.length === 0) return [];
-    if (!(await spool.hasRoom({ maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 }))) {
+    if (!(await hasRoomForLogs(shared))) {
       dropped('spool_full', changes.length);
       return [];
     }

@@ -215,7 +215,7 @@ const instruments = {
   }),
   logLines: counter({
     name: 'automation_exporter_log_lines_total',
-    help: 'Lines of logs of failed executions and events of changes, by result: sent (the log backend accepted them) or dropped, with the reason: execution_limit (more than 50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (the spool is half full), partial_success (rejected while the rest of the request was accepted), quarantine (dropped by hand or because the quarantine was full).',
+    help: 'Lines of logs of failed executions and events of changes, by result: sent (the log backend accepted them) or dropped, with the reason: execution_limit (more than 50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (those that wait take half of the spool), partial_success (rejected while the rest of the request was accepted), quarantine (dropped by hand or because the quarantine was full).',
     labelNames: ['result', 'reason'],
   }),
   logRedactions: counter({

@@ -120,6 +120,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
         return dropped;
       }),
     size: sum,
+    sizeOfLogs: () => sumLogs(spools()),
     hasRoom: async (bounds) => {
       const { traces, bytes } = await sum();
       return traces < bounds.maxTraces && bytes < bounds.maxBytes;
@@ -150,14 +151,22 @@ async function unlessFenced<Answer>(work: () => Promise<Answer>, fallback: Answe
 
 function sumSizes(sizes: readonly SpoolSize[]): SpoolSize {
   const oldest = sizes.flatMap(({ oldestMs }) => oldestMs ?? []);
-  const sumOf = (pick: (size: SpoolSize) => number): number => sizes.reduce((sum, size) => sum + pick(size), 0);
   return {
-    traces: sumOf(({ traces }) => traces),
-    bytes: sumOf(({ bytes }) => bytes),
+    traces: sumOf(sizes, ({ traces }) => traces),
+    bytes: sumOf(sizes, ({ bytes }) => bytes),
     oldestMs: oldest.length === 0 ? undefined : Math.min(...oldest),
-    quarantinedTraces: sumOf(({ quarantinedTraces }) => quarantinedTraces),
-    quarantinedBytes: sumOf(({ quarantinedBytes }) => quarantinedBytes),
+    quarantinedTraces: sumOf(sizes, ({ quarantinedTraces }) => quarantinedTraces),
+    quarantinedBytes: sumOf(sizes, ({ quarantinedBytes }) => quarantinedBytes),
   };
+}
+
+async function sumLogs(spools: readonly UnitSpool[]): ReturnType<Spool['sizeOfLogs']> {
+  const sizes = await Promise.all(spools.map(({ spool }) => spool.sizeOfLogs()));
+  return { traces: sumOf(sizes, ({ traces }) => traces), bytes: sumOf(sizes, ({ bytes }) => bytes) };
+}
+
+function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + pick(item), 0);
 }
 
 export type WriteObserver = {

@@ -25,6 +25,8 @@ export type Spool = {
   /** Drops quarantined traces; returns how many there were. */
   readonly drop: (keys: readonly string[]) => Promise<number>;
   readonly size: () => Promise<SpoolSize>;
+  /** Returns how many log records wait in the queue, in requests and bytes. */
+  readonly sizeOfLogs: () => Promise<QueueSize>;
   /** Reports whether there is room for more; quarantined traces have their own bounds. */
   readonly hasRoom: (bounds: SpoolBounds) => Promise<boolean>;
 };
@@ -54,9 +56,9 @@ export type QuarantineReason = { readonly reason: string; readonly atMs: number 
 
 export type QuarantinedTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: number } & QuarantineReason;
 
-export type SpoolSize = {
-  readonly traces: number;
-  readonly bytes: number;
+type QueueSize = { readonly traces: number; readonly bytes: number };
+
+export type SpoolSize = QueueSize & {
   /** When the first in the queue was spooled; undefined if the queue is empty. */
   readonly oldestMs: number | undefined;
   readonly quarantinedTraces: number;

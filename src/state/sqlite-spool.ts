@@ -1,5 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { QuarantinedTrace, QuarantineReason, Spool, SpoolBounds, SpooledTrace, SpoolSize } from './spool.ts';
+import type {
+  QuarantinedTrace,
+  QuarantineReason,
+  Spool,
+  SpoolBounds,
+  SpooledSignal,
+  SpooledTrace,
+  SpoolSize,
+} from './spool.ts';
 import type { Commit } from './sqlite-commits.ts';
 import { toChecksum } from './state.ts';
 
@@ -7,23 +15,13 @@ type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: stri
 
 /** The spool in the embedded database. Triggers update its sums, so that reading them never reads the queue. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
-  const { line, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
+  const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
+  const begins = createBegins(database);
 
   // The casts are true: the columns are named and typed by the schema.
   function readSums(): SpoolSize {
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
-  }
-  function dropBeyond({ maxTraces, maxBytes }: SpoolBounds): readonly QuarantinedTrace[] {
-    const dropped: QuarantinedTrace[] = [];
-    for (;;) {
-      const { quarantinedTraces, quarantinedBytes } = readSums();
-      if (quarantinedTraces <= maxTraces && quarantinedBytes <= maxBytes) return dropped;
-      const [first] = aside.all(1) as unknown as QuarantinedTrace[];
-      if (first === undefined) return dropped;
-      remove.run(first.key);
-      dropped.push({ ...first });
-    }
   }
   /** A damaged trace would be refused for ever, or taken for another one. */
   function leaveOut(damaged: readonly Row[]): void {
@@ -45,9 +43,11 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       const traces: SpooledTrace[] = [];
       const damaged: Row[] = [];
       let bytes = 0;
-      for (const row of line.iterate(JSON.stringify(but), Number(signal === 'logs'), maxTraces)) {
+      let first: number | undefined;
+      for (const row of line.iterate(begins.of(signal), JSON.stringify(but), Number(signal === 'logs'), maxTraces)) {
         // The cast is true: the columns are named and typed by the schema.
         const { position, size, checksum, ...trace } = row as unknown as Row;
+        first ??= position;
         if (checksum !== toTraceChecksum(trace, size)) {
           damaged.push({ position, size, checksum, ...trace });
           continue;
@@ -56,6 +56,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
         if (traces.length > 0 && bytes > maxBytes) break;
         traces.push(trace);
       }
+      if (but.length === 0) begins.note(signal, first);
       if (damaged.length > 0) leaveOut(damaged);
       return traces;
     },
@@ -66,18 +67,57 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       let dropped: readonly QuarantinedTrace[] = [];
       commit(() => {
         mark.run(reason, atMs, key);
-        dropped = dropBeyond(bounds);
+        dropped = dropBeyond({ aside, remove, readSums }, bounds);
       });
       return dropped;
     },
     // SQLite treats a negative limit as no limit.
     quarantined: async () => (aside.all(-1) as unknown as QuarantinedTrace[]).map((trace) => ({ ...trace })),
-    retry: async (keys) => countChanges(unmark, keys),
+    retry: async (keys) => {
+      begins.forget();
+      return countChanges(unmark, keys);
+    },
     drop: async (keys) => countChanges(drop, keys),
     size: async () => readSums(),
+    // The cast is true: the columns are named and typed by the schema.
+    sizeOfLogs: async () => ({ ...logs.get(begins.of('logs')) }) as Awaited<ReturnType<Spool['sizeOfLogs']>>,
     hasRoom: async ({ maxBytes, maxTraces }) => {
       const { traces, bytes } = readSums();
       return traces < maxTraces && bytes < maxBytes;
+    },
+  };
+}
+
+type Dropping = Record<'aside' | 'remove', StatementSync> & { readonly readSums: () => SpoolSize };
+
+function dropBeyond(
+  { aside, remove, readSums }: Dropping,
+  { maxTraces, maxBytes }: SpoolBounds,
+): readonly QuarantinedTrace[] {
+  const dropped: QuarantinedTrace[] = [];
+  for (;;) {
+    const { quarantinedTraces, quarantinedBytes } = readSums();
+    if (quarantinedTraces <= maxTraces && quarantinedBytes <= maxBytes) return dropped;
+    const [first] = aside.all(1) as unknown as QuarantinedTrace[];
+    if (first === undefined) return dropped;
+    remove.run(first.key);
+    dropped.push({ ...first });
+  }
+}
+
+/** The places before which nothing of a queue waits: without them, one queue would be searched for the other's. */
+function createBegins(database: DatabaseSync) {
+  // Places are never given twice.
+  const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');
+  let begins = { traces: 0, logs: 0 };
+  return {
+    of: (signal: SpooledSignal): number => begins[signal],
+    /** `first` is the place of the first one in the queue; undefined if the queue is empty. */
+    note: (signal: SpooledSignal, first: number | undefined): void => {
+      begins[signal] = first ?? Number(end.get()?.['position']);
+    },
+    forget: (): void => {
+      begins = { traces: 0, logs: 0 };
     },
   };
 }
@@ -88,8 +128,12 @@ function prepareStatements(database: DatabaseSync) {
     line: database.prepare(
       `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans, bytes,
        position, size, checksum
-     FROM spooled_trace WHERE reason IS NULL AND key NOT IN (SELECT value FROM json_each(?)) AND (encoding LIKE 'logs-%') = ?
+     FROM spooled_trace WHERE reason IS NULL AND position >= ? AND key NOT IN (SELECT value FROM json_each(?)) AND (encoding LIKE 'logs-%') = ?
      ORDER BY position LIMIT ?`,
+    ),
+    logs: database.prepare(
+      `SELECT count(*) AS traces, ifnull(sum(size), 0) AS bytes
+       FROM spooled_trace WHERE reason IS NULL AND position >= ? AND encoding LIKE 'logs-%'`,
     ),
     aside: database.prepare(
       `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans,

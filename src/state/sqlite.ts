@@ -50,6 +50,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
       retry: (...asked) => kept.stores().spool.retry(...asked),
       drop: (...asked) => kept.stores().spool.drop(...asked),
       size: () => kept.stores().spool.size(),
+      sizeOfLogs: () => kept.stores().spool.sizeOfLogs(),
       hasRoom: (...asked) => kept.stores().spool.hasRoom(...asked),
     },
     recall: (key) => kept.stores().memories.recall(key),

@@ -81,6 +81,18 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       const records = await state.spool.next(all, ['1'], 'logs');
       expect(records.map(({ key, encoding }) => `${key} ${encoding}`)).toEqual(['3 logs-json']);
       expect(await state.spool.size()).toMatchObject({ traces: 3 });
+      expect(await state.spool.sizeOfLogs()).toEqual({ traces: 2, bytes: 8 });
+      await state.spool.next(all, [], 'logs');
+      await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, all);
+      await state.spool.next(all, [], 'logs');
+      expect(await state.spool.sizeOfLogs()).toEqual({ traces: 1, bytes: 4 });
+      await state.spool.remove(['2', '3']);
+      expect(await keys(all)).toEqual([]);
+      expect(await state.spool.next(all, [], 'logs')).toEqual([]);
+      await state.spool.retry(['1']);
+      expect((await state.spool.next(all, [], 'logs')).map(({ key }) => key)).toEqual(['1']);
+      await spool(toTrace('4'));
+      expect(await keys(all)).toEqual(['4']);
     });
 
     it('keeps the order in which traces were spooled, whatever the clock did', async () => {

@@ -115,7 +115,7 @@ describe('tracing/enrich/send-lines', () => {
     let ticks = 0;
     const send = createSendLines(
       {
-        spool: { hasRoom: async () => true },
+        spool: { hasRoom: async () => true, sizeOfLogs: async () => ({ traces: 0, bytes: 0 }) },
         bounds: { maxBytes: 1000, maxTraces: 10 },
         encode: () => ({ encoding: 'logs-protobuf', bytes: new Uint8Array(100) }),
         maxBytesPerHour: 250,
@@ -140,11 +140,18 @@ describe('tracing/enrich/send-lines', () => {
     expect(await run()).toBe(true);
   });
 
-  it('leaves half of the spool to traces', async () => {
-    const asked: unknown[] = [];
-    const { run, dropped } = setUp({ spool: { hasRoom: async (bounds) => asked.push(bounds) < 0 } });
-    expect(await run()).toBe(false);
-    expect(asked).toEqual([{ maxBytes: 500, maxTraces: 5 }]);
-    expect(dropped).toContain('spool_full 2');
+  it.each([
+    [true, { traces: 4, bytes: 499 }],
+    [false, { traces: 5, bytes: 0 }],
+    [false, { traces: 1, bytes: 500 }],
+  ])('has half of the spool, although traces fill it: %s', async (isSent, size) => {
+    const { run, dropped } = setUp({
+      spool: {
+        hasRoom: async ({ maxBytes, maxTraces }) => maxBytes > 500 || maxTraces > 5,
+        sizeOfLogs: async () => size,
+      },
+    });
+    expect(await run()).toBe(isSent);
+    expect(dropped.includes('spool_full 2')).toBe(!isSent);
   });
 });

@@ -203,6 +203,10 @@ function createSpool(disk: Disk, write: Write): Spool {
         quarantinedBytes: sumOf(aside.map(({ size }) => size)),
       };
     },
+    sizeOfLogs: async () => {
+      const logs = inLine().filter(({ encoding }) => encoding.startsWith('logs-'));
+      return { traces: logs.length, bytes: sumOf(logs.map(({ bytes }) => bytes.length)) };
+    },
     hasRoom: async ({ maxBytes, maxTraces }) => {
       const line = inLine();
       return line.length < maxTraces && sumOf(line.map(({ bytes }) => bytes.length)) < maxBytes;

@@ -49,6 +49,14 @@ export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
       }),
     drop: async (keys) => write((within) => removeTraces(within, unit, keys, 'AND reason IS NOT NULL')),
     size: readSize,
+    sizeOfLogs: async () => {
+      const [found] = await sql<Pick<Sums, 'traces' | 'bytes'>>(
+        `SELECT count(*) AS traces, coalesce(sum(size), 0)::bigint AS bytes
+         FROM spooled_trace WHERE unit = $1 AND reason IS NULL AND encoding LIKE 'logs-%'`,
+        [unit],
+      );
+      return found ?? nothing;
+    },
     hasRoom: async ({ maxBytes, maxTraces }) => {
       const { traces, bytes } = await readSize();
       return traces < maxTraces && bytes < maxBytes;

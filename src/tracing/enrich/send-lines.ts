@@ -9,7 +9,7 @@ export const dropReasons = ['execution_limit', 'hour_limit', 'spool_full'] as co
 type DropReason = (typeof dropReasons)[number];
 
 export type LineSending = {
-  readonly spool: Pick<Spool, 'hasRoom'>;
+  readonly spool: Pick<Spool, 'hasRoom' | 'sizeOfLogs'>;
   readonly bounds: SpoolBounds;
   readonly encode: (records: LogRecords) => Pick<SpooledTrace, 'encoding' | 'bytes'>;
   readonly maxBytesPerHour: number;
@@ -18,7 +18,7 @@ export type LineSending = {
 
 /** Makes the log records of a failure; undefined if they are not sent. Call `done` after the commit. */
 export function createSendLines(
-  { spool, bounds, encode, maxBytesPerHour, dropped }: LineSending,
+  { encode, maxBytesPerHour, dropped, ...shared }: LineSending,
   clock: Pick<Clock, 'now' | 'ticks'>,
 ) {
   let sinceTicks = Number.NEGATIVE_INFINITY;
@@ -43,9 +43,7 @@ export function createSendLines(
     if (lines.length === 0) return { sent: undefined, done: () => dropped('execution_limit', leftOut) };
     const encoded = encode(toLineRecords({ ...plan, lines }, clock.now()));
     if (!hasBudget(encoded.bytes.length)) return drop('hour_limit');
-    // Lines must not keep traces from being made.
-    if (!(await spool.hasRoom({ maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 })))
-      return drop('spool_full');
+    if (!(await hasRoomForLogs(shared))) return drop('spool_full');
     return {
       sent: { ...encoded, spans: lines.length },
       done: () => {
@@ -60,5 +58,16 @@ export type SentLines = {
   readonly sent: Pick<SpooledTrace, 'encoding' | 'bytes' | 'spans'> | undefined;
   readonly done: () => void;
 };
+
+/**
+ * Log records may take half of the spool, whatever waits of traces: they must not keep traces from being made, nor wait
+ * for the trace backend.
+ */
+export async function hasRoomForLogs({ spool, bounds }: Pick<LineSending, 'spool' | 'bounds'>): Promise<boolean> {
+  const half = { maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 };
+  if (await spool.hasRoom(half)) return true;
+  const { traces, bytes } = await spool.sizeOfLogs();
+  return traces < half.maxTraces && bytes < half.maxBytes;
+}
 
 const hourMs = 3_600_000;

@@ -185,6 +185,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
         next: (...asked) => read(({ spool }) => spool.next(...asked)),
         quarantined: () => read(({ spool }) => spool.quarantined()),
         size: () => read(({ spool }) => spool.size()),
+        sizeOfLogs: () => read(({ spool }) => spool.sizeOfLogs()),
         hasRoom: (...asked) => read(({ spool }) => spool.hasRoom(...asked)),
         remove: (...asked) => write(({ spool }) => spool.remove(...asked)),
         quarantine: (...asked) => write(({ spool }) => spool.quarantine(...asked)),
