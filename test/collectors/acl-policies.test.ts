@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 
 const denied = { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized","message":"no"}' };
 const disabled = { status: 404, body: '{"error":true,"errorCode":"api.error.project.disabled","message":"off"}' };
@@ -13,14 +13,11 @@ describe('collectors/acl-policies', () => {
     'counts the policies of the system and of each project in the %s dialect',
     async (dialect) => {
       const answers = { projects, [SYSTEM]: acls('a', 'b'), [BILLING]: acls('c'), [NIGHT]: acls() };
-      expect(await scrape(answers, { dialect })).toEqual({
-        outcome: 'success',
-        text: golden`
+      expect(await scrape(answers, { dialect })).toEqual(shown`
         # TYPE automation_acl_policies gauge
         automation_acl_policies{server="prod",project=""} 2
         automation_acl_policies{server="prod",project="billing"} 1
-        automation_acl_policies{server="prod",project="night jobs"} 0`,
-      });
+        automation_acl_policies{server="prod",project="night jobs"} 0`);
     },
   );
 
@@ -52,13 +49,10 @@ describe('collectors/acl-policies', () => {
   it('sends no request for excluded projects', async () => {
     const answers = { projects, [SYSTEM]: acls(), [BILLING]: acls('a'), [NIGHT]: { status: 500, body: '' } };
     const watch = { isWanted: (name: string) => name === 'billing' };
-    expect(await scrape(answers, { watch })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape(answers, { watch })).toEqual(shown`
         # TYPE automation_acl_policies gauge
         automation_acl_policies{server="prod",project=""} 0
-        automation_acl_policies{server="prod",project="billing"} 1`,
-    });
+        automation_acl_policies{server="prod",project="billing"} 1`);
   });
 
   it('counts files but no folders, and accepts an empty listing without its list', async () => {
@@ -69,13 +63,10 @@ describe('collectors/acl-policies', () => {
       [SYSTEM]: { body: mixed },
       [BILLING]: { body: '{"path":"","type":"directory"}' },
     };
-    expect(await scrape(answers)).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape(answers)).toEqual(shown`
         # TYPE automation_acl_policies gauge
         automation_acl_policies{server="prod",project=""} 1
-        automation_acl_policies{server="prod",project="billing"} 0`,
-    });
+        automation_acl_policies{server="prod",project="billing"} 0`);
   });
 
   it.each<readonly [string, Record<string, CannedAnswer>]>([
@@ -94,10 +85,9 @@ function acls(...names: readonly string[]): CannedAnswer {
   return { body: `{"path":"","type":"directory","href":"http://h/","resources":[${files.join(',')}]}` };
 }
 
-async function scrape(
+function scrape(
   answers: Readonly<Record<string, CannedAnswer>>,
   upstream: Partial<Parameters<typeof scrapeCollector>[1]> = {},
 ) {
-  const { text, outcome } = await scrapeCollector('acl-policies', { ...upstream, answers });
-  return { outcome, text: text.trimEnd() };
+  return scrapeCollector('acl-policies', { ...upstream, answers });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 
 const METRICS = 'metrics/metrics';
 
@@ -12,9 +12,7 @@ describe('collectors/app-metrics', () => {
       "meters":{"rundeck.services.ExecutionService.executionStartMeter":{"count":14,"m15_rate":0.1,"m1_rate":0.2,"m5_rate":0.3,"mean_rate":0.4,"units":"events/second"}},
       "timers":{"rundeck.api.requests.requestTimer":{"count":71,"max":0.5,"mean":0.0125,"min":0.001,"p50":0.012,"p75":0.013,"p95":0.014,"p98":0.015,"p99":0.016,"p999":0.017,"stddev":0.01,"m15_rate":0.1,"m1_rate":0.2,"m5_rate":0.3,"mean_rate":0.4,"duration_units":"seconds","rate_units":"calls/second"}}}`;
 
-    expect(await scrape({ [METRICS]: { body } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_duration_seconds summary
         automation_app_duration_seconds_count{server="prod",name="rundeck.api.requests.requestTimer",project=""} 71
         automation_app_duration_seconds{server="prod",name="rundeck.api.requests.requestTimer",project="",quantile="0.5"} 0.012
@@ -28,8 +26,7 @@ describe('collectors/app-metrics', () => {
         # TYPE automation_app_value gauge
         automation_app_value{server="prod",name="dataSource.connection.pingTime",project=""} 1
         automation_app_value{server="prod",name="rundeck.scheduler.quartz.scheduledJobs",project=""} 3
-        automation_app_value{server="prod",name="rundeck.services.AuthorizationService.sourceCache.hitRate",project=""} 0.9974358974358974`,
-    });
+        automation_app_value{server="prod",name="rundeck.services.AuthorizationService.sourceCache.hitRate",project=""} 0.9974358974358974`);
   });
 
   it.each([
@@ -40,13 +37,10 @@ describe('collectors/app-metrics', () => {
     ['nanoseconds', '12500000'],
   ])('reads a timer in %s', async (unit, p50) => {
     const body = `{"version":"4.0.0","timers":{"t":{"count":2,"p50":${p50},"duration_units":"${unit}","rate_units":"calls/second"}}}`;
-    expect(await scrape({ [METRICS]: { body } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_duration_seconds summary
         automation_app_duration_seconds_count{server="prod",name="t",project=""} 2
-        automation_app_duration_seconds{server="prod",name="t",project="",quantile="0.5"} 0.0125`,
-    });
+        automation_app_duration_seconds{server="prod",name="t",project="",quantile="0.5"} 0.0125`);
   });
 
   it.each([
@@ -54,25 +48,19 @@ describe('collectors/app-metrics', () => {
     ['no unit', '{"count":2,"p50":1}'],
     ['quantiles that are no numbers', '{"count":2,"p50":null,"p75":"fast","duration_units":"seconds"}'],
   ])('counts a timer with %s and shows no duration for it', async (_name, timer) => {
-    expect(await scrape({ [METRICS]: { body: `{"version":"4.0.0","timers":{"t":${timer}}}` } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body: `{"version":"4.0.0","timers":{"t":${timer}}}` } })).toEqual(shown`
         # TYPE automation_app_duration_seconds summary
-        automation_app_duration_seconds_count{server="prod",name="t",project=""} 2`,
-    });
+        automation_app_duration_seconds_count{server="prod",name="t",project=""} 2`);
   });
 
   it('shows no quantiles of a timer that never ran', async () => {
     const body =
       '{"version":"4.0.0","timers":{"t":{"count":0,"p50":0,"p999":0,"duration_units":"seconds"}},"histograms":{"h":{"count":0,"p50":0}}}';
-    expect(await scrape({ [METRICS]: { body } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_distribution summary
         automation_app_distribution_count{server="prod",name="h",project=""} 0
         # TYPE automation_app_duration_seconds summary
-        automation_app_duration_seconds_count{server="prod",name="t",project=""} 0`,
-    });
+        automation_app_duration_seconds_count{server="prod",name="t",project=""} 0`);
   });
 
   it('shows the documented shape in the service dialect', async () => {
@@ -81,10 +69,9 @@ describe('collectors/app-metrics', () => {
         body: '{"version":"4.0.0","gauges":{"g":{"value":2}},"counters":{},"histograms":{},"meters":{},"timers":{}}',
       },
     };
-    expect(await scrapeCollector('app-metrics', { dialect: 'service', apiVersion: 25, answers })).toEqual({
-      outcome: 'success',
-      text: '# TYPE automation_app_value gauge\nautomation_app_value{server="prod",name="g",project=""} 2\n',
-    });
+    expect(await scrapeCollector('app-metrics', { dialect: 'service', apiVersion: 25, answers })).toEqual(shown`
+      # TYPE automation_app_value gauge
+      automation_app_value{server="prod",name="g",project=""} 2`);
   });
 
   it('is not requested from a server that lacks it', async () => {
@@ -101,23 +88,18 @@ describe('collectors/app-metrics', () => {
       "rundeck.services.NodeService.project.loadNodes.loadNodes":{"count":3,"duration_units":"seconds"},
       "service.services.NodeService.project.x.loadNodes":{"count":4,"duration_units":"seconds"},
       "rundeck.services.NodeService.project":{"count":5,"duration_units":"seconds"}}}`;
-    expect(await scrape({ [METRICS]: { body } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_duration_seconds summary
         automation_app_duration_seconds_count{server="prod",name="rundeck.services.NodeService.project",project=""} 5
         automation_app_duration_seconds_count{server="prod",name="rundeck.services.NodeService.project.loadNodes",project="a.b-c+d"} 2
         automation_app_duration_seconds_count{server="prod",name="rundeck.services.NodeService.project.loadNodes",project="billing"} 1
         automation_app_duration_seconds_count{server="prod",name="rundeck.services.NodeService.project.loadNodes",project="loadNodes"} 3
-        automation_app_duration_seconds_count{server="prod",name="service.services.NodeService.project.loadNodes",project="x"} 4`,
-    });
+        automation_app_duration_seconds_count{server="prod",name="service.services.NodeService.project.loadNodes",project="x"} 4`);
   });
 
   it('shows a histogram as it is, without a unit', async () => {
     const body = `{"version":"3.1.3","histograms":{"sizes":{"count":3,"max":9,"mean":5,"min":1,"p50":4,"p75":5,"p95":6,"p98":7,"p99":8,"p999":9,"stddev":2}}}`;
-    expect(await scrape({ [METRICS]: { body } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_distribution summary
         automation_app_distribution_count{server="prod",name="sizes",project=""} 3
         automation_app_distribution{server="prod",name="sizes",project="",quantile="0.5"} 4
@@ -125,20 +107,16 @@ describe('collectors/app-metrics', () => {
         automation_app_distribution{server="prod",name="sizes",project="",quantile="0.95"} 6
         automation_app_distribution{server="prod",name="sizes",project="",quantile="0.98"} 7
         automation_app_distribution{server="prod",name="sizes",project="",quantile="0.99"} 8
-        automation_app_distribution{server="prod",name="sizes",project="",quantile="0.999"} 9`,
-    });
+        automation_app_distribution{server="prod",name="sizes",project="",quantile="0.999"} 9`);
   });
 
   it('skips values that are not numbers and keeps the others', async () => {
     const body = String.raw`{"version":"4.0.0","gauges":{"null":{"value":null},"text":{"value":"7"},"list":{"value":[]},"flag":{"value":true},"huge":{"value":1e999},
       "threw":{"error":"java.lang.RuntimeException: closed"},"odd":3,"good \"one\"":{"value":-1.5}},
       "counters":{"null":{"count":null}},"meters":{"none":{"units":"events/second"}},"timers":{"none":{"p50":1,"duration_units":"seconds"}},"histograms":null}`;
-    expect(await scrape({ [METRICS]: { body } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [METRICS]: { body } })).toEqual(shown`
         # TYPE automation_app_value gauge
-        automation_app_value{server="prod",name="good \"one\"",project=""} -1.5`,
-    });
+        automation_app_value{server="prod",name="good \"one\"",project=""} -1.5`);
   });
 
   it.each<readonly [string, CannedAnswer]>([
@@ -156,7 +134,6 @@ describe('collectors/app-metrics', () => {
   });
 });
 
-async function scrape(answers: Readonly<Record<string, CannedAnswer>>) {
-  const { text, outcome } = await scrapeCollector('app-metrics', { answers });
-  return { outcome, text: text.trimEnd() };
+function scrape(answers: Readonly<Record<string, CannedAnswer>>) {
+  return scrapeCollector('app-metrics', { answers });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clusterJobsCollector } from '../../src/collectors/cluster-jobs.ts';
 import { createTestClient } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
 
@@ -19,12 +19,9 @@ describe('collectors/cluster-jobs', () => {
         [OWN]: jobs(A, A),
         [`scheduler/server/${A}/jobs`]: jobs(A, A),
       };
-      expect(await scrapeCollector('cluster-jobs', { dialect, answers })).toEqual({
-        outcome: 'success',
-        text: `# TYPE automation_cluster_member_jobs gauge
-automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 2
-`,
-      });
+      expect(await scrapeCollector('cluster-jobs', { dialect, answers })).toEqual(shown`
+      # TYPE automation_cluster_member_jobs gauge
+      automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 2`);
     },
   );
 
@@ -35,26 +32,20 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
       [`scheduler/server/${A}/jobs`]: jobs(),
       [`scheduler/server/${B}/jobs`]: jobs(B, B, B),
     };
-    expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({
-      outcome: 'success',
-      text: `# TYPE automation_cluster_member_jobs gauge
-automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 0
-automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 3
-`,
-    });
+    expect(await scrapeCollector('cluster-jobs', { answers })).toEqual(shown`
+      # TYPE automation_cluster_member_jobs gauge
+      automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 0
+      automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 3`);
   });
 
   it('still counts a member that answered before, and is now silent or lost', async () => {
     const lists = { [`scheduler/server/${A}/jobs`]: jobs(A), [`scheduler/server/${B}/jobs`]: jobs(B, B) };
     const before = { 'system/info': info('rundeck', B), [OWN]: jobs(B, B), ...lists };
     const answers = { 'system/info': info('rundeck', A), [OWN]: jobs(A), ...lists };
-    expect(await scrapeCollector('cluster-jobs', { before, answers })).toEqual({
-      outcome: 'success',
-      text: `# TYPE automation_cluster_member_jobs gauge
-automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 1
-automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 2
-`,
-    });
+    expect(await scrapeCollector('cluster-jobs', { before, answers })).toEqual(shown`
+      # TYPE automation_cluster_member_jobs gauge
+      automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 1
+      automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 2`);
   });
 
   it('forgets a member without jobs a day after its last answer', async () => {
@@ -79,7 +70,6 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     const { text } = await scrapeCollector('cluster-jobs', { answers });
     expect(text.split('\n').slice(1)).toEqual([
       'automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 1',
-      '',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 const none = { hasExecutionMetrics: () => false };
 
@@ -13,9 +13,7 @@ describe('collectors/execution-metrics', () => {
       'project/pay/executions/metrics': { body: '{"total":2,"duration":{"average":"37s","max":"59s","min":"15s"}}' },
     };
     const watch = { hasExecutionMetrics: (project: string) => project === 'pay' };
-    expect(await scrape({ answers, watch })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers, watch })).toEqual(shown`
         # TYPE automation_execution_recent_duration_seconds gauge
         automation_execution_recent_duration_seconds{server="prod",project="",window="1d",stat="average"} 1
         automation_execution_recent_duration_seconds{server="prod",project="",window="1d",stat="max"} 4980
@@ -25,8 +23,7 @@ describe('collectors/execution-metrics', () => {
         automation_execution_recent_duration_seconds{server="prod",project="pay",window="1d",stat="min"} 15
         # TYPE automation_executions_recent gauge
         automation_executions_recent{server="prod",project="",window="1d"} 1325
-        automation_executions_recent{server="prod",project="pay",window="1d"} 2`,
-    });
+        automation_executions_recent{server="prod",project="pay",window="1d"} 2`);
   });
 
   it.each<readonly [string, Upstream, string]>([
@@ -43,16 +40,13 @@ describe('collectors/execution-metrics', () => {
       '{"total":"7","duration":{"average":"1m 60s","max":"0.05h","min":"9000ms"}}',
     ],
   ])('reads %s', async (_name, upstream, body) => {
-    expect(await scrape({ ...upstream, answers: { 'executions/metrics': { body } }, watch: none })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ ...upstream, answers: { 'executions/metrics': { body } }, watch: none })).toEqual(shown`
         # TYPE automation_execution_recent_duration_seconds gauge
         automation_execution_recent_duration_seconds{server="prod",project="",window="1d",stat="average"} 120
         automation_execution_recent_duration_seconds{server="prod",project="",window="1d",stat="max"} 180
         automation_execution_recent_duration_seconds{server="prod",project="",window="1d",stat="min"} 9
         # TYPE automation_executions_recent gauge
-        automation_executions_recent{server="prod",project="",window="1d"} 7`,
-    });
+        automation_executions_recent{server="prod",project="",window="1d"} 7`);
   });
 
   it.each([
@@ -73,12 +67,9 @@ describe('collectors/execution-metrics', () => {
       'executions/metrics': { body: '{"total":3}' },
       'project/pay/executions/metrics': refusal(403, 'api.error.item.unauthorized'),
     };
-    expect(await scrape({ answers })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers })).toEqual(shown`
         # TYPE automation_executions_recent gauge
-        automation_executions_recent{server="prod",project="",window="1d"} 3`,
-    });
+        automation_executions_recent{server="prod",project="",window="1d"} 3`);
   });
 
   it.each<readonly [string, CannedAnswer, Upstream]>([
@@ -97,8 +88,7 @@ describe('collectors/execution-metrics', () => {
 
 type Upstream = Partial<Parameters<typeof scrapeCollector>[1]>;
 
-async function scrape({ answers, ...upstream }: Upstream) {
+function scrape({ answers, ...upstream }: Upstream) {
   const all = { projects: { body: '[{"name":"pay"}]' }, ...answers };
-  const { text, outcome } = await scrapeCollector('execution-metrics', { answers: all, ...upstream });
-  return { outcome, text: text.trimEnd() };
+  return scrapeCollector('execution-metrics', { answers: all, ...upstream });
 }

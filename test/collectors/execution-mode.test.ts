@@ -114,7 +114,6 @@ describe('collectors/execution-mode', () => {
   });
 });
 
-async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
-  const { text, outcome } = await scrapeCollector('execution-mode', upstream);
-  return { outcome, text: text.trimEnd() };
+function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  return scrapeCollector('execution-mode', upstream);
 }

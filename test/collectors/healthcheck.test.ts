@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, complaintsOf, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, golden, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 const HEALTHCHECK = 'metrics/healthcheck';
 const HTML = { 'content-type': 'text/html;charset=utf-8' };
@@ -118,44 +118,23 @@ describe('collectors/healthcheck', () => {
         'system/info': { body: systemInfo('5.20.1-20260331', '58') },
       },
     };
-    expect(await scrape(upstream)).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape(upstream)).toEqual(shown`
         # TYPE automation_healthcheck_healthy gauge
-        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 1`,
-    });
+        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 1`);
   });
 
   it.each<readonly [string, CannedAnswer]>([
     // Switched off by configuration, in each generation's words.
-    [
-      'not_found',
-      {
-        status: 404,
-        body: '{"error":true,"apiversion":47,"errorCode":"api.error.invalid.request","message":"refused"}',
-      },
-    ],
+    ['not_found', refusal(404, 'api.error.invalid.request')],
     ['not_found', { status: 404, body: '{"error":true,"message":"Not Found"}' }],
     ['not_found', { status: 404, body: '{"error":"disabled","enable":"set the property"}' }],
     // The servlet's 401 has no error code: a right is missing, the token is good.
     ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
-    [
-      'forbidden',
-      {
-        status: 403,
-        body: '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"refused"}',
-      },
-    ],
-    [
-      'unauthorized',
-      { status: 403, body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"refused"}' },
-    ],
+    ['forbidden', refusal(403, 'api.error.item.unauthorized')],
+    ['unauthorized', refusal(403, 'unauthorized')],
     // A 500 is an answer only when its body holds checks: `error` is a word of the server here, not a check's name.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
-    [
-      'server',
-      { status: 500, body: '{"error":true,"apiversion":47,"errorCode":"api.error.unknown","message":"refused"}' },
-    ],
+    ['server', refusal(500, 'api.error.unknown')],
     ['server', { status: 500, headers: HTML, body: '<html><body>Error</body></html>' }],
     ['server', { status: 500, body: '' }],
     ['server', { status: 501, body: '' }],
@@ -169,9 +148,8 @@ describe('collectors/healthcheck', () => {
   });
 });
 
-async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
-  const { text, outcome } = await scrapeCollector('healthcheck', upstream);
-  return { outcome, text: text.trimEnd() };
+function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  return scrapeCollector('healthcheck', upstream);
 }
 
 function systemInfo(version: string, apiversion: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 const settle =
   '{"id":"aa-1","name":"settle","group":"nightly","project":"pay","description":"","scheduled":true,"scheduleEnabled":true,"enabled":true}';
@@ -16,15 +16,12 @@ describe('collectors/job-info', () => {
       },
       'job/bb-2/info': { body: backup },
     };
-    expect(await scrape({ answers })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers })).toEqual(shown`
         # TYPE automation_job_average_duration_seconds gauge
         automation_job_average_duration_seconds{server="prod",project="pay",job_group="nightly",job_name="settle"} 83.5
         # TYPE automation_job_info gauge
         automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1
-        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="true",enabled="true",schedule_enabled="true"} 1`,
-    });
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="true",enabled="true",schedule_enabled="true"} 1`);
   });
 
   it.each<readonly [string, Upstream, string]>([
@@ -60,12 +57,9 @@ describe('collectors/job-info', () => {
     ],
   ])('shows no average for a job of %s', async (_name, { answers, ...upstream }, switches) => {
     const all = { 'project/pay/jobs': { body: `[${settle}]` }, ...answers };
-    expect(await scrape({ ...upstream, answers: all })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ ...upstream, answers: all })).toEqual(shown`
         # TYPE automation_job_info gauge
-        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",${switches}} 1`,
-    });
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",${switches}} 1`);
   });
 
   it.each<readonly [string, Upstream]>([
@@ -76,14 +70,11 @@ describe('collectors/job-info', () => {
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
       'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":"1500"}' },
     };
-    expect(await scrape({ ...upstream, answers })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ ...upstream, answers })).toEqual(shown`
         # TYPE automation_job_average_duration_seconds gauge
         automation_job_average_duration_seconds{server="prod",project="pay",job_group="nightly",job_name="settle"} 1.5
         # TYPE automation_job_info gauge
-        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`,
-    });
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
   it('shows the averages of all jobs except one whose id release 6 refuses in a path', async () => {
@@ -119,12 +110,9 @@ describe('collectors/job-info', () => {
   it('shows only jobs that configuration includes', async () => {
     const answers = { 'project/pay/jobs': { body: `[${settle},${backup}]` } };
     const watch = { jobs: { isWanted: (path: string) => path === 'pay/backup', detail: 200 } };
-    expect(await scrape({ apiVersion: 17, answers, watch })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ apiVersion: 17, answers, watch })).toEqual(shown`
         # TYPE automation_job_info gauge
-        automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1`,
-    });
+        automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1`);
   });
 
   it('leaves the averages to executions if these are read', async () => {
@@ -133,12 +121,9 @@ describe('collectors/job-info', () => {
       'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":1500}' },
     };
     const watch = { jobs: { isWanted: () => true, detail: 200 } };
-    expect(await scrape({ answers, watch })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers, watch })).toEqual(shown`
         # TYPE automation_job_info gauge
-        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`,
-    });
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
   it('requests averages that executions have not updated for long, and passes them on', async () => {
@@ -169,12 +154,9 @@ describe('collectors/job-info', () => {
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
     };
     const answers = { 'project/pay/jobs': { body: '[{"id":"aa-1","name":"clear","group":"nightly"}]' } };
-    expect(await scrape({ apiVersion: 17, before, answers })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ apiVersion: 17, before, answers })).toEqual(shown`
         # TYPE automation_job_info gauge
-        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="clear",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`,
-    });
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="clear",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
   it.each<readonly [string, string, CannedAnswer]>([
@@ -191,9 +173,8 @@ describe('collectors/job-info', () => {
 
 type Upstream = Partial<Parameters<typeof scrapeCollector>[1]>;
 
-async function scrape({ answers, ...upstream }: Upstream) {
+function scrape({ answers, ...upstream }: Upstream) {
   const all = { projects: { body: '[{"name":"pay"}]' }, ...answers };
   const watch = { jobs: { isWanted: () => true, detail: 200, asksForAverages: true } };
-  const { text, outcome } = await scrapeCollector('job-info', { answers: all, watch, ...upstream });
-  return { outcome, text: text.trimEnd() };
+  return scrapeCollector('job-info', { answers: all, watch, ...upstream });
 }

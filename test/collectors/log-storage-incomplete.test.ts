@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { logStorageIncompleteCollector } from '../../src/collectors/log-storage-incomplete.ts';
 import { createTestClient } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { type CannedAnswer, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
 
@@ -18,9 +18,7 @@ describe('collectors/log-storage-incomplete', () => {
         '{"id":13,"project":"billing","storage":{"localFilesPresent":true,"incompleteFiletypes":"*","queued":false,"failed":true,"date":"2024-05-20T10:00:00.500Z"},"errors":["refused"]}',
         '{"id":14,"project":"night jobs","storage":{"localFilesPresent":false,"incompleteFiletypes":"rdlog","queued":false,"failed":true,"date":"2024-05-19T00:00:00Z"},"errors":["refused"]}',
       ]);
-      expect(await scrape({ [LIST]: { body }, projects }, dialect)).toEqual({
-        outcome: 'success',
-        text: golden`
+      expect(await scrape({ [LIST]: { body }, projects }, dialect)).toEqual(shown`
         # TYPE automation_log_storage_incomplete_executions gauge
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="failed"} 1
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 1
@@ -28,8 +26,7 @@ describe('collectors/log-storage-incomplete', () => {
         automation_log_storage_incomplete_executions{server="prod",project="night jobs",state="queued"} 0
         # TYPE automation_log_storage_oldest_incomplete_timestamp_seconds gauge
         automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="billing"} 1716199200.5
-        automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="night jobs"} 1716076800`,
-      });
+        automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="night jobs"} 1716076800`);
     },
   );
 
@@ -39,13 +36,10 @@ describe('collectors/log-storage-incomplete', () => {
       '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',
       '{"id":14,"project":"billing","storage":null}',
     ]);
-    expect(await scrape({ [LIST]: { body }, projects })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ [LIST]: { body }, projects })).toEqual(shown`
         # TYPE automation_log_storage_incomplete_executions gauge
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="failed"} 1
-        automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 0`,
-    });
+        automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 0`);
   });
 
   it('shows nothing of excluded projects', async () => {
@@ -120,7 +114,6 @@ function list(executions: readonly string[]): string {
   return `{"total":${executions.length},"max":500,"offset":0,"executions":[${executions.join(',')}]}`;
 }
 
-async function scrape(answers: Readonly<Record<string, CannedAnswer>>, dialect: 'rundeck' | 'service' = 'rundeck') {
-  const { text, outcome } = await scrapeCollector('log-storage-incomplete', { dialect, answers });
-  return { outcome, text: text.trimEnd() };
+function scrape(answers: Readonly<Record<string, CannedAnswer>>, dialect: 'rundeck' | 'service' = 'rundeck') {
+  return scrapeCollector('log-storage-incomplete', { dialect, answers });
 }

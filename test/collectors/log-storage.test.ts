@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, complaintsOf, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, golden, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 describe('collectors/log-storage', () => {
   it.each([
@@ -36,9 +36,7 @@ describe('collectors/log-storage', () => {
     // No plugin: `pluginName` is null where API reference, "Log storage info" says text, and the counts are true zeros.
     const body =
       '{"enabled":false,"pluginName":null,"succeededCount":0,"failedCount":0,"queuedCount":0,"queuedRequestCount":0,"queuedRetriesCount":0,"queuedIncompleteCount":0,"totalCount":0,"incompleteCount":0,"missingCount":0,"retriesCount":0}';
-    expect(await scrape({ body })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body })).toEqual(shown`
         # TYPE automation_log_storage_enabled gauge
         automation_log_storage_enabled{server="prod"} 0
         # TYPE automation_log_storage_failed_total counter
@@ -52,8 +50,7 @@ describe('collectors/log-storage', () => {
         # TYPE automation_log_storage_requests gauge
         automation_log_storage_requests{server="prod"} 0
         # TYPE automation_log_storage_succeeded_total counter
-        automation_log_storage_succeeded_total{server="prod"} 0`,
-    });
+        automation_log_storage_succeeded_total{server="prod"} 0`);
   });
 
   it.each<readonly [string, { apiVersion?: number; dialect?: 'service' }, string]>([
@@ -80,9 +77,7 @@ describe('collectors/log-storage', () => {
       '{"enabled":"true","pluginName":"object-store","succeededCount":"349","failedCount":"2","queuedCount":"3","totalCount":"354","incompleteCount":"5","missingCount":"7"}',
     ],
   ])('%s', async (_name, server, body) => {
-    expect(await scrape({ body }, server)).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body }, server)).toEqual(shown`
         # TYPE automation_log_storage_enabled gauge
         automation_log_storage_enabled{server="prod"} 1
         # TYPE automation_log_storage_failed_total counter
@@ -98,8 +93,7 @@ describe('collectors/log-storage', () => {
         # TYPE automation_log_storage_requests gauge
         automation_log_storage_requests{server="prod"} 354
         # TYPE automation_log_storage_succeeded_total counter
-        automation_log_storage_succeeded_total{server="prod"} 349`,
-    });
+        automation_log_storage_succeeded_total{server="prod"} 349`);
   });
 
   it.each([
@@ -148,39 +142,19 @@ describe('collectors/log-storage', () => {
   it('shows the present counts after a restart has reset them', async () => {
     // The counts live in the member's memory: a counter may fall, and Prometheus sees the reset.
     const earlier = { body: '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2}' };
-    const { text, outcome } = await scrapeCollector('log-storage', {
-      before: { 'system/logstorage': earlier },
-      answers: { 'system/logstorage': { body: '{"enabled":true,"succeededCount":1}' } },
-    });
-    expect({ outcome, text: text.trimEnd() }).toEqual({
-      outcome: 'success',
-      text: golden`
+    const answers = { 'system/logstorage': { body: '{"enabled":true,"succeededCount":1}' } };
+    const before = { 'system/logstorage': earlier };
+    expect(await scrapeCollector('log-storage', { before, answers })).toEqual(shown`
         # TYPE automation_log_storage_enabled gauge
         automation_log_storage_enabled{server="prod"} 1
         # TYPE automation_log_storage_succeeded_total counter
-        automation_log_storage_succeeded_total{server="prod"} 1`,
-    });
+        automation_log_storage_succeeded_total{server="prod"} 1`);
   });
 
   it.each<readonly [string, CannedAnswer]>([
-    [
-      'forbidden',
-      {
-        status: 403,
-        body: '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"refused"}',
-      },
-    ],
-    [
-      'unauthorized',
-      { status: 403, body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"refused"}' },
-    ],
-    [
-      'not_found',
-      {
-        status: 404,
-        body: '{"error":true,"apiversion":47,"errorCode":"api.error.invalid.request","message":"refused"}',
-      },
-    ],
+    ['forbidden', refusal(403, 'api.error.item.unauthorized')],
+    ['unauthorized', refusal(403, 'unauthorized')],
+    ['not_found', refusal(404, 'api.error.invalid.request')],
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['empty', { body: '' }],
     ['decode', { body: '[]' }],
@@ -195,8 +169,7 @@ describe('collectors/log-storage', () => {
   });
 });
 
-async function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
+function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
   const answers = { 'system/logstorage': answer };
-  const { text, outcome } = await scrapeCollector('log-storage', { answers, ...server });
-  return { outcome, text: text.trimEnd() };
+  return scrapeCollector('log-storage', { answers, ...server });
 }

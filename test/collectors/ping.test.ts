@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pingCollector } from '../../src/collectors/ping.ts';
 import { createTestClient } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
 
@@ -16,10 +16,9 @@ describe('collectors/ping', () => {
     ['without one', 'rundeck', { headers: TEXT, body: 'pong' }],
     ['of the service dialect', 'service', { headers: { 'content-type': 'text/plain' }, body: 'pong' }],
   ])('reads a pong %s', async (_name, dialect, answer) => {
-    expect(await scrapeCollector('ping', { dialect, answers: { 'metrics/ping': answer } })).toEqual({
-      outcome: 'success',
-      text: '# TYPE automation_ping_duration_seconds gauge\nautomation_ping_duration_seconds{server="prod"} 0\n',
-    });
+    expect(await scrapeCollector('ping', { dialect, answers: { 'metrics/ping': answer } })).toEqual(shown`
+      # TYPE automation_ping_duration_seconds gauge
+      automation_ping_duration_seconds{server="prod"} 0`);
   });
 
   it('measures from the request to its answer, without the first contact before it', async () => {

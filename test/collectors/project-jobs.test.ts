@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 describe('collectors/project-jobs', () => {
   it('counts the jobs of 5.3 by their switches', async () => {
@@ -11,15 +11,12 @@ describe('collectors/project-jobs', () => {
       {"id":"3","name":"retire","group":"nightly","project":"pay","description":"","href":"h","permalink":"p","scheduled":true,"scheduleEnabled":false,"enabled":true},
       {"id":"4","name":"backup","group":null,"project":"pay","description":"","href":"h","permalink":"p","scheduled":false,"scheduleEnabled":true,"enabled":true},
       {"id":"5","name":"old","group":null,"project":"pay","description":"","href":"h","permalink":"p","scheduled":false,"scheduleEnabled":true,"enabled":false,"serverNodeUUID":"u","serverOwner":true}]`;
-    expect(await scrape({ body })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body })).toEqual(shown`
         # TYPE automation_project_jobs gauge
         automation_project_jobs{server="prod",project="pay",scheduled="false",enabled="false",schedule_enabled="true"} 1
         automation_project_jobs{server="prod",project="pay",scheduled="false",enabled="true",schedule_enabled="true"} 1
         automation_project_jobs{server="prod",project="pay",scheduled="true",enabled="true",schedule_enabled="false"} 1
-        automation_project_jobs{server="prod",project="pay",scheduled="true",enabled="true",schedule_enabled="true"} 2`,
-    });
+        automation_project_jobs{server="prod",project="pay",scheduled="true",enabled="true",schedule_enabled="true"} 2`);
   });
 
   it.each<readonly [string, Upstream, string, string]>([
@@ -50,33 +47,24 @@ describe('collectors/project-jobs', () => {
       'scheduled="",enabled="true",schedule_enabled=""',
     ],
   ])('reads a job of %s', async (_name, upstream, switches, labels) => {
-    expect(await scrape({ body: `[{"id":"1","name":"settle","group":"g",${switches}}]` }, upstream)).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body: `[{"id":"1","name":"settle","group":"g",${switches}}]` }, upstream)).toEqual(shown`
         # TYPE automation_project_jobs gauge
-        automation_project_jobs{server="prod",project="pay",${labels}} 1`,
-    });
+        automation_project_jobs{server="prod",project="pay",${labels}} 1`);
   });
 
   it('shows 0 for a project without jobs', async () => {
-    expect(await scrape({ body: '[]' })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body: '[]' })).toEqual(shown`
         # TYPE automation_project_jobs gauge
-        automation_project_jobs{server="prod",project="pay",scheduled="",enabled="",schedule_enabled=""} 0`,
-    });
+        automation_project_jobs{server="prod",project="pay",scheduled="",enabled="",schedule_enabled=""} 0`);
   });
 
   it('counts only jobs that configuration includes', async () => {
     const body =
       '[{"id":"1","name":"settle","group":"nightly"},{"id":"2","name":"settle","group":null},{"id":"3","name":"x"}]';
     const isWanted = (path: string) => path === 'pay/nightly/settle' || path === 'pay/settle';
-    expect(await scrape({ body }, { watch: { jobs: { isWanted, detail: 200 } } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body }, { watch: { jobs: { isWanted, detail: 200 } } })).toEqual(shown`
         # TYPE automation_project_jobs gauge
-        automation_project_jobs{server="prod",project="pay",scheduled="",enabled="",schedule_enabled=""} 2`,
-    });
+        automation_project_jobs{server="prod",project="pay",scheduled="",enabled="",schedule_enabled=""} 2`);
   });
 
   it('encodes the name of a project', async () => {
@@ -85,7 +73,7 @@ describe('collectors/project-jobs', () => {
       'project/a%20b%2Fc/jobs': { body: '[{"id":"1","name":"x"}]' },
     };
     const { text } = await scrapeCollector('project-jobs', { answers });
-    expect(text.trimEnd()).toBe(golden`
+    expect(text).toBe(golden`
       # TYPE automation_project_jobs gauge
       automation_project_jobs{server="prod",project="a b/c",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
@@ -105,8 +93,7 @@ describe('collectors/project-jobs', () => {
 
 type Upstream = Omit<Parameters<typeof scrapeCollector>[1], 'answers'>;
 
-async function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
+function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
   const answers = { projects: { body: '[{"name":"pay"}]' }, 'project/pay/jobs': answer };
-  const { text, outcome } = await scrapeCollector('project-jobs', { answers, ...upstream });
-  return { outcome, text: text.trimEnd() };
+  return scrapeCollector('project-jobs', { answers, ...upstream });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { golden, refusal, scrapeCollector } from '../support/scrape.ts';
+import { refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 const pay = { projects: { body: '[{"name":"pay"}]' } };
 const executionsKey = 'project/pay/config/project.disable.executions';
@@ -17,9 +17,7 @@ describe('collectors/project-modes', () => {
       project('c', true, false),
       project('d', false, false),
     ];
-    expect(await scrape({ answers: { projects: { body: `[${list.join(',')}]` } } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers: { projects: { body: `[${list.join(',')}]` } } })).toEqual(shown`
         # TYPE automation_project_execution_mode gauge
         automation_project_execution_mode{server="prod",project="a",mode="active"} 1
         automation_project_execution_mode{server="prod",project="a",mode="disabled"} 0
@@ -36,8 +34,7 @@ describe('collectors/project-modes', () => {
         automation_project_execution_mode{server="prod",project="d",mode="active"} 0
         automation_project_execution_mode{server="prod",project="d",mode="disabled"} 1
         automation_project_execution_mode{server="prod",project="d",mode="executions_disabled"} 0
-        automation_project_execution_mode{server="prod",project="d",mode="schedule_disabled"} 0`,
-    });
+        automation_project_execution_mode{server="prod",project="d",mode="schedule_disabled"} 0`);
   });
 
   it.each<readonly [string, Upstream, string]>([
@@ -175,7 +172,6 @@ describe('collectors/project-modes', () => {
 
 type Upstream = Parameters<typeof scrapeCollector>[1];
 
-async function scrape(upstream: Upstream) {
-  const { text, outcome } = await scrapeCollector('project-modes', upstream);
-  return { outcome, text: text.trimEnd() };
+function scrape(upstream: Upstream) {
+  return scrapeCollector('project-modes', upstream);
 }

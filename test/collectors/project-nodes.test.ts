@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 describe('collectors/project-nodes', () => {
   it.each<readonly [string, Upstream]>([
@@ -11,34 +11,25 @@ describe('collectors/project-nodes', () => {
       "web01":{"nodename":"web01","hostname":"web01.example.org","username":"deploy","osFamily":"unix","osName":"Linux","osArch":"amd64","osVersion":"6.1","description":"","tags":"web, eu"},
       "web02":{"nodename":"web02","osFamily":"unix","tags":""},
       "win01":{"nodename":"win01","osFamily":"windows"}}`;
-    expect(await scrape({ body }, upstream)).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body }, upstream)).toEqual(shown`
         # TYPE automation_project_nodes gauge
         automation_project_nodes{server="prod",project="pay",os_family="unix"} 2
-        automation_project_nodes{server="prod",project="pay",os_family="windows"} 1`,
-    });
+        automation_project_nodes{server="prod",project="pay",os_family="windows"} 1`);
   });
 
   it('counts nodes without a family, whatever their names are', async () => {
     const body =
       '{"a":{"nodename":"a"},"b":{"osFamily":""},"c":{"osFamily":null},"__proto__":{},"d":{"osFamily":"unix"},"e":null}';
-    expect(await scrape({ body })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body })).toEqual(shown`
         # TYPE automation_project_nodes gauge
         automation_project_nodes{server="prod",project="pay",os_family=""} 5
-        automation_project_nodes{server="prod",project="pay",os_family="unix"} 1`,
-    });
+        automation_project_nodes{server="prod",project="pay",os_family="unix"} 1`);
   });
 
   it('shows 0 for a project without nodes', async () => {
-    expect(await scrape({ body: '{}' })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body: '{}' })).toEqual(shown`
         # TYPE automation_project_nodes gauge
-        automation_project_nodes{server="prod",project="pay",os_family=""} 0`,
-    });
+        automation_project_nodes{server="prod",project="pay",os_family=""} 0`);
   });
 
   it.each<readonly [string, CannedAnswer]>([
@@ -55,8 +46,7 @@ describe('collectors/project-nodes', () => {
 
 type Upstream = Omit<Parameters<typeof scrapeCollector>[1], 'answers'>;
 
-async function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
+function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
   const answers = { projects: { body: '[{"name":"pay"}]' }, 'project/pay/resources': answer };
-  const { text, outcome } = await scrapeCollector('project-nodes', { answers, ...upstream });
-  return { outcome, text: text.trimEnd() };
+  return scrapeCollector('project-nodes', { answers, ...upstream });
 }

@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { golden, scrapeCollector } from '../support/scrape.ts';
+import { scrapeCollector, shown } from '../support/scrape.ts';
 
 describe('collectors/projects', () => {
   it('reads the list of 5.3, including modes', async () => {
     const body = `[
       {"url":"http://auto.example.org/api/47/project/ops","name":"ops","description":"","label":"","created":"2024-01-01T00:00:00Z","meta":[{"name":"config","data":{"executionsEnabled":true,"scheduleEnabled":true}}]},
       {"url":"http://auto.example.org/api/47/project/pay","name":"pay","description":"Money","label":"Payments","created":"2023-06-30T22:15:09Z","meta":[]}]`;
-    expect(await scrape({ body })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body })).toEqual(shown`
         # TYPE automation_project_info gauge
         automation_project_info{server="prod",project="ops",label="",created="2024-01-01T00:00:00Z"} 1
         automation_project_info{server="prod",project="pay",label="Payments",created="2023-06-30T22:15:09Z"} 1
         # TYPE automation_projects gauge
-        automation_projects{server="prod"} 2`,
-    });
+        automation_projects{server="prod"} 2`);
   });
 
   it.each<readonly [string, number, string, string]>([
@@ -39,36 +36,27 @@ describe('collectors/projects', () => {
     ['a date that is none', 47, '{"name":"pay","label":"","created":"yesterday"}', 'label="",created=""'],
     ['a label that is a number', 47, '{"name":"pay","label":7}', 'label="7",created=""'],
   ])('reads a project of %s', async (_name, apiVersion, project, labels) => {
-    expect(await scrape({ body: `[${project}]` }, { apiVersion })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body: `[${project}]` }, { apiVersion })).toEqual(shown`
         # TYPE automation_project_info gauge
         automation_project_info{server="prod",project="pay",${labels}} 1
         # TYPE automation_projects gauge
-        automation_projects{server="prod"} 1`,
-    });
+        automation_projects{server="prod"} 1`);
   });
 
   it('reads the neutral dialect too', async () => {
     const body = '[{"url":"u","name":"pay","description":"","label":"Payments"}]';
-    expect(await scrape({ body }, { dialect: 'service' })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body }, { dialect: 'service' })).toEqual(shown`
         # TYPE automation_project_info gauge
         automation_project_info{server="prod",project="pay",label="Payments",created=""} 1
         # TYPE automation_projects gauge
-        automation_projects{server="prod"} 1`,
-    });
+        automation_projects{server="prod"} 1`);
   });
 
   it('shows that there are none if none may be read', async () => {
     // Whoever may read no project gets an empty list, not a refusal.
-    expect(await scrape({ body: '[]' })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body: '[]' })).toEqual(shown`
         # TYPE automation_projects gauge
-        automation_projects{server="prod"} 0`,
-    });
+        automation_projects{server="prod"} 0`);
   });
 
   it('adds configured labels, and leaves out excluded projects', async () => {
@@ -82,30 +70,24 @@ describe('collectors/projects', () => {
             ] as const)
           : [],
     };
-    expect(await scrape({ body: '[{"name":"ops"},{"name":"pay"},{"name":"scratch"}]' }, { watch })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body: '[{"name":"ops"},{"name":"pay"},{"name":"scratch"}]' }, { watch })).toEqual(shown`
         # TYPE automation_project_info gauge
         automation_project_info{server="prod",project="ops",label="",created=""} 1
         automation_project_info{server="prod",project="pay",label="",created="",team="payments",tier="1"} 1
         # TYPE automation_projects gauge
-        automation_projects{server="prod"} 2`,
-    });
+        automation_projects{server="prod"} 2`);
   });
 
   it('writes valid text whatever a project is called', async () => {
     const body = String.raw`[{"name":"a.b_c+d-e"},{"name":"\"} 1\n","label":"\\ 🚀"},{"name":"__proto__"},{"name":"constructor"}]`;
-    expect(await scrape({ body })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body })).toEqual(shown`
         # TYPE automation_project_info gauge
         automation_project_info{server="prod",project="\"} 1\n",label="\\ 🚀",created=""} 1
         automation_project_info{server="prod",project="__proto__",label="",created=""} 1
         automation_project_info{server="prod",project="a.b_c+d-e",label="",created=""} 1
         automation_project_info{server="prod",project="constructor",label="",created=""} 1
         # TYPE automation_projects gauge
-        automation_projects{server="prod"} 4`,
-    });
+        automation_projects{server="prod"} 4`);
   });
 
   it.each([
@@ -119,7 +101,6 @@ describe('collectors/projects', () => {
 
 type Upstream = Omit<Parameters<typeof scrapeCollector>[1], 'answers'>;
 
-async function scrape(answer: { readonly body: string }, upstream: Upstream = {}) {
-  const { text, outcome } = await scrapeCollector('projects', { answers: { projects: answer }, ...upstream });
-  return { outcome, text: text.trimEnd() };
+function scrape(answer: { readonly body: string }, upstream: Upstream = {}) {
+  return scrapeCollector('projects', { answers: { projects: answer }, ...upstream });
 }

@@ -133,7 +133,6 @@ automation_stored_keys{server="prod",kind="private"} ${secret}
 automation_stored_keys{server="prod",kind="public"} ${open}`;
 }
 
-async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
-  const { text, outcome } = await scrapeCollector('stored-keys', upstream);
-  return { outcome, text: text.trimEnd() };
+function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  return scrapeCollector('stored-keys', upstream);
 }

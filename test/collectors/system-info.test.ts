@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, golden, refusal, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, golden, refusal, scrapeCollector, shown } from '../support/scrape.ts';
 
 const HTML = { 'content-type': 'text/html;charset=utf-8' };
 const LOGIN_PAGE =
@@ -19,9 +19,7 @@ describe('collectors/system-info', () => {
       "scheduler":{"running":3,"threadPoolSize":25},"threads":{"active":35}},
       "metrics":{"href":"http://auto.example/api/47/metrics/metrics?pretty=true","contentType":"application/json"},
       "ping":{"href":"http://auto.example/api/47/metrics/ping","contentType":"text/plain"}}}`;
-    expect(await scrape({ body }, { dialect: 'service' })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ body }, { dialect: 'service' })).toEqual(shown`
         # TYPE automation_scheduler_running_executions gauge
         automation_scheduler_running_executions{server="prod"} 3
         # TYPE automation_scheduler_thread_pool_size gauge
@@ -47,8 +45,7 @@ describe('collectors/system-info', () => {
         # TYPE automation_server_start_time_seconds gauge
         automation_server_start_time_seconds{server="prod"} 1716199700.666
         # TYPE automation_server_threads_active gauge
-        automation_server_threads_active{server="prod"} 35`,
-    });
+        automation_server_threads_active{server="prod"} 35`);
   });
 
   it('reads release 3.4, with numbers as numbers and an exact load', async () => {
@@ -198,9 +195,8 @@ describe('collectors/system-info', () => {
   });
 });
 
-async function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
-  const { text, outcome } = await scrapeCollector('system-info', { answers: { 'system/info': answer }, ...server });
-  return { outcome, text: text.trimEnd() };
+function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
+  return scrapeCollector('system-info', { answers: { 'system/info': answer }, ...server });
 }
 
 function toSamples(text: string): readonly string[] {

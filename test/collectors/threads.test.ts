@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 
 const TEXT = { 'content-type': 'text/plain;charset=utf-8' };
 
@@ -31,17 +31,14 @@ describe('collectors/threads', () => {
       },
     ],
   ])('counts threads by state in %s', async (_name, answer) => {
-    expect(await scrapeCollector('threads', { answers: { 'metrics/threads': answer } })).toEqual({
-      outcome: 'success',
-      text: `# TYPE automation_app_threads gauge
-automation_app_threads{server="prod",state="blocked"} 1
-automation_app_threads{server="prod",state="new"} 0
-automation_app_threads{server="prod",state="runnable"} 1
-automation_app_threads{server="prod",state="terminated"} 0
-automation_app_threads{server="prod",state="timed_waiting"} 2
-automation_app_threads{server="prod",state="waiting"} 0
-`,
-    });
+    expect(await scrapeCollector('threads', { answers: { 'metrics/threads': answer } })).toEqual(shown`
+      # TYPE automation_app_threads gauge
+      automation_app_threads{server="prod",state="blocked"} 1
+      automation_app_threads{server="prod",state="new"} 0
+      automation_app_threads{server="prod",state="runnable"} 1
+      automation_app_threads{server="prod",state="terminated"} 0
+      automation_app_threads{server="prod",state="timed_waiting"} 2
+      automation_app_threads{server="prod",state="waiting"} 0`);
   });
 
   it.each<readonly [string, CannedAnswer]>([

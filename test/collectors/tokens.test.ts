@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tokens } from '../../src/api/endpoints/tokens.ts';
-import { type CannedAnswer, complaintsOf, golden, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, scrapeCollector, shown } from '../support/scrape.ts';
 
 // 2024-05-20T10:13:20Z, the clock of these polls.
 const nowMs = 1_716_200_000_000;
@@ -14,16 +14,13 @@ describe('collectors/tokens', () => {
       {"id":"6b1d0f0e","creator":"amira","user":"amira","roles":["admin"],"name":"ci","expiration":"2024-06-01T00:00:00Z","expired":false},
       {"id":"77aa","creator":"amira","user":"amira","roles":["admin"],"name":"backup","expiration":"2024-05-01T00:00:00.250Z","expired":true},
       {"id":"88bb","creator":"lee","user":"lee","roles":["ops"],"name":"for ever","expired":false}]`;
-    expect(await scrape({ dialect, answers: { tokens: { body } } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ dialect, answers: { tokens: { body } } })).toEqual(shown`
         # TYPE automation_token_expiration_timestamp_seconds gauge
         automation_token_expiration_timestamp_seconds{server="prod",name="backup"} 1714521600.25
         automation_token_expiration_timestamp_seconds{server="prod",name="ci"} 1717200000
         # TYPE automation_tokens gauge
         automation_tokens{server="prod",state="expired"} 1
-        automation_tokens{server="prod",state="valid"} 2`,
-    });
+        automation_tokens{server="prod",state="valid"} 2`);
   });
 
   it('shows the earliest date of tokens with the same name or with none', async () => {
@@ -33,16 +30,13 @@ describe('collectors/tokens', () => {
       {"id":"3","user":"a","name":"ci","expired":false},
       {"id":"4","user":"a","expiration":"2025-02-02T00:00:00Z","expired":false},
       {"id":"5","user":"a","name":null,"expiration":"2025-02-01T00:00:00Z","expired":false}]`;
-    expect(await scrape({ answers: { tokens: { body } } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers: { tokens: { body } } })).toEqual(shown`
         # TYPE automation_token_expiration_timestamp_seconds gauge
         automation_token_expiration_timestamp_seconds{server="prod",name=""} 1738368000
         automation_token_expiration_timestamp_seconds{server="prod",name="ci"} 1735689600
         # TYPE automation_tokens gauge
         automation_tokens{server="prod",state="expired"} 0
-        automation_tokens{server="prod",state="valid"} 5`,
-    });
+        automation_tokens{server="prod",state="valid"} 5`);
   });
 
   it('uses the date if the server does not report whether a token has expired', async () => {
@@ -77,13 +71,10 @@ describe('collectors/tokens', () => {
   });
 
   it('shows nothing without a token', async () => {
-    expect(await scrape({ answers: { tokens: { body: '[]' } } })).toEqual({
-      outcome: 'success',
-      text: golden`
+    expect(await scrape({ answers: { tokens: { body: '[]' } } })).toEqual(shown`
         # TYPE automation_tokens gauge
         automation_tokens{server="prod",state="expired"} 0
-        automation_tokens{server="prod",state="valid"} 0`,
-    });
+        automation_tokens{server="prod",state="valid"} 0`);
   });
 
   it('never requests an answer that would contain the tokens themselves', async () => {
@@ -108,7 +99,6 @@ describe('collectors/tokens', () => {
   });
 });
 
-async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
-  const { text, outcome } = await scrapeCollector('tokens', upstream);
-  return { outcome, text: text.trimEnd() };
+function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  return scrapeCollector('tokens', upstream);
 }

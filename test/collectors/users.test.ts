@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, scrapeCollector, shown } from '../support/scrape.ts';
 
 const two =
   '[{"login":"amira","firstName":null,"lastName":null,"email":"amira@example.org","created":"2024-01-01T00:00:00Z","updated":"2024-01-01T00:00:00Z","lastJob":null,"tokens":2},{"login":"lee","firstName":"Lee","lastName":null,"email":null,"created":"2024-01-01T00:00:00.123Z","updated":null,"lastJob":"2024-05-20T10:13:20Z","tokens":0,"lastLogin":null}]';
@@ -10,10 +10,9 @@ describe('collectors/users', () => {
     ['service', two, '2'],
     ['rundeck', '[]', '0'],
   ])('counts users in the %s dialect and shows nothing else of %s', async (dialect, body, count) => {
-    expect(await scrapeCollector('users', { dialect, answers: { 'user/list': { body } } })).toEqual({
-      outcome: 'success',
-      text: `# TYPE automation_users gauge\nautomation_users{server="prod"} ${count}\n`,
-    });
+    expect(await scrapeCollector('users', { dialect, answers: { 'user/list': { body } } })).toEqual(shown`
+      # TYPE automation_users gauge
+      automation_users{server="prod"} ${count}`);
   });
 
   it.each<readonly [string, CannedAnswer]>([

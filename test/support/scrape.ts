@@ -71,7 +71,7 @@ async function pollOnce(name: string, upstream: Upstream) {
     }
     canned.answer(answers);
     await poll.run(new AbortController().signal);
-    const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8'));
+    const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8')).trimEnd();
     return { text, last: poll.last()?.outcome };
   } finally {
     await close();
@@ -85,6 +85,11 @@ export function golden(literal: TemplateStringsArray, ...values: readonly string
   return String.raw(literal, ...values)
     .replace(/^ +/gm, '')
     .trim();
+}
+
+/** What a poll that succeeded shows. */
+export function shown(literal: TemplateStringsArray, ...values: readonly string[]): Scrape {
+  return { outcome: 'success', text: golden(literal, ...values) };
 }
 
 /** An error of the server, as it writes errors. */
