@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { buildMigrationRules } from '../../alerts/migration.ts';
 import { contractMetrics } from '../dashboards/contract-metrics.ts';
 import { readPromql } from '../dashboards/promql.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { describeWithTools } from '../support/tools.ts';
 
@@ -26,8 +26,7 @@ it('names only existing series', () => {
 
 describeWithTools('alerts/migration-rules.yaml', ['promtool'], ({ promtool }) => {
   it("gives the series of the other exporter's names", async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-migration-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = makeFolder();
     // At each minute of a day, promtool would take minutes.
     writeFileSync(join(folder, 'rules.yaml'), buildMigrationRules().replace('interval: 1m', 'interval: 1h'));
     const series = (name: string, values: string) => ({ series: name, values });

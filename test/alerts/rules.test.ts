@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { makeFolder } from '../support/folder.ts';
 import { runPromtool } from '../support/promtool.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { toRulesOf } from './cases/rules-of.ts';
@@ -39,7 +39,7 @@ describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
     'fires and stays silent as in %s',
     (file) => {
       const { tests, ...common } = readTests(file);
-      const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-rules-'));
+      const directory = makeFolder();
       const files = tests.map((test, index) => {
         // Each with the rules that it names: all of them at every step would take minutes.
         writeFileSync(join(directory, `rules-${index}.json`), toRulesOf(listAlerts(test), JSON.stringify(test)));
@@ -48,7 +48,6 @@ describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
         return `${index}.json`;
       });
       const output = runPromtool(promtool, ['test', 'rules', ...files], directory);
-      rmSync(directory, { recursive: true });
       expect(output.replaceAll(/^Unit Testing: .*\n {2}SUCCESS\n+/gm, '')).toBe('');
       expect(output.match(/SUCCESS/g)).toHaveLength(tests.length);
     },

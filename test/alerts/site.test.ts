@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { allAlerts, buildRules } from '../../alerts/generate.ts';
 import { buildSiteRules, listSiteChanges } from '../../alerts/site.ts';
 import { alertNames } from '../../src/config/declare/alert-options.ts';
 import { toLimits, usualLimits } from '../../src/status/limits.ts';
 import { complain, load } from '../config/fixtures.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { describeWithTools } from '../support/tools.ts';
 
@@ -90,8 +90,7 @@ describe('alerts/site', () => {
 
 describeWithTools('alerts/site, held against Prometheus', ['promtool'], ({ promtool }) => {
   it('gives rules that Prometheus accepts', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-site-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = makeFolder();
     writeFileSync(join(folder, 'rules.yaml'), buildSiteRules(await toSite(changed)));
     expect(await runCommand(promtool, ['check', 'rules', join(folder, 'rules.yaml')])).toContain('SUCCESS');
   });

@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
+import { makeFolder } from '../support/folder.ts';
 import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 
 type Start = SimulatorOptions & { readonly projects?: readonly string[] };
@@ -71,29 +71,25 @@ describe('commands/check', () => {
 
   it('prints the same warnings about files and traffic as the daemon at its start', async () => {
     const simulator = await start();
-    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-check-'));
-    try {
-      const [token, state] = [join(directory, 'token'), join(directory, 'state')];
-      writeFileSync(token, `${simulator.token}\n`);
-      chmodSync(token, 0o644);
-      mkdirSync(state);
-      chmodSync(state, 0o777);
-      const env = {
-        AUTOMATION_EXPORTER_NAME: 'prod',
-        AUTOMATION_EXPORTER_URL: simulator.url,
-        AUTOMATION_EXPORTER_TOKEN_FILE: token,
-        AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
-      };
-      const { code, stderr } = await runHere(['check', `--state.dir=${state}`], { env });
-      expect({ code, stderr }).toEqual({
-        code: 0,
-        stderr:
-          `warning: every user of this machine can replace the state in ${state}: set its mode to 0700\n` +
-          `warning: prod: every user of this machine can read ${token}: set its mode to 0600\n`,
-      });
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+    const directory = makeFolder();
+    const [token, state] = [join(directory, 'token'), join(directory, 'state')];
+    writeFileSync(token, `${simulator.token}\n`);
+    chmodSync(token, 0o644);
+    mkdirSync(state);
+    chmodSync(state, 0o777);
+    const env = {
+      AUTOMATION_EXPORTER_NAME: 'prod',
+      AUTOMATION_EXPORTER_URL: simulator.url,
+      AUTOMATION_EXPORTER_TOKEN_FILE: token,
+      AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
+    };
+    const { code, stderr } = await runHere(['check', `--state.dir=${state}`], { env });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        `warning: every user of this machine can replace the state in ${state}: set its mode to 0700\n` +
+        `warning: prod: every user of this machine can read ${token}: set its mode to 0600\n`,
+    });
   });
 
   it('reads a few projects, and names those with errors', async () => {

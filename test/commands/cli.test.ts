@@ -1,25 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findDanger } from '../../src/commands/start.ts';
 import { provideCli } from '../support/built.ts';
 import { startChild, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let home: string;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'automation-exporter-home-'));
+  home = makeFolder();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 async function run(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = startCli(args, { env: { HOME: home, ...variables } });

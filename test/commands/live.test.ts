@@ -1,14 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { check } from '../../src/commands/check.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { makeFolder } from '../support/folder.ts';
 import { runCli, toEnvironment } from './run-cli.ts';
 
 async function start(): Promise<Simulator> {
@@ -55,8 +54,7 @@ async function checkLive(simulator: Simulator, env: Readonly<Record<string, stri
 describe('commands/check --live', () => {
   it('finds no error, and leaves nothing behind', async () => {
     const [simulator, backend] = [await start(), await startBackend(200)];
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-live-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = makeFolder();
     const state = ['--state.dir', folder];
     const { code, live } = await checkLive(simulator, { OTEL_EXPORTER_OTLP_ENDPOINT: backend.url }, ...state);
     expect(live).toEqual([

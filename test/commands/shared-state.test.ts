@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseDatabaseUrl, toPostgresSettings } from '../../src/commands/shared-state.ts';
 import { load } from '../config/fixtures.ts';
+import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/postgres.ts';
 import { runCli } from './run-cli.ts';
 
@@ -25,7 +25,7 @@ describe('commands/shared-state', () => {
   });
 
   it('reads the URL of the database again for each connection, completed by other options', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-url-'));
+    const folder = makeFolder();
     const urlFile = join(folder, 'url');
     const passwordFile = join(folder, 'password');
     writeFileSync(urlFile, 'postgresql://one.example/first\n');
@@ -55,7 +55,6 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
       passwordOption: 'state.postgres.url_file',
     });
     expect(secrets).toEqual(['of the file', 'p@ss']);
-    rmSync(folder, { recursive: true });
   });
 
   it.each([

@@ -1,9 +1,8 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -18,11 +17,11 @@ import { startGuardedServer, startServer } from '../api/auth/guarded-server.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { makeFolder } from '../support/folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'connect-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  folder = makeFolder();
 });
 
 /** Replaces a file as a whole, as whoever rotates secrets does: a reader of a file that is written in place may find a part. */

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type AppOptions, createApp } from '../../src/daemon/daemon.ts';
 import type { PushSettings } from '../../src/push/settings.ts';
 import type { SharedState } from '../../src/state/shared-state.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { Otlp } from '../../src/tracing/deliver/settings.ts';
 import { load } from '../config/fixtures.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 // The casts are true enough: both fail at their address.
@@ -28,9 +26,8 @@ async function occupy(port: number): Promise<number> {
 describe('daemon: a start that fails', () => {
   let dir: string;
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'automation-exporter-start-'));
+    dir = makeFolder();
   });
-  afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
   async function start(given: Partial<AppOptions>): Promise<void> {
     const port = await occupy(0);

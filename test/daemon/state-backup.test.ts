@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { endInTime } from '../../src/commands/run-app.ts';
@@ -9,6 +6,7 @@ import { createSelf } from '../../src/metrics/self.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const mebibyte = 2 ** 20;
 
@@ -51,7 +49,7 @@ describe('daemon/state-backup', () => {
   });
 
   it('makes the daemon wait for the backup of a large state before it releases its servers', async () => {
-    const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-large-'));
+    const stateDirectory = makeFolder();
     const before = openSqliteState({ dir: stateDirectory });
     await before.ledger.commit('prod', { spooled: [{ ...largeTrace, bytes: Buffer.alloc(8 * mebibyte, 1) }] });
     await before.close();
@@ -71,7 +69,6 @@ describe('daemon/state-backup', () => {
     };
     await endInTime({ log: { error: () => undefined }, clock, leaveLate: () => undefined }, daemon.app.stop);
     await daemon.stop();
-    rmSync(stateDirectory, { recursive: true, force: true });
 
     const [first, second = 0, ...others] = waits;
     expect([first, others]).toEqual([5000, []]);

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
@@ -7,6 +6,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
 
@@ -19,8 +19,7 @@ const pages =
   );
 
 it('shows and keeps no secret of logs, options, arguments and definitions, in whatever it makes of them', async () => {
-  const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-canaries-'));
-  onTestFinished(() => rmSync(stateDirectory, { recursive: true, force: true }));
+  const stateDirectory = makeFolder();
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 58 });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['db03']);

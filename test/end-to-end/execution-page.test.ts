@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 
 /** A service in which a job ran, and the daemon that watches it. */
@@ -92,8 +90,7 @@ describe('end-to-end/execution-page', () => {
     onTestFinished(() => simulator.stop());
     simulator.control.createProject('pay', ['web01']);
     const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
-    const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-causes-'));
-    onTestFinished(async () => rmSync(stateDirectory, { recursive: true }));
+    const stateDirectory = makeFolder();
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
 executions: { max_delay: 1s }

@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 
@@ -307,18 +307,14 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     expect(headers['content-type']).toBe('text/yaml; charset=utf-8');
     expect(body).not.toContain('localhost:9720');
 
-    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-rules-'));
-    try {
-      writeFileSync(join(directory, 'rules.yaml'), body);
-      const { status, stdout } = spawnSync(tools.promtool, ['check', 'rules', '--lint-fatal', 'rules.yaml'], {
-        cwd: directory,
-        encoding: 'utf8',
-      });
-      expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
-      expect(status).toBe(0);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
+    const directory = makeFolder();
+    writeFileSync(join(directory, 'rules.yaml'), body);
+    const { status, stdout } = spawnSync(tools.promtool, ['check', 'rules', '--lint-fatal', 'rules.yaml'], {
+      cwd: directory,
+      encoding: 'utf8',
+    });
+    expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
+    expect(status).toBe(0);
   });
 });
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
@@ -7,6 +6,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
 
@@ -14,8 +14,7 @@ import { failingWork } from './failing-work.ts';
 const secret = 'Simulated-';
 
 async function setUp(more = '', env: Readonly<Record<string, string>> = {}, collectors = '') {
-  const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-failed-job-'));
-  onTestFinished(() => rmSync(stateDirectory, { recursive: true, force: true }));
+  const stateDirectory = makeFolder();
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47 });
   onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['db03']);

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
@@ -11,6 +10,7 @@ import { parseArguments } from '../../src/config/read/command-line.ts';
 import { createApp } from '../../src/daemon/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { makeFolder } from '../support/folder.ts';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 
 /** The samples of one server without its label, and their values. */
@@ -47,7 +47,7 @@ export const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-sto
 
 /** Runs the daemon with a server that can go wrong and one that does not, all of it ended after the test. */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-faults-'));
+  const directory = makeFolder();
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, ...options.simulated });
   const healthy = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   const upstream = await startFaultyUpstream(simulator.url, options.certificate);
@@ -95,7 +95,6 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
     await app.stop(() => undefined);
     await upstream.die();
     await Promise.all([simulator.stop(), healthy.stop()]);
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 

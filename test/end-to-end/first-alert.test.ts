@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Child, startChild } from '../support/child.ts';
+import { makeFolder } from '../support/folder.ts';
 import { freePort } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
@@ -15,11 +15,10 @@ describeWithTools('end-to-end/first-alert', ['prometheus', 'promtool', 'alertman
   let newcomer: Child | undefined;
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-first-alert-'));
+    directory = makeFolder();
   });
   afterEach(async () => {
     await newcomer?.stop();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   it('leads from the typed commands of the page to an alert in Alertmanager', async () => {

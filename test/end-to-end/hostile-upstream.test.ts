@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -9,6 +8,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { startServer } from '../api/auth/guarded-server.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const mb = 2 ** 20;
 
@@ -67,7 +67,7 @@ it('end-to-end/hostile upstream: stays under 256 MB on any answer, and continues
     response.end(body);
   });
   const simulator = await startSimulator({ scenario: 'quiet-day' });
-  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
+  const directory = makeFolder();
   writeFileSync(join(directory, 'token'), `${simulator.token}\n`, { mode: 0o600 });
   const names = [
     'projects',
@@ -113,6 +113,5 @@ ${names.map((name) => `  ${name}: { enabled: true, every: 5s }`).join('\n')}
     await daemon.stop();
     await hostile.stop();
     await simulator.stop();
-    rmSync(directory, { recursive: true, force: true });
   }
 }, 60_000);

@@ -1,11 +1,11 @@
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { provideCli } from '../support/built.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { toSeries } from './scraped.ts';
 
@@ -21,7 +21,7 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
   let daemon: Child | undefined;
 
   beforeEach(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-clock-'));
+    directory = makeFolder();
     simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
     simulator.control.createProject('shop');
     simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
@@ -29,7 +29,6 @@ describeWithTools('end-to-end/machine-clock', ['faketime'], () => {
   afterEach(async () => {
     await daemon?.stop();
     await simulator.stop();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   /** Sets the clock that the process gets from its C library; its monotonic clock goes on. */

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const projects = Array.from({ length: 400 }, (_, index) => `team-${String(index + 1).padStart(3, '0')}`);
 const intervalMs = 3000;
@@ -17,7 +17,7 @@ let denied: Simulator;
 let daemon: Child | undefined;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-many-'));
+  directory = makeFolder();
   [healthy, hanging, denied] = await Promise.all([start(), start(), start()]);
   hanging.control.addFault({ kind: 'hang', path: '/resources$' });
   denied.control.addToken({ token: 'no-nodes', user: 'u', name: 'n', policy: { nodes: [] } });
@@ -27,7 +27,6 @@ afterEach(async () => {
   await daemon?.stop();
   daemon = undefined;
   await Promise.all([healthy.stop(), hanging.stop(), denied.stop()]);
-  rmSync(directory, { recursive: true, force: true });
 });
 
 async function start(): Promise<Simulator> {

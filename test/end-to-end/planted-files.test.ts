@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -7,13 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { startChild, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const limitMs = 60_000;
 let directory: string;
 let simulator: Simulator;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-planted-'));
+  directory = makeFolder();
   simulator = await startSimulator({ scenario: 'quiet-day' });
   writeFileSync(
     join(directory, 'config.yaml'),
@@ -23,7 +23,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await simulator.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 const marker = (): string => join(directory, 'was-executed');

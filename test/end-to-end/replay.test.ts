@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
@@ -10,6 +9,7 @@ import { parseArguments } from '../../src/config/read/command-line.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { accept, startSink } from '../tracing/deliver/sink.ts';
 
 const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -50,8 +50,7 @@ async function setUp() {
 }
 
 async function replayJson(simulator: Simulator, id: number): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-replay-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = makeFolder();
   const file = join(directory, 'config.yaml');
   writeFileSync(join(directory, 'token'), simulator.token, { mode: 0o600 });
   writeFileSync(file, toYaml(simulator).replace('TOKEN', join(directory, 'token')));

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 
 let directory: string;
@@ -16,7 +16,7 @@ let silent: RawServer;
 let daemons: Child[];
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-several-'));
+  directory = makeFolder();
   simulator = await startSimulator({ scenario: 'empty', apiVersion: 47 });
   silent = await startRawServer(() => {});
   daemons = [];
@@ -26,7 +26,6 @@ afterEach(async () => {
   for (const daemon of daemons) await daemon.stop();
   await silent.stop();
   await simulator.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** Starts the daemon with these servers, one line of YAML each. */

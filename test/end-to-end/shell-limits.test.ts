@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts';
 import { provideCli } from '../support/built.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const patience = { limitMs: 30_000 };
 
@@ -15,12 +15,11 @@ describe('end-to-end/shell-limits', () => {
   let simulator: Simulator;
 
   beforeEach(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-files-'));
+    directory = makeFolder();
     simulator = await startSimulator();
   });
   afterEach(async () => {
     await simulator.stop();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   /** Starts the daemon from a shell that set a limit before. */

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderBill } from '../../scripts/build/bill.ts';
 import { findRefusedLicences, renderLicences } from '../../scripts/build/licences.ts';
 import { checkArchive, findArchitecture } from '../../scripts/build/node.ts';
 import { explainOldNode } from '../../src/commands/node-version.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const inside = [
   { name: '@a/b', version: '1.2.3', license: 'MIT', texts: ['Copyright A'], integrity: 'sha512-AQID' },
@@ -79,8 +79,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
   });
 
   it('ships only the locked Node, for the architectures that have packages', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-node-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = makeFolder();
     const file = join(folder, 'archive.tgz');
     writeFileSync(file, 'abc');
     const digest = '3a81oZNherrMQXNJriBBMRLm+k6JqX6iCp7u5ktV05ohkpkqJ0/BqDa6PCOj/uu9RU1EI2Q86A4qmslPpUyknw==';

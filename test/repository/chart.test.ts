@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { buildSiteRules } from '../../alerts/site.ts';
 import { type KubernetesObject, renderChart, renderManifests } from '../../scripts/chart/manifests.ts';
 import { load } from '../config/fixtures.ts';
 import { pickPart } from '../support/all.ts';
+import { makeFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const image = 'image: { repository: registry.example.org/automation-exporter }\n';
@@ -384,8 +384,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     ['rules', 'prometheusRule', /files\/rules\.yaml has no rules/],
     ['dashboards', 'dashboards', /files\/dashboards has no dashboards/],
   ])('complains that a copy of its folder lacks %s', (_, value, complaint) => {
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-chart-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = makeFolder();
     const filter = (path: string): boolean => !path.endsWith('/files');
     cpSync(new URL('../../deploy/helm/automation-exporter/', import.meta.url), folder, { recursive: true, filter });
     expect(() => renderChart(helm, `${server}\n${value}: { enabled: true }`, { chart: folder })).toThrow(complaint);
@@ -411,24 +410,20 @@ describeWithTools('deploy/helm, held against Kubernetes', ['helm', 'kubernetes-v
   it.each(pickPart(['1.30', '1.34'], 2))(
     'is valid in Kubernetes %s with every set of values',
     (version) => {
-      const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-kubernetes-'));
-      try {
-        const files = Object.entries(valueSets).map(([, values], index) => {
-          const objects = render(tools.helm, values).filter((object) => !isCustom(object));
-          const file = join(folder, `${index}.yaml`);
-          writeFileSync(file, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
-          return file;
-        });
-        const plain = new URL('../../deploy/kubernetes/', import.meta.url);
-        const manifests = readdirSync(plain).filter((file) => file !== 'kustomization.yaml');
-        files.push(...manifests.map((file) => new URL(file, plain).pathname));
-        const { status, stdout, stderr } = spawnSync(cli, ['-k', version, '--strict', '--quiet', ...files], {
-          encoding: 'utf8',
-        });
-        expect({ status, says: `${stdout}${stderr}` }).toEqual({ status: 0, says: '' });
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
+      const folder = makeFolder();
+      const files = Object.entries(valueSets).map(([, values], index) => {
+        const objects = render(tools.helm, values).filter((object) => !isCustom(object));
+        const file = join(folder, `${index}.yaml`);
+        writeFileSync(file, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+        return file;
+      });
+      const plain = new URL('../../deploy/kubernetes/', import.meta.url);
+      const manifests = readdirSync(plain).filter((file) => file !== 'kustomization.yaml');
+      files.push(...manifests.map((file) => new URL(file, plain).pathname));
+      const { status, stdout, stderr } = spawnSync(cli, ['-k', version, '--strict', '--quiet', ...files], {
+        encoding: 'utf8',
+      });
+      expect({ status, says: `${stdout}${stderr}` }).toEqual({ status: 0, says: '' });
     },
     60_000,
   );

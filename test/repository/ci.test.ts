@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { listArtifacts } from '../../scripts/release/artifacts.ts';
 import { readVersions } from '../../scripts/release/versions.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
@@ -65,8 +65,7 @@ describe('repository/ci', () => {
       imageRepository: 'example.org/exporter',
     }).find(({ kind }) => kind === 'chart');
     const build = async (): Promise<Buffer> => {
-      const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-chart-'));
-      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const folder = makeFolder();
       return readFileSync((await chart?.build(folder)) ?? '');
     };
     const first = await build();
@@ -85,7 +84,7 @@ describe('repository/ci', () => {
     const { jobs } = parse(readLines('.github/workflows/release.yaml').join('\n')) as Workflow;
     const steps = jobs['image']?.steps ?? [];
     const script = steps.find(({ id }) => id === 'release')?.run ?? '';
-    const output = join(mkdtempSync(join(tmpdir(), 'automation-exporter-release-')), 'output');
+    const output = join(makeFolder(), 'output');
     onTestFinished(() => rmSync(dirname(output), { recursive: true }));
     execFileSync('bash', ['-e', '-c', script], {
       cwd: top,

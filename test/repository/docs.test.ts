@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { contractMetrics } from '../dashboards/contract-metrics.ts';
 import { readPromql } from '../dashboards/promql.ts';
 import { startCli } from '../support/child.ts';
+import { makeFolder } from '../support/folder.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const top = join(import.meta.dirname, '..', '..');
@@ -125,10 +125,9 @@ describe('repository/docs', () => {
   describe('configurations', () => {
     let directory: string;
     beforeEach(() => {
-      directory = mkdtempSync(join(tmpdir(), 'automation-exporter-docs-'));
+      directory = makeFolder();
       writeFileSync(join(directory, 'token'), 'some-token\n', { mode: 0o600 });
     });
-    afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
     const blocks = written.flatMap(({ path, text }) =>
       [...text.matchAll(/```yaml\n([^]*?)```/g)].flatMap(([, block = '']) =>
@@ -169,24 +168,20 @@ describeWithTools(
   ['promtool', 'amtool'],
   ({ promtool, amtool }) => {
     it('have configurations that both accept', () => {
-      const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-docs-'));
+      const directory = makeFolder();
       const receivers = ['operations', 'payments', 'page'].map((name) => `  - name: ${name}\n`);
       const found = written.flatMap(({ text }) =>
         [...text.matchAll(/```yaml\n((?:scrape_configs|alerting|route):[^]*?)```/g)].map(([, block = '']) => block),
       );
-      try {
-        for (const name of ['ca.crt', 'password', 'automation-exporter-rules.yaml'])
-          writeFileSync(join(directory, name), '');
-        const file = join(directory, 'some.yml');
-        for (const block of found) {
-          const isRoute = block.startsWith('route:');
-          writeFileSync(file, isRoute ? `${block}receivers:\n${receivers.join('')}` : block);
-          execFileSync(isRoute ? amtool : promtool, isRoute ? ['check-config', file] : ['check', 'config', file]);
-        }
-        expect(found).toHaveLength(3);
-      } finally {
-        rmSync(directory, { recursive: true });
+      for (const name of ['ca.crt', 'password', 'automation-exporter-rules.yaml'])
+        writeFileSync(join(directory, name), '');
+      const file = join(directory, 'some.yml');
+      for (const block of found) {
+        const isRoute = block.startsWith('route:');
+        writeFileSync(file, isRoute ? `${block}receivers:\n${receivers.join('')}` : block);
+        execFileSync(isRoute ? amtool : promtool, isRoute ? ['check-config', file] : ['check', 'config', file]);
       }
+      expect(found).toHaveLength(3);
     });
   },
 );

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
 import { runCommand } from '../support/process.ts';
 import { describeWithTools } from '../support/tools.ts';
 
@@ -11,19 +11,12 @@ describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': ana
       join(import.meta.dirname, '../..', 'deploy', 'systemd', 'automation-exporter.service'),
       'utf8',
     );
-    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-unit-'));
-    try {
-      // The program and its manual are not installed where this test runs.
-      const path = join(folder, 'automation-exporter.service');
-      writeFileSync(
-        path,
-        unit.replace('/usr/bin/automation-exporter', '/bin/true').replace(/^Documentation=.*\n/m, ''),
-      );
-      expect(await runCommand(analyze, ['verify', path])).toBe('');
-      const rated = await runCommand(analyze, ['security', '--offline=true', '--threshold=15', path]);
-      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(rated)?.[1])).toBeLessThanOrEqual(1.5);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const folder = makeFolder();
+    // The program and its manual are not installed where this test runs.
+    const path = join(folder, 'automation-exporter.service');
+    writeFileSync(path, unit.replace('/usr/bin/automation-exporter', '/bin/true').replace(/^Documentation=.*\n/m, ''));
+    expect(await runCommand(analyze, ['verify', path])).toBe('');
+    const rated = await runCommand(analyze, ['security', '--offline=true', '--threshold=15', path]);
+    expect(Number(/exposure level for \S+: ([\d.]+)/.exec(rated)?.[1])).toBeLessThanOrEqual(1.5);
   }, 60_000);
 });

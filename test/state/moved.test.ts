@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { State } from '../../src/state/state.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
 let parent: string;
@@ -12,12 +12,11 @@ let told: unknown[];
 let isTold: PromiseWithResolvers<void>;
 
 beforeEach(() => {
-  parent = mkdtempSync(join(tmpdir(), 'automation-exporter-moved-'));
+  parent = makeFolder();
   dir = join(parent, 'state');
   told = [];
   isTold = Promise.withResolvers();
 });
-afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 async function openWithOne(): Promise<State> {
   const onMoved = (fault: unknown): void => {

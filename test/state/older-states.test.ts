@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { play } from '../executions/play.ts';
+import { makeFolder } from '../support/folder.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-older-'));
+  dir = makeFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Each was written by the code of its version: five executions are counted, a trace waits, and a mode is remembered. */
 describe('state/older-states', () => {

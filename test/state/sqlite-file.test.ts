@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { openStateFile } from '../../src/state/sqlite-file.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const key = { server: 'prod', collector: 'execution-mode' };
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
@@ -14,10 +14,9 @@ let dir: string;
 let file: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-state-'));
+  dir = makeFolder();
   file = join(dir, 'state.sqlite');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** A state of some size with a copy that is one change old. */
 async function leaveState({ hasCopy = true } = {}): Promise<void> {

@@ -1,23 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/state/sqlite-commits.ts';
+import { makeFolder } from '../support/folder.ts';
 
 let dir: string;
 let file: string;
 let open: DatabaseSync[];
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-transaction-'));
+  dir = makeFolder();
   file = join(dir, 'some.sqlite');
   open = [];
   connect().exec('CREATE TABLE note (text TEXT)');
 });
 afterEach(() => {
   for (const database of open) database.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 function connect(options: { readonly readOnly?: boolean } = {}): DatabaseSync {

@@ -3,30 +3,27 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { findForeign } from '../../src/state/sqlite-open.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const key = { server: 'prod', collector: 'execution-mode' };
 let parent: string;
 let dir: string;
 
 beforeEach(() => {
-  parent = mkdtempSync(join(tmpdir(), 'automation-exporter-state-'));
+  parent = makeFolder();
   dir = join(parent, 'deep', 'state');
 });
-afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
 describe('state/sqlite', () => {
   it('remembers across a restart, separately for each server and collector', async () => {

@@ -180,7 +180,8 @@ export const serviceCases: readonly Case[] = [
     firesAfter: 15,
     labels: { server: 'prod', name: 'deploy', severity: 'warning' },
     summary: 'An API token of prod expires soon',
-    description: 'The API token deploy of prod expires in 6d 22h 15m 0s. Programs that use this token are then locked out.',
+    description:
+      'The API token deploy of prod expires in 6d 22h 15m 0s. Programs that use this token are then locked out.',
     dashboard: ofServer,
     page: '/?server=prod#server-prod',
   },
