@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Timetable } from './timetable.ts';
 
 /** What is known of a scheduled job. Times are the server's. */
@@ -185,7 +186,7 @@ export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJ
   return toOpen(before) !== toOpen(after);
 }
 
-/** The times of one job that were missed for the same reason, with the facts of the first. */
+/** The times of one job that were missed for the same reason, with the facts that all of them share. */
 export type Misses = {
   readonly reason: MissReason;
   readonly facts: readonly Fact[];
@@ -207,8 +208,10 @@ export function addMisses(
   for (const { reason, facts, expectedMs } of missed) {
     const last = misses.at(-1);
     // An earlier time that is decided later, after its answer, begins anew.
-    const isMore = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
-    if (isMore) misses[misses.length - 1] = { ...last, timesMs: [...last.timesMs, expectedMs] };
+    const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
+    const isShared = isLater && isDeepStrictEqual(last.facts, facts);
+    if (isShared || (isLater && misses.length >= maxMisses))
+      misses[misses.length - 1] = { ...last, facts: isShared ? facts : [], timesMs: [...last.timesMs, expectedMs] };
     else misses.push({ reason, facts, timesMs: [expectedMs] });
   }
   return toKept(misses, decidedMs - keptMs);
@@ -229,3 +232,5 @@ const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** A day of a job that starts each minute. */
 const maxTimes = 1500;
+/** From then on, times with different facts are joined, without facts. */
+const maxMisses = 100;

@@ -77,6 +77,23 @@ describe('expected-runs/risks/find-skipped', () => {
     expect(addMisses(misses, [], nowMs + 10 * 24 * hourMs)).toEqual([]);
   });
 
+  it('keeps the facts of each miss, and of very many only the times', () => {
+    const overlap = (minutes: number, id: number): Verdict => ({
+      is: 'missed',
+      expectedMs: at(minutes),
+      reason: 'overlap',
+      facts: [{ fact: `the run #${id} was still running`, atMs: at(id), source: 'executions' }],
+    });
+    const few = addMisses(undefined, [overlap(-40, 1), overlap(-39, 1), overlap(-38, 2)], nowMs);
+    expect(few?.map(({ facts, timesMs }) => [facts[0]?.fact, timesMs.length])).toEqual([
+      ['the run #1 was still running', 2],
+      ['the run #2 was still running', 1],
+    ]);
+    const many = Array.from({ length: 300 }, (_, index) => overlap(index - 300, index));
+    const misses = addMisses(undefined, many, nowMs);
+    expect([misses?.length, misses?.at(-1)?.facts, misses?.at(-1)?.timesMs.length]).toEqual([100, [], 201]);
+  });
+
   it('lists an earlier time that is decided later in its place', async () => {
     const misses = addMisses(addMisses(undefined, [missed(-40)], nowMs), [missed(-60)], nowMs);
     const found = await find([job('a', [], { ...(misses && { misses }) })]);
