@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Timetable } from './timetable.ts';
 
 /** What is known of a scheduled job. Times are the server's. */
@@ -209,7 +208,7 @@ export function addMisses(
     const last = misses.at(-1);
     // An earlier time that is decided later, after its answer, begins anew.
     const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
-    const isShared = isLater && isDeepStrictEqual(last.facts, facts);
+    const isShared = isLater && JSON.stringify(last.facts) === JSON.stringify(facts);
     if (isShared || (isLater && misses.length >= maxMisses))
       misses[misses.length - 1] = { ...last, facts: isShared ? facts : [], timesMs: [...last.timesMs, expectedMs] };
     else misses.push({ reason, facts, timesMs: [expectedMs] });
