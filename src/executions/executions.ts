@@ -25,6 +25,7 @@ import { createOddRows } from './reading/window-reader.ts';
 import { playRound, type RoundNow, type RoundTools } from './round.ts';
 import type { LeftOut } from './series/fit-series.ts';
 import { createShow, toLagSeconds, toNote } from './series/show.ts';
+import { isOfShown } from './series/total-rows.ts';
 import { createTracePort, type TracePort } from './trace-port.ts';
 
 type Outcome =
@@ -72,6 +73,8 @@ export type ExecutionsStatus = {
   /** Undefined if no import came after the last counted run. */
   readonly imports?: ImportsSince | undefined;
   readonly jobs: ReadonlyMap<string, JobFacts>;
+  /** Reports whether a project has series: it is neither deleted nor excluded. */
+  readonly isShownProject: (project: string) => boolean;
   /** Jobs without their own series; undefined until the first round. */
   readonly leftOut: LeftOut | undefined;
 };
@@ -153,6 +156,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
       leftOut: found?.room.leftOut(),
       imports: imports.now(),
       jobs: found?.cache.totals.jobs ?? noJobs,
+      isShownProject: (project) => isOfShown(found?.cache.states.get(project)),
     }),
   };
 }

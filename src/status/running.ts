@@ -13,7 +13,7 @@ import type {
   ServerStatus,
 } from './status.ts';
 
-type ExecutionsStatus = Omit<AllOfExecutions, 'jobs'>;
+type ExecutionsStatus = Omit<AllOfExecutions, 'jobs' | 'isShownProject'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 

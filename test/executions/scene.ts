@@ -37,6 +37,7 @@ export type Scene = {
   /** The finished executions that pages list, by id. */
   readonly recent: () => readonly number[];
   readonly imports: () => ReturnType<Executions['status']>['imports'];
+  readonly isShownProject: ReturnType<Executions['status']>['isShownProject'];
   readonly averages: () => Executions['averages'];
   /** What the credentials may not read. */
   readonly visibility: () => Sight;
@@ -166,6 +167,7 @@ export async function createScene({
     averages: () => executions.averages,
     visibility: () => executions.status().visibility,
     imports: () => executions.status().imports,
+    isShownProject: (project) => executions.status().isShownProject(project),
     recent: () => executions.status().recent.map(({ id }) => id),
     restart: (changed = {}, isRestored = false) => {
       executions = start(changed, isRestored);

@@ -127,7 +127,7 @@ describe('executions/transitions', () => {
   });
 
   it('ends the series of a deleted project at once, and removes it after thirty days', async () => {
-    const { control, finish, counted, rounds, shown, ledger } = await play();
+    const { control, finish, counted, rounds, shown, ledger, isShownProject } = await play();
     control.createProject('stock');
     await rounds(2);
     finish('pay');
@@ -135,6 +135,7 @@ describe('executions/transitions', () => {
     control.deleteProject('pay');
     await rounds(1, 60_000);
     expect(counted()).toEqual([]);
+    expect(['pay', 'stock'].map(isShownProject)).toEqual([false, true]);
     expect(shown('automation_executions_running')).toEqual([
       'automation_executions_running{project="stock",job_group="",job_name=""} 0',
     ]);

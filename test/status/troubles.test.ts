@@ -40,7 +40,6 @@ type Given = {
 
 function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0, imports }: Given): string[] {
   const settings = {
-    isWantedProject: (project: string) => project !== 'private',
     isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
     successAgeMsOf: (path: string) => (path === 'pay/nightly/settle' ? 26 * hour : undefined),
     causeOf: (path: string) => (path === 'pay/nightly/b' ? 'access: key keys/b changed by bob' : undefined),
@@ -48,6 +47,7 @@ function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0
   const known = {
     recent,
     jobs: new Map(jobs.map((job, index) => [String(index), job])),
+    isShownProject: (project: string) => project !== 'private',
     nowMs,
     lagSeconds,
     overdueCount,
@@ -134,6 +134,7 @@ describe('status/execution-troubles', () => {
           facts({ name: 'b', consecutiveFailures: 9 }),
           facts({ name: 'c', consecutiveFailures: 9, goneSinceMs: nowMs }),
           facts({ name: 'unwanted', consecutiveFailures: 9 }),
+          facts({ project: 'private', name: 'd', consecutiveFailures: 9 }),
         ],
       },
       ['jobs_failing: 2 jobs keep failing: pay/nightly/a and pay/nightly/b (access: key keys/b changed by bob)'],

@@ -78,7 +78,8 @@ function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   return isNoJob(third) || slots.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
 }
 
-function isOfShown(state: ProjectState | undefined): boolean {
+/** Reports whether a project has series: not if it is deleted or excluded. */
+export function isOfShown(state: ProjectState | undefined): boolean {
   return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
 }
 

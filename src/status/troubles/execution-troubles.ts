@@ -10,11 +10,11 @@ import { type Limits, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
 
-type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'successAgeMsOf'> & {
+type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
 };
-type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'nowMs' | 'imports'> & {
+type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowMs' | 'imports'> & {
   readonly overdueCount: number;
   readonly lagSeconds: number;
 };
@@ -42,12 +42,9 @@ export function findExecutionTroubles(
     const detail = `The last one read ended ${toDuration(lagSeconds * 1000)} ago`;
     return [...overdue, { kind: 'behind', text: 'executions are read late', detail }];
   }
-  const recent = facts.recent.filter(
-    (run) => settings.isWantedProject(run.project) && settings.isWantedJob(toPath(run)),
-  );
-  const jobs = [...facts.jobs.values()].filter(
-    (job) => job.goneSinceMs === undefined && settings.isWantedJob(toPath(job)),
-  );
+  const isShown = (job: Job): boolean => facts.isShownProject(job.project) && settings.isWantedJob(toPath(job));
+  const recent = facts.recent.filter(isShown);
+  const jobs = [...facts.jobs.values()].filter((job) => job.goneSinceMs === undefined && isShown(job));
   return [
     ...overdue,
     ...findImports(imports, limits),
