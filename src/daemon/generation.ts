@@ -52,7 +52,7 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toPo
   const watched = new Map(
     config.servers.map((server) => [
       server.name,
-      watchServer(server, shared, before?.watched.get(server.name)?.handover),
+      watchServer(server, shared, before?.watched.get(server.name)?.toHandover()),
     ]),
   );
   const polls = [...watched.values()].flatMap((server) => server.polls);
@@ -63,7 +63,7 @@ export type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
 
 /** Passes each connection's state on once: the budget if the URL is the same, the breaker if the route is too. */
 function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {
-  const left = [...(before?.watched.values() ?? [])].flatMap(({ handover }) => handover.addresses);
+  const left = [...(before?.watched.values() ?? [])].flatMap(({ toHandover }) => toHandover().addresses);
   return ({ url, way }) => {
     const same = left.filter((address) => address.url === url);
     const known = same.find((address) => isDeepStrictEqual(address.way, way)) ?? same[0];

@@ -43,7 +43,7 @@ export type ServerPolls = {
   readonly expected: ExpectedRuns | undefined;
   /** Keeps the journal of changes; undefined if that collector is off. */
   readonly changes: Changes | undefined;
-  readonly projectRows: ReadonlyMap<string, ProjectRows>;
+  readonly toHandover: () => Omit<Handover, 'addresses'>;
   /** The collectors that configuration switches off. */
   readonly off: readonly string[];
 };
@@ -55,6 +55,8 @@ export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: 
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
+  /** True until executions opened a state that lacks what was stored last. */
+  readonly isRestored: boolean;
 };
 
 export type PollsOptions = Omit<WatchOptions, 'traces'> & {
@@ -98,7 +100,9 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
     return reading === undefined ? [] : [{ reading, scheduled: toScheduled(plan, reading, options) }];
   });
   const off = collectors.filter((collector) => !isOn(collector, options)).map(({ name }) => name);
-  return { polls, executions, expected, changes, projectRows, off };
+  const isRestored = isOfRestored(options);
+  const toHandover = () => ({ projectRows, isRestored: isRestored && executions?.progress() === undefined });
+  return { polls, executions, expected, changes, toHandover, off };
 }
 
 /** A poll before its reading is set. */
@@ -158,8 +162,13 @@ function needsExecutions({ publisher }: PlannedPoll): Reading {
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
 }
 
+function isOfRestored({ before, state }: PollsOptions): boolean {
+  return before?.isRestored ?? ['restored', 'behind'].includes(state.origin.kind);
+}
+
 /** What the collectors with a state of their own have in common. */
-function toShared({ everyMs, publisher, target }: PlannedPoll, { server, state, clock, before }: PollsOptions) {
+function toShared({ everyMs, publisher, target }: PlannedPoll, options: PollsOptions) {
+  const { server, state, clock } = options;
   return {
     server: server.name,
     everyMs,
@@ -168,8 +177,7 @@ function toShared({ everyMs, publisher, target }: PlannedPoll, { server, state, 
     client: target.connection.client,
     clock,
     ledger: state.ledger,
-    /** True if the state lacks what was stored last; after a reload, that is over. */
-    isRestored: before === undefined && ['restored', 'behind'].includes(state.origin.kind),
+    isRestored: isOfRestored(options),
     ...publisher,
   };
 }

@@ -75,7 +75,7 @@ export type WatchedServer = {
   readonly visibleProjects: () => number | undefined;
   readonly withdraw: (key: PollKey) => void;
   /** What a reload takes over. */
-  readonly handover: Handover;
+  readonly toHandover: () => Handover;
   /** Publishes that again, under the present configuration. */
   readonly resume: () => Promise<void>;
 };
@@ -100,7 +100,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     port: tracePort,
     suspectsOf: async (run, failureClass) => (changes === undefined ? [] : listSuspects(changes, run, failureClass)),
   });
-  const { polls, executions, expected, changes, projectRows, off } = createServerPolls({
+  const { polls, executions, expected, changes, toHandover, off } = createServerPolls({
     ...options,
     server,
     targets,
@@ -158,7 +158,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
-    handover: { projectRows, addresses: targets.all.map(({ address }) => address) },
+    toHandover: () => ({ ...toHandover(), addresses: targets.all.map(({ address }) => address) }),
     resume: async () => {
       for (const { reading } of polls) await reading.resume?.();
     },
