@@ -79,26 +79,19 @@ describe('executions/plan-projects', () => {
 
   it('starts a project again that configuration excluded and now includes', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
-    const states = new Map([['pay', toNewProject('pay', 0)]]);
-    const excluded = planExcluded({ states, nowMs: 9000, isWanted })?.states ?? [];
-    expect(excluded).toEqual([
-      {
-        project: 'pay',
-        countedFromMs: 0,
-        scannedThroughMs: 0,
-        rereadThroughMs: 0,
-        hold: 'excluded',
-        heldSinceMs: 9000,
-      },
-    ]);
-    expect(list({ names: ['pay'], known: excluded, nowMs: 9500, isWanted }).states).toEqual([]);
-    expect(list({ names: ['pay'], known: excluded, nowMs: 9900 }).states).toEqual([
-      { project: 'pay', countedFromMs: 9900, scannedThroughMs: 9900, rereadThroughMs: 9900 },
-    ]);
-    // The first list since then came late.
-    expect(list({ names: ['pay'], known: excluded, begunMs: 9600, nowMs: 9900 }).states).toEqual([
-      { project: 'pay', countedFromMs: 9600, scannedThroughMs: 9600, rereadThroughMs: 9600 },
-    ]);
+    const facts = { epoch: 1, epochStartedAtMs: 0 };
+    const plan = (known: readonly ProjectState[], now = {}): readonly ProjectState[] | undefined => {
+      const states = new Map(known.map((state) => [state.project, state]));
+      return planExcluded({ states, facts, nowMs: 9000, begunMs: 8500, isWanted, ...now })?.states;
+    };
+    const pay = toNewProject('pay', 0);
+    const excluded: ProjectState = { ...pay, hold: 'excluded', heldSinceMs: 9000 };
+    expect(plan([pay, toNewProject('stock', 0)])).toEqual([excluded]);
+    expect(plan([excluded])).toBeUndefined();
+    expect(list({ names: [], known: [excluded], nowMs: 9500, isWanted }).states).toEqual([]);
+    expect(plan([excluded], { isWanted: () => true })).toEqual([toNewProject('pay', 8500)]);
+    // After a restore, what was counted since the copy is read first.
+    expect(plan([pay], { facts: { ...facts, gapUntilMs: 1 } })).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Execution, type Finished, isSameRun, type RunTimes } from '../../domain/execution.ts';
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
-import { toJobName, toJobPath } from './naming.ts';
+import { type JobName, toJobName } from './naming.ts';
 
 /** A finished execution as the ledger keeps it: enough to recognize it. */
 export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
@@ -26,7 +26,7 @@ export type ReconcileInput = {
   readonly latestMs: number;
   /** The start of the present epoch; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
-  readonly isWanted: (path: string) => boolean;
+  readonly isWanted: (job: JobName) => boolean;
 };
 
 export type Reconciled = {
@@ -46,7 +46,7 @@ export type Reconciled = {
 
 /** Decides which rows are new and count. Pure; rows may be repeated or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { project, known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
+  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
   let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
   const entries: Entry[] = [];
   const ofSlowClock = new Set<Finished>();
@@ -85,7 +85,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
         newEpochAtMs = Math.min(newEpochAtMs ?? beganMs, beganMs);
       }
     }
-    if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);
+    if (isWanted(toJobName(row))) counted.push(row);
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();

@@ -2,7 +2,9 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Execution, Finished } from '../../domain/execution.ts';
 import type { CommitHook, Ledger, LedgerEntry } from '../../state/ledger.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
+import { toJobPath } from '../counting/naming.ts';
 import { type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
+import { toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
@@ -71,6 +73,7 @@ export function createCountExecutions(
     const { countedFromMs, earlier } = state;
     const { epochStartedAtMs } = facts;
     const latestMs = Math.max(seenAtMs, clock.now());
+    const isRestored = isInRestoreGap(state, facts);
     const found = reconcile({
       project,
       rows,
@@ -83,13 +86,15 @@ export function createCountExecutions(
       seenAtMs,
       latestMs,
       epochStartedAtMs,
-      isWanted: isWantedJob,
+      isWanted: (job) =>
+        isWantedJob(toJobPath(project, job)) ||
+        (isRestored && cache.totals.jobs.has(toJobKey(project, job.group, job.name))),
     });
     const measured = measure(cache.totals, project, found.counted, {
       ...rules,
       seenAtMs,
       startMs: Math.min(state.scannedThroughMs, clock.now()),
-      isShown: isInRestoreGap(state, facts),
+      isShown: isRestored,
     });
     const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);
     return { found, measured, latestMs, epoch, byEpoch: toRunsByEpoch(found, epoch) };

@@ -1,5 +1,6 @@
 import type { LedgerChange, LedgerFacts } from '../ledger/ledger-documents.ts';
 import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
+import { isInRestoreGap } from '../ledger/restore-gap.ts';
 
 type ListingInput = {
   /** The projects that may be read now. */
@@ -47,22 +48,32 @@ export function planProjects({
   const changed: ProjectState[] = [];
   for (const name of names) if (!states.has(name)) changed.push(toNewProject(name, beginMs));
   for (const state of states.values()) {
-    const next = toListed(state, { names, nowMs, begunMs, isWanted });
+    const next = toListed(state, { names, nowMs, isWanted });
     if (next !== state) changed.push(next);
   }
   const begun = beforeMs === undefined ? { countedSinceMs: beginMs } : {};
   return { facts: { ...facts, ...begun, listedAtMs }, states: changed };
 }
 
-/** Plans to hold the projects that the configuration excludes; undefined if they are on hold. */
+/**
+ * Plans to hold the projects that the configuration excludes, and to begin with those again that it includes now;
+ * undefined without any.
+ */
 export function planExcluded({
   states,
+  facts,
   nowMs,
+  begunMs,
   isWanted,
-}: Pick<ListingInput, 'states' | 'nowMs' | 'isWanted'>): LedgerChange | undefined {
-  const excluded = [...states.values()].filter(({ project, hold }) => hold !== 'excluded' && !isWanted(project));
-  if (excluded.length === 0) return undefined;
-  return { states: excluded.map((state) => ({ ...state, hold: 'excluded', heldSinceMs: nowMs })) };
+}: Pick<Required<ListingInput>, 'states' | 'facts' | 'nowMs' | 'begunMs' | 'isWanted'>): LedgerChange | undefined {
+  const changed = [...states.values()].flatMap((state): ProjectState[] => {
+    const isExcluded = state.hold === 'excluded';
+    if (isWanted(state.project)) return isExcluded ? [toNewProject(state.project, begunMs)] : [];
+    // What was counted after a copy was made is counted again first: it has been shown.
+    if (isExcluded || isInRestoreGap(state, facts)) return [];
+    return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
+  });
+  return changed.length === 0 ? undefined : { states: changed };
 }
 
 /** Returns the time from which executions may be unread: those that became visible late ended before the last read. */
@@ -86,11 +97,9 @@ function isGone(
 
 function toListed(
   state: ProjectState,
-  { names, nowMs, begunMs, isWanted }: Pick<Required<ListingInput>, 'names' | 'nowMs' | 'begunMs' | 'isWanted'>,
+  { names, nowMs, isWanted }: Pick<ListingInput, 'names' | 'nowMs' | 'isWanted'>,
 ): ProjectState {
   const { project, hold } = state;
-  if (!isWanted(project)) return state;
-  if (hold === 'excluded') return toNewProject(project, begunMs);
-  if (names.has(project) || hold !== undefined) return state;
+  if (names.has(project) || hold !== undefined || !isWanted(project)) return state;
   return { ...state, hold: 'hidden', heldSinceMs: nowMs };
 }

@@ -39,8 +39,11 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
     /** Reads the list when due: once a minute, and at once if something runs in an unlisted project. */
     refresh: async ({ cache, overlap, api, nowMs, running = [] }: Round): Promise<void> => {
       // Whether or not a list can be read: otherwise excluded projects count until there is one.
-      await cache.update(async () => planExcluded({ states: cache.states, nowMs, isWanted }));
       const ticks = clock.ticks();
+      const begunMs = Math.floor(nowMs - (ticks - begunTicks));
+      await cache.update(async () =>
+        planExcluded({ states: cache.states, facts: cache.facts(), nowMs, begunMs, isWanted }),
+      );
       const unknown = findUnknown(cache, running);
       const isNews = [...unknown].some((project) => !absent.has(project));
       absent = new Set([...absent].filter((project) => unknown.has(project)));
@@ -56,7 +59,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
           facts: cache.facts(),
           nowMs,
           listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),
-          begunMs: Math.floor(nowMs - (ticks - begunTicks)),
+          begunMs,
           backfillMs,
           countFromMs,
           isWanted,
