@@ -1,5 +1,5 @@
 import type { Execution } from '../../simulator/world/installation.ts';
-import { reloadedWithinMs, type Truth } from './pardons.ts';
+import { isUnknownToCopy, reloadedWithinMs, type Truth } from './pardons.ts';
 import type { TruthBook } from './scene.ts';
 
 const minuteMs = 60_000;
@@ -37,6 +37,7 @@ function canBeStored({ troubles }: TruthBook, { fromMs, toMs }: TruthBook['exclu
 /** Reports whether a job was left out of the configuration when its run was read, if that is known. */
 export function isOfExcludedJob({ truth }: Truth, execution: Execution): boolean | undefined {
   const { job, end } = execution;
+  if (isUnknownToCopy({ truth }, job)) return undefined;
   const read = truth.readAt.get(execution) ?? [];
   let isExcluded: boolean | undefined = false;
   for (const { of, by, fromMs, toMs } of truth.excluded) {

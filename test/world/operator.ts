@@ -48,7 +48,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   const dir = plan.state === 'sqlite' ? mkdtempSync(join(tmpdir(), 'world-')) : undefined;
   const isCopied = plan.cards.some(({ card }) => card === 'restored copy');
   let disk = createDisk();
-  let copy: Disk | undefined;
+  let copy: { readonly disk: Disk; readonly atMs: number } | undefined;
   let running: Running | undefined;
   let generation = 0;
   let isRestored = false;
@@ -113,7 +113,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     // Without an id nobody can tell runs of before counting began from those that a clock dates there later.
     const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
     const isUsable = running !== undefined && !disk.isFull && hasIds;
-    if (isUsable) copy = copyDisk(disk);
+    if (isUsable) copy = { disk: copyDisk(disk), atMs: time.nowMs() };
     time.after(isUsable ? 600_000 : 15_000, keepCopy);
   }
   if (isCopied) time.after(120_000, keepCopy);
@@ -163,9 +163,10 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     restoreCopy: (backAfterMs) => {
       if (running === undefined || isStopping || copy === undefined) return;
       const { isFull } = disk;
-      truth.troubles.push({ what: 'restored', fromMs: time.nowMs(), toMs: time.nowMs() + backAfterMs });
+      const nowMs = time.nowMs();
+      truth.troubles.push({ what: 'restored', fromMs: nowMs, toMs: nowMs + backAfterMs, copiedAtMs: copy.atMs });
       kill(backAfterMs);
-      disk = copyDisk(copy);
+      disk = copyDisk(copy.disk);
       disk.isFull = isFull;
       isRestored = true;
     },

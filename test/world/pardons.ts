@@ -205,8 +205,25 @@ export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: 
     ({ what, fromMs, toMs }) =>
       what === 'restored' &&
       nowMs < toMs + shownAgainMs &&
-      (isEarly || truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
+      (isEarly ||
+        truth.excluded.some(
+          ({ of }) => 'definition' in of && of.project.name === project && isUnknownToCopy(scene, of),
+        ) ||
+        truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
   );
+}
+
+/** A job that the configuration leaves out, and that a restored copy does not know: nobody knows that its runs counted since. */
+export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Project | undefined): boolean {
+  return truth.troubles.some(({ what, fromMs, toMs, copiedAtMs = 0 }) => {
+    const isLeftOut = truth.excluded.some(
+      (left) =>
+        left.of === job && left.by === 'configuration' && left.fromMs < toMs + shownAgainMs && left.toMs > fromMs,
+    );
+    const isKnown = ([execution, [firstMs = never]]: [Execution, number[]]): boolean =>
+      execution.job === job && firstMs < copiedAtMs - countedWithinMs;
+    return what === 'restored' && isLeftOut && ![...truth.readAt].some(isKnown);
+  });
 }
 
 /** Until a daemon with a restored copy shows again what it knows, at most. */

@@ -77,6 +77,8 @@ export type TruthBook = {
     toMs: number;
     /** How far a clock was set. */
     readonly byMs?: number;
+    /** When the copy was made that was restored. */
+    readonly copiedAtMs?: number;
   }[];
 };
 
