@@ -77,11 +77,33 @@ describe('diagnosis/common-cause', () => {
     away(0);
     await minutes(1);
     expect(commonCause()).toMatchObject({ subject: 'db03', covered: 10, succeeded: 10, spared: 0 });
+    // The numbers are those of the last minutes.
+    await minutes(9);
+    control.runJob(ids[0] ?? '');
+    await minutes(5);
+    expect(commonCause()).toMatchObject({ subject: 'db03', failed: 1, covered: 1, succeeded: 10 });
     control.setConditions({ downNodes: [] });
     await runAll();
     expect(ofJob('0').commonCause).toBeUndefined();
     expect(commonCause()).toBeUndefined();
     expect(shown().join()).not.toContain('automation_common_cause');
+  });
+
+  it('does not say that no success has a node if some ran on more nodes than are known', async () => {
+    const made = createScene();
+    scene = made;
+    const { control, commonCause, minutes } = made;
+    const nodes = Array.from({ length: 25 }, (_none, index) => `db${index + 10}`);
+    control.createProject('pay', nodes);
+    const jobs = Array.from({ length: 40 }, (_none, index) => {
+      const ofAll = work(nodes, [command('run', 1, 0)]);
+      const ofLast = work(['db34'], [command('run', 1, 1)]);
+      return control.createJob('pay', { name: `job${index}`, work: index < 10 ? ofLast : ofAll });
+    });
+    await minutes(2);
+    for (const id of jobs) control.runJob(id);
+    await minutes(2);
+    expect(commonCause()).toBeUndefined();
   });
 
   it('names a planted node in nine of ten worlds, and hardly ever anything in worlds without', () => {

@@ -7,6 +7,7 @@ import {
   isSame,
   type JobResult,
   longWindowMs,
+  recount,
 } from './deciding/common-cause.ts';
 import type { CountedRun } from './deciding/runs.ts';
 import type { Kept } from './documents.ts';
@@ -27,7 +28,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
 
   function toFactors({ project, jobId, isFailed, failedNodes, facts }: CountedRun) {
     const { keys, children } = jobId === undefined ? { keys: [], children: [] } : namedBy(jobId);
-    const { memberUuid, user, trigger, nodes = [] } = facts;
+    const { memberUuid, user, trigger, nodes = [], nodeCount = 0 } = facts;
     const isKnown = isFailed && failedNodes.length > 0;
     const factors: Factor[] = [
       ...(isKnown ? failedNodes : nodes).map((subject) => ({ kind: 'node', subject }) as const),
@@ -37,7 +38,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       { kind: 'trigger', subject: trigger },
       ...(user === undefined ? [] : [{ kind: 'user', subject: user } as const]),
     ];
-    return { keys, factors };
+    return { keys, factors, lastNode: !isFailed && nodeCount > nodes.length ? nodes.at(-1) : undefined };
   }
 
   function note(run: CountedRun): void {
@@ -66,7 +67,8 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
         const ofKeys = keys.filter((key) => changedKeys.has(key)).map((subject) => ({ kind: 'key', subject }) as const);
         return { ...result, factors: [...factors, ...ofKeys] };
       });
-      if (current === undefined || !isLasting(current, all, nowMs)) current = findCommonCause(all, nowMs);
+      const isOver = current === undefined || !isLasting(current, all, nowMs);
+      current = current === undefined || isOver ? findCommonCause(all, nowMs) : recount(current, all, nowMs);
     },
     current: (): CommonCause | undefined => current,
     /** Reports whether the present cause has to do with a run, which is the last of its job. */

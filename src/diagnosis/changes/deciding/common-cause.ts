@@ -9,6 +9,8 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
+  /** Set if it succeeded on more nodes than are known: they come after this one by name. */
+  readonly lastNode?: string | undefined;
 };
 
 /** One cause of many failures, counted in jobs. */
@@ -39,6 +41,13 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
     .filter(({ probability }) => probability < maxProbability)
     .sort((one, other) => other.covered - one.covered || one.spared - other.spared || rank(one) - rank(other));
   return named[0];
+}
+
+/** Counts anew what has a cause and what has not. */
+export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs: number): CommonCause {
+  const { failed, succeeded } = toGroups(results, nowMs);
+  const { covered = 0, spared = 0 } = countFactors(failed, succeeded).get(toKey(cause)) ?? {};
+  return { ...cause, failed: failed.length, covered, succeeded: succeeded.length, spared };
 }
 
 /** Reports whether a cause lasts: something that it covers failed in the last minutes, and most of that still fails. */
@@ -85,7 +94,7 @@ type Count = Factor & Pick<CommonCause, 'covered' | 'spared' | 'sinceMs'>;
 function countFactors(failed: readonly JobResult[], succeeded: readonly JobResult[]): ReadonlyMap<string, Count> {
   const counts = new Map<string, Count>();
   const add = ({ factors, endedAtMs }: JobResult, isFailed: boolean): void => {
-    const own = new Map(factors.map((factor) => [`${factor.kind} ${factor.subject}`, factor]));
+    const own = new Map(factors.map((factor) => [toKey(factor), factor]));
     for (const [key, factor] of own) {
       const { covered, spared, sinceMs } = counts.get(key) ?? { covered: 0, spared: 0, sinceMs: endedAtMs };
       counts.set(key, {
@@ -98,7 +107,16 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
+  // It may have succeeded there: a cause that it has would be a lie.
+  for (const { lastNode } of succeeded)
+    for (const [key, count] of lastNode === undefined ? [] : counts)
+      if (count.kind === 'node' && count.subject > String(lastNode))
+        counts.set(key, { ...count, spared: count.spared + 1 });
   return counts;
+}
+
+function toKey({ kind, subject }: Factor): string {
+  return `${kind} ${subject}`;
 }
 
 function rank({ kind }: Factor): number {
