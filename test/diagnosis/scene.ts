@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
@@ -31,6 +32,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
   const state = openSqliteState({ memory: true });
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
+  let isFull = false;
   const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, random: () => 0.5 });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
@@ -85,7 +87,10 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
       ...shared,
       everyMs: 60_000,
       requestsPerSecond: 10,
-      commit: toExecutionsPort(() => executions).commit,
+      commit: async (...change) => {
+        if (isFull) throw new Error('the disk is full');
+        await toExecutionsPort(() => executions).commit(...change);
+      },
       serverNowMs: notes.serverNowMs,
       settings: { ...all, holdNewSeriesMs: 60_000, namesUsers: true, ...settings },
       publish: async (published) => {
@@ -121,7 +126,8 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
     await executions.read(signal);
     await expected.read(signal);
-    await changes.read(signal);
+    if (isFull) await expect(changes.read(signal)).rejects.toThrow('the disk is full');
+    else await changes.read(signal);
   }
 
   return {
@@ -132,6 +138,10 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     nowMs: () => nowMs,
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
+    },
+    /** Changes cannot be stored. */
+    fill: (isFullNow: boolean): void => {
+      isFull = isFullNow;
     },
     /** The daemon is not there. */
     away: (minutes: number): void => {

@@ -201,6 +201,21 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['run pay/settle: arguments; user (3, 5]']);
   });
 
+  it('loses no change while changes cannot be stored', async () => {
+    const { control, minutes, told, fill, id } = await begin();
+    control.runJob(id, { user: 'amira' });
+    await minutes(2);
+    fill(true);
+    control.setConditions({ downNodes: ['db01'] });
+    control.runJob(id, { user: 'jonas' });
+    await minutes(1);
+    control.createJob('pay', { name: 'new' });
+    await minutes(3);
+    fill(false);
+    await minutes(2);
+    expect(told()).toEqual(['job pay/new: created (6, 7]', 'run pay/settle: user (3, 5]']);
+  });
+
   it('stores no definition, no value of an option and no user of a run', async () => {
     const { control, minutes, stored, id } = await begin({ settings: { namesUsers: false } });
     control.runJob(id, { user: 'amira', options: { secret: 'canary-other' } });

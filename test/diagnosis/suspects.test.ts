@@ -85,6 +85,21 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
+  it('names how a run was started only for a run that was started so', async () => {
+    const { control, minutes, explain, truth, id } = await begin();
+    const find = async (given: { readonly user?: string } = {}) => {
+      control.runJob(id, given);
+      await minutes(2);
+      const { startedAtMs = 0 } = truth().executions.findLast(({ jobId }) => jobId === id) ?? {};
+      const { suspects } = explain(failed({ startedAtMs, failureClass: 'work' }));
+      return suspects.filter(({ kind }) => kind === 'run').map(({ what }) => what);
+    };
+    control.setConditions({ downNodes: ['db01'] });
+    expect(await find({ user: 'jonas' })).toEqual(['user']);
+    expect(await find()).toEqual([]);
+    expect(await find({ user: 'lee' })).toEqual(['user']);
+  });
+
   it.each([
     // The success began at 10.4 s, and the failure at 20 s; the server cuts its times to seconds.
     ['in the second of the success', { atMs: 10_000 }, true],

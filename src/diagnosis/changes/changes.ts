@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../../api/client.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { projectExecutions } from '../../api/endpoints/executions.ts';
@@ -106,11 +107,12 @@ export function createChanges(options: ChangesOptions): Changes {
   async function compareWaiting(): Promise<void> {
     const before = new Set(kept.journal().totals.keys());
     const readings = waiting.splice(0);
-    const ofRuns = runNotes.takeChanges();
+    const ofRuns = runNotes.changes();
     try {
       if (readings.length + ofRuns.length > 0) await kept.take(readings, ofRuns);
+      runNotes.taken(ofRuns);
     } catch (error) {
-      waiting.unshift(...readings);
+      waiting.unshift(...(readings.length > maxExact ? toLastOfEach(readings) : readings));
       throw error;
     }
     for (const key of kept.journal().totals.keys()) if (!before.has(key)) show.hold(key);
@@ -134,7 +136,7 @@ export function createChanges(options: ChangesOptions): Changes {
       await takeWaiting();
       const before = causes.current();
       causes.update(listChanges(kept.journal(), serverNowMs()));
-      if (causes.current() !== before) await options.commit(() => [toCauseDocument(causes.current())]);
+      if (!isDeepStrictEqual(causes.current(), before)) await options.commit(() => [toCauseDocument(causes.current())]);
       return { result: 'success', series: await show.all(commonCause()) };
     },
     explainAtOnce: async (run, jobId) => {
@@ -225,6 +227,12 @@ function createHear({ client, serverNowMs, settings, kept, asking, runNotes, wai
   };
 }
 
+/** The state may be away for hours, and readings are large: what they would have dated exactly is then dated less so. */
+function toLastOfEach(readings: readonly Reading[]): Iterable<Reading> {
+  const toKey = ({ area, isPart, things }: Reading): string => JSON.stringify([area, isPart && [...things.keys()]]);
+  return new Map(readings.map((reading) => [toKey(reading), reading])).values();
+}
+
 type Listed = typeof projectExecutions extends Endpoint<infer Answered> ? Answered : never;
 
 function toShown(
@@ -258,3 +266,4 @@ function toKept(change: Change, settings: ChangesSettings): Change | undefined {
 const ofJobs = new Set<Change['kind']>(['definition', 'job', 'switch', 'owner', 'run']);
 const minValidMs = 60_000;
 const maxWaiting = 1000;
+const maxExact = 200;

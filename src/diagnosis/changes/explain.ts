@@ -3,7 +3,8 @@ import type { Asking } from './asking.ts';
 import type { Change, ChangeKind } from './deciding/change.ts';
 import type { CommonCause } from './deciding/common-cause.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
-import { findSuspects, isBetween, type Suspect } from './deciding/suspects.ts';
+import { type JobRuns, toRunText } from './deciding/runs.ts';
+import { type Failure, findSuspects, isBetween, type Suspect } from './deciding/suspects.ts';
 import type { KeptJournal } from './kept-journal.ts';
 
 /** A failed run of a job. */
@@ -56,7 +57,8 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     keys: definition && new Set([...toList(definition['.keys']), ...keysOfNodes]),
     children: new Set(findChildren(id, project, known).keys()),
   };
-  const suspects = findSuspects(failure, known.changes);
+  const own = known.changes.filter((change) => !isOfOtherRun(change, failure, known.runs.get(job)));
+  const suspects = findSuspects(failure, own);
   if (successMs === undefined) return { successMs, suspects, unchanged: [], notWatched: [] };
   const watches = toWatches(project, id).map((watch) => judge(watch, known, { successMs, startedAtMs }));
   const hasChanged = (kinds: readonly ChangeKind[]): boolean =>
@@ -67,6 +69,17 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     unchanged: watches.flatMap(({ what, kinds, reason }) => (reason === undefined && !hasChanged(kinds) ? [what] : [])),
     notWatched: watches.flatMap(({ what, reason }) => (reason === undefined ? [] : [{ what, reason }])),
   };
+}
+
+/** A run may differ from the last success as the first failure did, or not at all. */
+function isOfOtherRun(
+  { kind, subject, what, atMs }: Change,
+  { job, startedAtMs }: Pick<Failure, 'job' | 'startedAtMs'>,
+  { success, last }: JobRuns = {},
+): boolean {
+  if (kind !== 'run' || subject !== job || atMs === startedAtMs) return false;
+  if (success === undefined || last?.facts.startedAtMs !== startedAtMs) return true;
+  return toRunText(success, last.facts) !== what;
 }
 
 /** Describes a suspect in one line: `key keys/db/prod: changed by bob, at 2026-11-26T01:55:00Z (job, fits)`. */

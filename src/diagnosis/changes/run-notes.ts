@@ -2,7 +2,7 @@ import type { RunOrigin } from '../../api/endpoints/executions.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 import type { CommitHook } from '../../state/ledger.ts';
 import type { Change } from './deciding/change.ts';
-import { type CountedRun, type JobRuns, listRunDifferences, noteRun, type RunFacts } from './deciding/runs.ts';
+import { type CountedRun, type JobRuns, noteRun, type RunFacts, toRunText } from './deciding/runs.ts';
 import { toRunDocument } from './documents.ts';
 
 type Finished = Parameters<CommitHook['keep']>[1][number];
@@ -13,8 +13,10 @@ export type RunNotes = {
   readonly commitHook: CommitHook;
   /** Takes in how listed runs were started. */
   readonly hear: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
-  /** Returns the differences of first failures from the last success, noted since the last call. */
-  readonly takeChanges: () => readonly Change[];
+  /** Returns the differences of first failures from the last success, noted since they were taken. */
+  readonly changes: () => readonly Change[];
+  /** Call when changes are stored. */
+  readonly taken: (stored: readonly Change[]) => void;
 };
 
 type Options = {
@@ -69,9 +71,9 @@ export function createRunNotes(options: Options): RunNotes {
     const { success, last } = noted;
     if (last !== undefined) onCounted(last);
     if (first === undefined || success === undefined) return;
-    const what = listRunDifferences(success, first);
+    const what = toRunText(success, first);
     const times = { afterMs: success.startedAtMs, beforeMs: first.startedAtMs, atMs: first.startedAtMs };
-    if (what.length > 0) changes.push({ kind: 'run', project, subject: job, what: what.join('; '), ...times });
+    if (what !== '') changes = [...changes, { kind: 'run', project, subject: job, what, ...times }];
     onFirst({ project, jobId });
   }
 
@@ -93,10 +95,9 @@ export function createRunNotes(options: Options): RunNotes {
       },
     },
     hear: origins.hear,
-    takeChanges: () => {
-      const taken = changes;
-      changes = [];
-      return taken;
+    changes: () => changes,
+    taken: (stored) => {
+      changes = changes.filter((change) => !stored.includes(change));
     },
   };
 }

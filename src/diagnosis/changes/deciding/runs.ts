@@ -48,8 +48,8 @@ export function noteRun(
   return { runs: { success, failure: run }, isFirst: true };
 }
 
-/** Describes how a run differs from the last success. */
-export function listRunDifferences(success: RunFacts, failure: RunFacts): readonly string[] {
+/** Describes how a run differs from the last success; empty if it does not. */
+export function toRunText(success: RunFacts, failure: RunFacts): string {
   const differs = (one: string | undefined, other: string | undefined): boolean =>
     one !== undefined && other !== undefined && one !== other;
   return [
@@ -58,7 +58,7 @@ export function listRunDifferences(success: RunFacts, failure: RunFacts): readon
     ...(differs(success.trigger, failure.trigger) ? [`trigger ${failure.trigger}, was ${success.trigger}`] : []),
     ...(differs(success.memberUuid, failure.memberUuid) ? ['member'] : []),
     ...toNodeDifference(success, failure),
-  ];
+  ].join('; ');
 }
 
 function toNodeDifference({ nodes: before, nodeCount }: RunFacts, { nodes: after, ...failure }: RunFacts): string[] {
