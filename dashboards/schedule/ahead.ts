@@ -98,7 +98,7 @@ export function aheadRow(): QuestionRow {
         id: 654,
         title: 'Time until more runs than threads are expected',
         description:
-          'How far ahead the first time is at which more runs are expected at once than the scheduler has threads.',
+          'How far ahead the first time is at which more runs are expected at the same time than the scheduler has threads.',
         emptyReason: 'Empty while that is not expected within a day.',
         unit: 's',
         width: 12,

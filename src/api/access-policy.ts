@@ -149,9 +149,9 @@ const resources: Readonly<Record<Extract<AccessRight, { type: 'resource' }>['kin
 };
 
 const types: Readonly<Record<Exclude<AccessRight['type'], 'resource' | 'storage'>, string>> = {
-  project: 'The projects themselves: without it, a project is invisible.',
+  project: 'The projects themselves: without this right, projects are invisible.',
   project_acl: 'The list of access policies of a project.',
-  job: 'Jobs and their executions: without it, every list omits them.',
+  job: 'Jobs and their executions: without this right, every list omits them.',
   adhoc: 'The executions of commands that ran without a job.',
-  node: 'The nodes in that list: without it the list is empty.',
+  node: 'The nodes in the list of nodes: without this right, the list is empty.',
 };

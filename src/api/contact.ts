@@ -135,9 +135,9 @@ function toOlderVersion(error: ApiError): number {
   const newest = serverApiVersion === undefined ? '' : ` (its newest is ${serverApiVersion})`;
   const mend =
     serverApiVersion !== undefined && serverApiVersion > newestApiVersion
-      ? '; set `api_version` to one that it does'
+      ? '; set `api_version` to a version that it supports'
       : '';
-  throw new ApiError(`${error.message}: it speaks none of ${known}${newest}${mend}`, {
+  throw new ApiError(`${error.message}: the server supports none of ${known}${newest}${mend}`, {
     ...error.details,
     cause: error,
   });

@@ -219,7 +219,7 @@ export async function readList<Item>(
     offset = isJoined ? offset + size - rows : 0;
     mustShare = isJoined && !isPart && rows > 0;
   }
-  const says = `still more after ${maxPages} pages; none is counted`;
+  const says = `more than ${maxPages} pages; no row is counted`;
   throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'too_large', apiEndpoint });
 }
 

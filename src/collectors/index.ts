@@ -47,7 +47,7 @@ const changesCollector: ChangesCollector = {
 const scheduleCollector: ExpectedRunsCollector = {
   kind: 'expected-runs',
   name: 'schedule',
-  help: 'Scheduled runs that did not happen, and why; delays, next runs, and how many runs to expect at once. Requires the collector executions',
+  help: 'Scheduled runs that did not happen, and why; delays, next runs, and expected concurrent runs. Requires the collector executions',
   every: '1m',
   on: true,
   vital: false,

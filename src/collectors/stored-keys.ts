@@ -56,6 +56,6 @@ async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolde
 }
 
 function tooLarge(): ApiError {
-  const says = `more than ${maxFolders} folders, or more than ${deepest} within each other; none is counted`;
+  const says = `more than ${maxFolders} folders, or nested more than ${deepest} deep; no key is counted`;
   return new ApiError(`GET ${storedKeys.name}: ${says}`, { kind: 'too_large', apiEndpoint: storedKeys.name });
 }

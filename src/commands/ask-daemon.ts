@@ -33,7 +33,10 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
       const mended = response.status === 401 && login === undefined ? howToLogIn : '';
       return { kind: 'refused', status: response.status, says: `${toLine(text)}${mended}` };
     }
-    return { kind: 'unreachable', says: `HTTP ${response.status}, which this version of the daemon is not responding` };
+    return {
+      kind: 'unreachable',
+      says: `HTTP ${response.status}, a status that this version of the daemon never returns here`,
+    };
   } catch (error) {
     return { kind: 'unreachable', says: explain(error) };
   }

@@ -72,7 +72,7 @@ async function findOpenMonitoring({ servers }: Config, reports: readonly ServerR
     if (Number.parseInt(release ?? '', 10) < 6 || release === undefined) continue;
     if (await isOpenToAll(server, '/monitoring/health'))
       found.push(
-        `${server.name}: everyone who reaches ${server.url}/monitoring/ can read it without credentials: close it at the proxy, or set rundeck.metrics.monitoring.enabled=false`,
+        `${server.name}: ${server.url}/monitoring/ is open to everyone without credentials: close it at the proxy, or set rundeck.metrics.monitoring.enabled=false`,
       );
   }
   return found;
@@ -129,7 +129,7 @@ async function findOtherDialect(server: ServerConfig): Promise<string | undefine
       await api.get(systemInfo);
       return api.server().dialect;
     });
-    return `they are accepted with \`dialect: ${found ?? 'auto'}\`: correct it`;
+    return `set \`dialect: ${found ?? 'auto'}\`, with which they are accepted`;
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
@@ -172,11 +172,10 @@ function renderReport(report: ServerReport, shown: Set<string>): string {
   }
   for (const { collector, may, missing } of report.rights ?? [])
     if (!may) lines.push(toLine('rights', `${collector} may not: ${missing.join(', ')}`));
-  if (report.rights?.every(({ may }) => may) === true)
-    lines.push(toLine('rights', 'everything that is enabled may read'));
+  if (report.rights?.every(({ may }) => may) === true) lines.push(toLine('rights', 'every enabled collector may read'));
   lines.push(...toPolicyLines('This access policy allows what is denied or hidden:', report.missingPolicy, shown));
   const more = `warning: the token may do more than an exporter needs: ${report.excess?.join(', ')}.`;
-  lines.push(...toPolicyLines(`${more} Give it less:`, report.leastPolicy, shown));
+  lines.push(...toPolicyLines(`${more} Use this policy instead:`, report.leastPolicy, shown));
   lines.push(toClosing(report));
   return `${lines.join('\n')}\n`;
 }
@@ -197,7 +196,9 @@ function toTotal(reports: readonly ServerReport[]): string[] {
   if (reports.length < 2) return [];
   const wrong = reports.filter((report) => !isFine(report)).map(toName);
   const names = wrong.length === 0 ? '' : `: ${wrong.join('; ')}`;
-  return [`${reports.length} checked, ${reports.length - wrong.length} well, ${wrong.length} not${names}\n`];
+  return [
+    `${reports.length} servers and members checked: ${reports.length - wrong.length} ok, ${wrong.length} with problems${names}\n`,
+  ];
 }
 
 /** Returns the last sentence of a report. */
@@ -212,9 +213,9 @@ function toClosing(report: ServerReport): string {
   if (credentials === 'refused')
     return `${server}: the credentials are refused${remedy === undefined ? '' : `; ${remedy}`}`;
   if (remedy !== undefined) return `${server}: ${remedy}`;
-  if (credentials === 'unknown') return `${server}: something answers there, but not this API`;
+  if (credentials === 'unknown') return `${server}: the address responds, but not with this API`;
   const wrong = endpoints.filter((one) => !isFine({ ...report, endpoints: [one] })).map(({ endpoint }) => endpoint);
-  return `${server}: not well: ${wrong.join(', ')}`;
+  return `${server}: problems with ${wrong.join(', ')}`;
 }
 
 /** One line for each check other than endpoints. */

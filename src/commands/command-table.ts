@@ -80,7 +80,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'why',
-    help: 'Print why a job or an execution failed, or a job did not run, from the running daemon: 0 it did not, 1 it did, 2 unknown.',
+    help: 'Print why an execution failed, or a job failed or did not run. Exit codes: 0 success, 1 failed or not run, 2 unknown.',
     usage: 'SERVER PROJECT/GROUP/NAME | SERVER/ID',
     examples: [
       'why prod/4711',
@@ -92,7 +92,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'tonight',
-    help: 'Print the coming runs at risk, from the running daemon: 0 none, 1 some, 2 unknown.',
+    help: 'Print the coming runs at risk. Exit codes: 0 no run at risk, 1 runs at risk, 2 unknown.',
     usage: '[SERVER]',
     examples: ['tonight', 'tonight prod --hours=6 --json'],
     positionals: 1,
@@ -100,7 +100,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'window',
-    help: 'Print when a server can be restarted, from the running daemon: 0 without touching a run, 1 touching the fewest, 2 unknown.',
+    help: 'Print when a server can be restarted. Exit codes: 0 the best window affects no run, 1 it affects runs, 2 unknown.',
     usage: 'SERVER',
     examples: ['window prod --for=30m', 'window prod --for=2h --within=12h --count=1 --json'],
     positionals: 1,
@@ -108,7 +108,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'skipped',
-    help: 'Print the scheduled runs that did not happen, from the running daemon: 0 all made good, 1 some left to run by hand, 2 unknown.',
+    help: 'Print scheduled runs that did not happen. Exit codes: 0 all recovered, 1 some to run by hand, 2 unknown.',
     usage: 'SERVER',
     examples: ['skipped prod --since=12h', 'skipped prod --since=2026-11-22T18:00:00Z --json'],
     positionals: 1,
@@ -140,7 +140,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'migrate-queries',
-    help: 'Print a dashboard or rules of rundeck_exporter with the names of this exporter; list on standard error what has no equal query.',
+    help: 'Print a dashboard or rules of rundeck_exporter with the names of this exporter; standard error lists queries without an equivalent.',
     usage: 'FILE',
     hasOptions: false,
     examples: ['migrate-queries dashboard.json > migrated.json'],
@@ -151,7 +151,7 @@ export const commandWords: readonly CommandRow[] = [
 
 /** The flags that are not options of the configuration. */
 export const commandFlags: readonly CommandFlag[] = [
-  { name: 'help', letter: 'h', help: 'Print the help, or that of the command in front of it.' },
+  { name: 'help', letter: 'h', help: 'Print the help of the program, or of the given command.' },
   { name: 'help-all', help: 'Print every option.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
   {
@@ -180,7 +180,7 @@ export const commandFlags: readonly CommandFlag[] = [
   {
     name: 'port',
     placeholder: 'PORT',
-    help: 'Port of the simulated server; that of the pages is in --web.listen-address.',
+    help: 'Port of the simulated server; --web.listen-address has the port of the pages.',
     commands: ['demo', 'simulate'],
   },
   {
@@ -215,20 +215,20 @@ export const commandFlags: readonly CommandFlag[] = [
   {
     name: 'within',
     placeholder: 'DURATION',
-    help: 'How far the start of the window may be away; 24h by default.',
+    help: 'How far ahead to look for the start of the window; 24h by default.',
     commands: ['window'],
   },
   { name: 'count', placeholder: 'N', help: 'Number of windows; 3 by default.', commands: ['window'] },
   {
     name: 'since',
     placeholder: 'TIME',
-    help: 'Begin of the interval: a time, or how long ago; 12h by default, for history 30d.',
+    help: 'Start of the interval, as a time or how long ago; by default 12h, for history 30d.',
     commands: ['skipped', 'history'],
   },
   {
     name: 'until',
     placeholder: 'TIME',
-    help: "End: a time, or how long ago; now by default, for history the begin of the daemon's counters.",
+    help: "End of the interval; by default now, for history the start of the daemon's counters.",
     commands: ['skipped', 'history'],
   },
   {
@@ -239,7 +239,7 @@ export const commandFlags: readonly CommandFlag[] = [
     commands: ['history'],
   },
   { name: 'output', placeholder: 'FILE', help: 'File to write; history.om by default.', commands: ['history'] },
-  { name: 'overwrite', help: 'Replace what the target has of the same servers.', commands: ['migrate'] },
+  { name: 'overwrite', help: 'Replace the state of the same servers in the target.', commands: ['migrate'] },
   { name: 'all', help: 'Apply to all quarantined traces.', commands: ['quarantine'] },
   {
     name: 'url',

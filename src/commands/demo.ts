@@ -89,11 +89,11 @@ Watching a simulated service at ${simulatorUrl}. Live now:
   dashboards    ${url}/dashboards/
   alert rules   ${url}/alerts/rules.yaml
   runbooks      ${url}/runbooks/${traces}
-  controls      ${simulatorUrl}/simulator   (break or mend something: a node, a key, the execution mode)
+  controls      ${simulatorUrl}/simulator   (break or repair something: a node, a key, the execution mode)
 
 ${describeScenario(scenario, url)}
 
-To watch your own server: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE. Ctrl-C ends this.
+To watch your own server: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE. Ctrl-C stops both.
 
 `;
 }

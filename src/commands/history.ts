@@ -64,7 +64,7 @@ async function findSeam(context: CommandContext, server: string, nowMs: number):
   if (answer.kind === 'unreachable') {
     const when = toIso(nowMs);
     context.complain(
-      `${daemon.url}: ${answer.says}\nThe file ends now, where counters must begin: before the first start, set executions.count_from to ${when}\n`,
+      `${daemon.url}: ${answer.says}\nThe file ends now, so counting must begin now: before the first start, set executions.count_from to ${when}\n`,
     );
     return nowMs;
   }

@@ -19,7 +19,7 @@ export async function migrateQueries(context: CommandContext): Promise<number> {
   try {
     const { text, rewritten, left } = rewriteQueries(await readFile(path, 'utf8'));
     write(text);
-    for (const { line, what, because } of left) complain(`${path}:${line}: ${what} is left as it is: ${because}\n`);
+    for (const { line, what, because } of left) complain(`${path}:${line}: ${what} is unchanged: ${because}\n`);
     complain(`${rewritten} rewritten, ${left.length} left\n`);
     return left.length === 0 ? exitCodes.well : exitCodes.failed;
   } catch (error) {

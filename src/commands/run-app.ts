@@ -133,10 +133,10 @@ function leaveSoon(): void {
 function explainStart(error: unknown, port: number): string {
   const { code, message } = error as { code?: string; message?: string };
   if (code === 'EADDRINUSE') {
-    return `port ${port} is in use: stop what listens there, or choose another with --web.listen-address=:PORT`;
+    return `port ${port} is in use: stop the program that uses it, or choose another with --web.listen-address=:PORT`;
   }
   if (code === 'EACCES') return `port ${port} needs more rights: choose one above 1023 with --web.listen-address=:PORT`;
-  if (code === 'EADDRNOTAVAIL') return `the address of --web.listen-address is none of this machine's`;
+  if (code === 'EADDRNOTAVAIL') return `--web.listen-address is not an address of this machine`;
   return message ?? String(error);
 }
 

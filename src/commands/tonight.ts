@@ -47,10 +47,12 @@ function renderRisks(risks: RisksTonight): readonly string[] {
         }),
     ]),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
-    ...(open.runs === 0 ? [] : [`Not judged: ${toCount(open.runs, 'run')} of jobs whose runs or nodes are not known.`]),
+    ...(open.runs === 0
+      ? []
+      : [`Not checked: ${toCount(open.runs, 'run')} of jobs whose past runs or nodes are not known.`]),
     ...(open.jobs_without_times === 0
       ? []
-      : [`Not judged: ${toCount(open.jobs_without_times, 'job')} whose times are not all known.`]),
+      : [`Not checked: ${toCount(open.jobs_without_times, 'job')} whose scheduled times are not all known.`]),
   ];
 }
 

@@ -31,7 +31,7 @@ export async function traceparent(context: CommandContext): Promise<number> {
 }
 
 const notOfCaller =
-  '--traceparent: is not a trace context, and the exporter ignores it too (for example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01)';
+  '--traceparent: is not a trace context; the exporter would ignore it (for example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01)';
 
 function toKey(path: string | undefined, node: string | undefined): SpanKey {
   if (path === undefined) return { kind: 'root' };

@@ -102,7 +102,7 @@ JSON Schema for editors.
 
 **Names.** An option of the file such as \`web.listen_address\` is also the flag \`--web.listen-address\` and the variable
 \`AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS\`: the prefix, then the name of the flag in capitals, with \`_\` for each dot and hyphen. \`servers[].url\` is
-\`AUTOMATION_EXPORTER_URL\` where there is one server, and has no flag. \`AUTOMATION_EXPORTER_TOKEN\`, \`…_PASSWORD\` and
+\`AUTOMATION_EXPORTER_URL\` if there is one server, and has no flag. \`AUTOMATION_EXPORTER_TOKEN\`, \`…_PASSWORD\` and
 \`…_BEARER_TOKEN\` hold the secret itself instead of its file.
 
 **Precedence.** Flags, then variables, then the file.

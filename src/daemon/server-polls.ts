@@ -158,7 +158,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
 
 /** They know the runs, and store what these collectors find. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
-  const message = 'it needs the collector executions, which is off';
+  const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
 }
 

@@ -194,7 +194,7 @@ function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastA
   return { ...seen, sinceMs: Math.min(seen.sinceMs, clock.now() - (notes.serverNowMs() - lastMs)) };
 }
 
-const notWatched = 'Schedules are not watched: the collectors "schedule" and "executions" have to be on';
+const notWatched = 'Schedules are not watched: switch on the collectors "schedule" and "executions"';
 
 function toldInSilence(told: Why, silence: Silence | undefined, unseen: string | undefined): Why {
   if (unseen === undefined) return told;

@@ -50,7 +50,7 @@ const instruments = {
   }),
   collectorDuration: gauge({
     name: 'automation_exporter_collector_duration_seconds',
-    help: 'Duration of the last poll of the collector; collectors that ask project by project spread their requests over their interval.',
+    help: 'Duration of the last poll of the collector; collectors that read project by project spread their requests over the interval.',
     labelNames: perCollector,
   }),
   collectorLastSuccess: gauge({
@@ -85,7 +85,7 @@ const instruments = {
   }),
   executionsLate: counter({
     name: 'automation_exporter_executions_late_total',
-    help: 'Counted executions that the server showed later than usual, and that a later comparison with its totals found.',
+    help: 'Counted executions that the server showed late, so that only a comparison with its totals found them.',
     labelNames: ['server'],
   }),
   executionsImported: counter({
@@ -139,23 +139,23 @@ const instruments = {
   }),
   stateUp: gauge({
     name: 'automation_exporter_state_up',
-    help: 'Whether the database that replicas share answered the last request; absent where the state is a file.',
+    help: 'Whether the database that replicas share answered the last request; absent if the state is a file.',
     startsAbsent: true,
   }),
   stateCommitDuration: histogram({
     name: 'automation_exporter_state_commit_duration_seconds',
-    help: 'Duration of writes to the database that replicas share; absent where the state is a file.',
+    help: 'Duration of writes to the database that replicas share; absent if the state is a file.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     startsAbsent: true,
   }),
   leaseOwned: gauge({
     name: 'automation_exporter_lease_owned',
-    help: 'Whether this replica owns the server, and so watches it; absent where the state is a file.',
+    help: 'Whether this replica owns the server, and so watches it; absent if the state is a file.',
     labelNames: ['server'],
   }),
   leaseEpoch: gauge({
     name: 'automation_exporter_lease_epoch',
-    help: 'Number of times that any replica has acquired the server; absent where this replica does not own it.',
+    help: 'Number of times that any replica has acquired the server; absent if this replica does not own the server.',
     labelNames: ['server'],
   }),
   leaseTakeovers: counter({
@@ -165,7 +165,7 @@ const instruments = {
   }),
   configDiffers: gauge({
     name: 'automation_exporter_config_differs',
-    help: 'Whether another replica that owns servers has had a different configuration for a minute; absent where the state is a file.',
+    help: 'Whether another replica that owns servers has had a different configuration for a minute; absent if the state is a file.',
     startsAbsent: true,
   }),
   unknownValues: counter({
@@ -180,7 +180,7 @@ const instruments = {
   }),
   serverEpoch: gauge({
     name: 'automation_exporter_server_epoch',
-    help: '1 until the execution ids of the server start from the beginning, for example with a new database; then one more each time.',
+    help: 'Is 1, plus 1 for each time that the execution ids of the server started again, for example with a new database.',
     labelNames: ['server'],
   }),
   spansExported: counter({
@@ -200,7 +200,7 @@ const instruments = {
   }),
   spoolOldest: gauge({
     name: 'automation_exporter_spool_oldest_timestamp_seconds',
-    help: 'Time when the next trace to be delivered was finished; absent while no trace is waiting.',
+    help: 'Time at which the oldest waiting trace was finished; absent while no trace is waiting.',
     startsAbsent: true,
   }),
   tracesQuarantined: gauge({
@@ -230,7 +230,7 @@ const instruments = {
   }),
   metricsPointsRejected: counter({
     name: 'automation_exporter_metrics_points_rejected_total',
-    help: 'Points of pushed metrics that are lost, by reason: partial_success (rejected, unlike the rest of their request); only with delta, as other points are sent again: refused (with their request), unanswered (they may have arrived).',
+    help: 'Points of pushed metrics that are lost, by reason: partial_success (rejected, while the rest of the request was accepted); only with delta, because other points are sent again: refused (with the whole request), unanswered (the points may have arrived).',
     labelNames: ['reason'],
   }),
   pagesForgotten: counter({
@@ -259,7 +259,7 @@ const instruments = {
   }),
   apiErrors: counter({
     name: 'automation_exporter_api_errors_total',
-    help: "Requests to the server's API without a usable response, by kind of error; that a project or an item is not there is a response.",
+    help: "Requests to the server's API without a usable response, by kind of error; a missing project or item is a usable response.",
     labelNames: [...perEndpoint, 'kind'],
   }),
   apiInFlight: gauge({

@@ -3,7 +3,7 @@ export function explainFault(error: unknown): string {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
   // The low byte is the kind of an SQLite error.
   const kind = errcode & 0xff;
-  if (kind === busy) return 'another process uses it; stop that one, or give this one its own `state.dir`';
+  if (kind === busy) return 'another process uses it; stop the other process, or set another `state.dir`';
   if (kind === full || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
   if (kind === corrupt || kind === notADatabase) return 'it is damaged; restart to restore its last copy';
   if (code === 'EROFS') return 'its file system is read-only; mount it for writing, or choose another `state.dir`';

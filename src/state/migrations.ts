@@ -116,7 +116,7 @@ export function readVersion(database: DatabaseSync): number {
 export function refuseNewer(version: number): void {
   if (version <= newestVersion) return;
   throw new StateError(
-    `the state is of a newer version (${version}, this one knows ${newestVersion}); run that release, or choose another \`state.dir\``,
+    `the state is of a newer version (${version}; this release supports ${newestVersion}); run the newer release, or choose another \`state.dir\``,
   );
 }
 

@@ -219,7 +219,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     if (damage !== undefined) {
       onDamage();
       throw new StateError(
-        `the copy of the state is damaged: the last good one stays (${damage}); restart to restore it`,
+        `the copy of the state is damaged: the last good copy stays (${damage}); restart to restore it`,
         { cause: toDamage(damage) },
       );
     }

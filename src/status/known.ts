@@ -5,9 +5,7 @@ import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
 export function toUnknown(found: object | undefined, silence: Silence | Elsewhere | undefined): string | null {
   if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
   if (silence !== undefined) return `${toSilenceText(silence)}; the rest was known before`;
-  return found === undefined
-    ? 'its schedules are not watched: the collectors schedule and executions have to be on'
-    : null;
+  return found === undefined ? 'its schedules are not watched: switch on the collectors schedule and executions' : null;
 }
 
 export function toIso(atMs: number): string {

@@ -85,7 +85,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
 /** Returns what is fine, for a page without a problem. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const own = servers.filter(isWatchedHere);
-  if (own.length === 0) return 'Its state is on the page of that exporter.';
+  if (own.length === 0) return 'The page of that exporter shows its state.';
   const targets = own.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
   const isActive = targets.some(({ executionMode }) => executionMode === 'active');
@@ -113,7 +113,7 @@ function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] 
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  const detail = `Tried ${toAge(failed.atMs, nowMs)}, the previous one stays in force: ${first}${more}`;
+  const detail = `The reload ${toAge(failed.atMs, nowMs)} failed, so the previous configuration stays in force: ${first}${more}`;
   return [{ kind: 'not_reloaded', title: 'The configuration was not reloaded', detail }];
 }
 
@@ -123,7 +123,7 @@ function findDifference(addresses: readonly string[] = []): Problem[] {
   return [{ kind: 'differs', title: 'Another exporter has a different configuration', detail }];
 }
 
-const howWatched = 'An exporter acquires it once its lease has expired, while the database answers';
+const howWatched = 'An exporter acquires the server when its lease expires, if the database responds';
 
 type Place = { readonly server: string; readonly member?: string };
 
@@ -137,7 +137,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
   if (state === 'waiting')
     yield { kind: 'waiting', ...place, title: `${name} has not answered yet`, detail: undefined };
   if (state === 'refused') {
-    const detail = toCapital(join(since, 'they are missing, wrong or expired') ?? '');
+    const detail = toCapital(join(since, 'the credentials are missing, wrong or expired') ?? '');
     yield { kind: 'refused', ...place, title: `${name} rejects the credentials`, detail };
     return;
   }
@@ -165,7 +165,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
     const detail = join(toSince(sinceMs, nowMs), message);
     yield { kind: 'failing', ...where, title: `${of}: ${collector} fails`, detail };
   } else if (result === 'success' && lastRunAtMs !== undefined && nowMs - lastRunAtMs > toPatienceMs(everyMs)) {
-    const detail = `Its last run ended ${toAge(lastRunAtMs, nowMs)}; it is due every ${toDuration(everyMs)}`;
+    const detail = `The last poll ended ${toAge(lastRunAtMs, nowMs)}; the interval is ${toDuration(everyMs)}`;
     yield { kind: 'late', ...where, title: `${of}: ${collector} is late`, detail };
   } else if (result === 'success' && message !== '') {
     yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
@@ -223,7 +223,7 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
 
 function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Problem> {
   if (!hidesMembers) return;
-  const detail = 'List the members of the cluster in the configuration, or their counters are dropped';
+  const detail = 'Their counters are dropped until the configuration lists the members of the cluster';
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 

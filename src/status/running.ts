@@ -149,9 +149,9 @@ function* listSentences({ runningSight, runningDenied, hidden }: Unreadable): Ge
   yield* listCounts(counted.filter(({ readable }) => readable === 0));
   yield* listCounts(counted.filter(({ readable }) => readable > 0));
   const denied = hidden.filter(({ counted: total }) => total === undefined);
-  if (denied.length > 0) yield `history of ${toNames(denied.map(({ project }) => project))}: not allowed to see`;
-  if (runningSight === 'denied') yield 'running executions: not allowed to see';
-  else if (runningDenied.length > 0) yield `running executions of ${toNames(runningDenied)}: not allowed to see`;
+  if (denied.length > 0) yield `history of ${toNames(denied.map(({ project }) => project))}: not readable`;
+  if (runningSight === 'denied') yield 'running executions: not readable';
+  else if (runningDenied.length > 0) yield `running executions of ${toNames(runningDenied)}: not readable`;
 }
 
 function* listCounts(projects: readonly HiddenHistory[]): Generator<string> {

@@ -5,6 +5,6 @@ import { toCount } from '../domain/format.ts';
 export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared }: CommonCause) {
   return {
     text: `${covered} of ${failed} failed jobs share ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,
-    detail: `In the last 15 min; ${spared === 0 ? 'none' : spared} of the ${toCount(succeeded, 'job')} that succeeded ${spared > 1 ? 'have' : 'has'} it`,
+    detail: `In the last 15 min; ${spared === 0 ? 'none' : spared} of the ${toCount(succeeded, 'successful job')} ${spared > 1 ? 'share' : 'shares'} it`,
   };
 }

@@ -66,7 +66,7 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
 /** What was skipped before the exporter watched is not known. */
 function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
-  return lateMs > sinceMs ? `its schedules are watched only since ${toTime(lateMs, untilMs)}` : null;
+  return lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : null;
 }
 
 const maxRuns = 500;
@@ -77,7 +77,7 @@ const nothing = {
   missed: 0,
   left: 0,
   undecided: 0,
-  sentence: 'It is not known what was skipped.',
+  sentence: 'The skipped runs are not known.',
   runs: [],
   runs_left_out: 0,
 } as const;
@@ -93,7 +93,7 @@ function toSentence({ sinceMs, untilMs, missed, left, undecided }: Skipped): str
   const between = toBetween(sinceMs, untilMs);
   const open = undecided === 0 ? '' : `; ${undecided} could not be decided`;
   if (missed === 0) return `No scheduled run was skipped ${between}${open}.`;
-  const rest = left === 0 ? 'later runs made all of them good' : `${left.toLocaleString('en')} left to run by hand`;
+  const rest = left === 0 ? 'all recovered by later runs' : `${left.toLocaleString('en')} still to run by hand`;
   return `${toCount(missed, 'scheduled run')} skipped ${between}: ${rest}${open}.`;
 }
 

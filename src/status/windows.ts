@@ -80,7 +80,7 @@ const nothing = {
   overdue: 0,
   last_end: null,
   not_known: { jobs_without_times: 0, jobs_without_durations: 0 },
-  sentence: 'It is not known when the server is quiet.',
+  sentence: 'The times at which few jobs run are not known.',
   windows: [],
 } as const;
 
@@ -91,7 +91,7 @@ function toSentence({ nowMs, passive, running, overdue }: WindowsAhead, { lastMs
   const runs =
     lastMs === undefined
       ? 'nothing runs'
-      : `${toCount(running.length, 'run')} under way, the last one until about ${toTime(lastMs, nowMs)}${late}`;
+      : `${toCount(running.length, 'run')} in progress, the last one until about ${toTime(lastMs, nowMs)}${late}`;
   if (passive !== undefined) return `Passive since ${toTime(passive.fact.atMs, nowMs)}: nothing starts, ${runs}.`;
   return isOld ? `When last seen: ${runs}.` : `Now ${runs}.`;
 }
@@ -109,7 +109,7 @@ function toText(window: QuietWindow, nowMs: number): WindowText {
     touches: touched.slice(0, maxTouched).map(toTouched),
     touches_left_out: Math.max(0, touched.length - maxTouched),
     next: next === undefined ? null : { at: toIso(next.atMs), job: toJobPath(next.job) },
-    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)} touches ${what}${then}`,
+    sentence: `${toTime(startMs, nowMs)} to ${toTime(endMs, nowMs)} affects ${what}${then}`,
   };
 }
 

@@ -59,7 +59,7 @@ describe('alerts, problems and pages', () => {
     for (const { alert } of alerts) {
       const { status, body } = await ask(`/runbooks/${alert}`);
       expect({ alert, status }).toEqual({ alert, status: 200 });
-      expect({ alert, leads: /This exporter shows it on <a href="\.\.\/[^"]*">/.test(body) }).toEqual({
+      expect({ alert, leads: /This exporter shows the problem on <a href="\.\.\/[^"]*">/.test(body) }).toEqual({
         alert,
         leads: alert !== 'AutomationExporterDown',
       });

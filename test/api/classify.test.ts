@@ -28,7 +28,7 @@ describe('api/classify', () => {
     expect(read(executionMode, { status: 403, body: '{"error":true,"message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"Forbidden"}' })).toBe(
-      'forbidden: GET execution-mode: HTTP 403, refused by something in front of the service',
+      'forbidden: GET execution-mode: HTTP 403, refused by a proxy or firewall in front of the server',
     );
   });
 

@@ -98,8 +98,8 @@ describe('api/contact', () => {
   });
 
   it.each([
-    [13, 'it speaks none of 14 to 47 (its newest is 13)'],
-    [60, 'it speaks none of 14 to 47 (its newest is 60); set `api_version` to one that it does'],
+    [13, 'the server supports none of 14 to 47 (its newest is 13)'],
+    [60, 'the server supports none of 14 to 47 (its newest is 60); set `api_version` to a version that it supports'],
   ])('says what to do if the server supports only %d', async (apiVersion, says) => {
     const body = `{"error":true,"apiversion":${apiVersion},"errorCode":"api.error.api-version.unsupported"}`;
     const server = await startRawServer((socket) =>

@@ -96,10 +96,10 @@ describe('api/plain answers', () => {
     [
       "<result success='true' apiversion='31'><error/></result>",
       'forbidden',
-      'refused by something in front of the service',
+      'refused by a proxy or firewall in front of the server',
     ],
-    ['<html>Forbidden</html>', 'forbidden', 'refused by something in front of the service'],
-    ['', 'forbidden', 'refused by something in front of the service'],
+    ['<html>Forbidden</html>', 'forbidden', 'refused by a proxy or firewall in front of the server'],
+    ['', 'forbidden', 'refused by a proxy or firewall in front of the server'],
   ])('finds out from a 403 of %j what was refused', async (body, kind, says) => {
     expect(await fail({ status: 403, body })).toMatchObject({
       kind,

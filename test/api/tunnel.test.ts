@@ -87,7 +87,7 @@ describe('api/transport and a proxy that is of no use', () => {
       407,
       'GET system-info: the proxy refuses with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
-    [403, 'GET execution-mode: HTTP 403, refused by something in front of the service'],
+    [403, 'GET execution-mode: HTTP 403, refused by a proxy or firewall in front of the server'],
   ])('reports that the proxy does not forward an http request and answers %d', async (status, message) => {
     const proxy = await startRefusingProxy(status);
     const url = 'http://127.0.0.1:9';

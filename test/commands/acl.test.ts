@@ -35,7 +35,7 @@ for:
     # Used by: start, system-info, execution-mode, healthcheck, ping, log-storage, log-storage-incomplete, app-metrics, tokens.
     - { equals: { kind: system }, allow: [read] }
   project:
-    # The projects themselves: without it, a project is invisible.
+    # The projects themselves: without this right, projects are invisible.
     # Used by: projects, project-modes, executions.
     - { allow: [read] }
   storage:
@@ -50,7 +50,7 @@ context:
   project: '.*'
 for:
   job:
-    # Jobs and their executions: without it, every list omits them.
+    # Jobs and their executions: without this right, every list omits them.
     # Used by: project-jobs, job-info, executions, schedule, changes, traces.
     - { allow: [read] }
   resource:
@@ -61,7 +61,7 @@ for:
     # Used by: execution-metrics, executions.
     - { equals: { kind: event }, allow: [read] }
   node:
-    # The nodes in that list: without it the list is empty.
+    # The nodes in the list of nodes: without this right, the list is empty.
     # Used by: project-nodes, changes.
     - { allow: [read] }
   adhoc:

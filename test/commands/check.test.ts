@@ -103,7 +103,7 @@ describe('commands/check', () => {
     expect(lines).toContain('running-executions ok (6 projects tried; switched off: b)');
     expect(lines).toContain('project-jobs ok (5 of 6 projects tried; switched off: b)');
     expect(lines.find((line) => line.startsWith('project-executions'))).toMatch(
-      /^project-executions broken \(6 projects tried; switched off: b; not well: c; GET project-executions: HTTP 500/,
+      /^project-executions broken \(6 projects tried; switched off: b; problems with c; GET project-executions: HTTP 500/,
     );
     expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
   });
@@ -135,7 +135,7 @@ describe('commands/check', () => {
     const names = [...stdout.matchAll(untried)].map(([, name]) => name);
     expect(names).toEqual(expect.arrayContaining(['running-executions', 'project-executions', 'project-jobs']));
     expect(stdout).toContain('    - { equals: { kind: event }, allow: [read] }\n');
-    expect(stdout).toMatch(/\nprod: not well: projects\n$/);
+    expect(stdout).toMatch(/\nprod: problems with projects\n$/);
   });
 
   it('reports that configuration excludes all projects, and finds no error', async () => {
@@ -194,7 +194,7 @@ describe('commands/check', () => {
     by:
       group: automation-exporter
 
-prod: not well: running-executions, project-executions
+prod: problems with running-executions, project-executions
 `);
   });
 
@@ -213,7 +213,7 @@ prod: not well: running-executions, project-executions
 
     const line = stdout.split('\n').find((each) => each.trim().startsWith('project-executions')) ?? '';
     const said =
-      / settle may be viewed and not read: release ([\d.]+) shows what a job ran to who has (.*), and all the same jobs\/export gives away its definition;/;
+      / the credentials may view settle, but not read it: release ([\d.]+) shows its executions only with (.*), but jobs\/export returns its whole definition;/;
     expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
   });
 
@@ -226,7 +226,7 @@ prod: not well: running-executions, project-executions
     expect({ ...open, stdout: '' }).toEqual({
       code: 0,
       stdout: '',
-      stderr: `warning: prod: everyone who reaches ${simulator.url}/monitoring/ can read it without credentials: close it at the proxy, or set rundeck.metrics.monitoring.enabled=false\n`,
+      stderr: `warning: prod: ${simulator.url}/monitoring/ is open to everyone without credentials: close it at the proxy, or set rundeck.metrics.monitoring.enabled=false\n`,
       left: [],
     });
     expect([closed.code, closed.stderr]).toEqual([0, '']);
@@ -247,10 +247,10 @@ prod: not well: running-executions, project-executions
 
     expect([roomy.code, tight.code]).toEqual([0, 0]);
     expect(roomy.stdout).toMatch(
-      /^ {2}job-series +ok {2}\(3 jobs, and room for 5,000 jobs with series of their own; 1 project tried\)$/m,
+      /^ {2}job-series +ok {2}\(3 jobs; 5,000 jobs can have their own series; 1 project tried\)$/m,
     );
     expect(tight.stdout).toMatch(
-      /^ {2}job-series +left out {2}\(3 jobs, and room for 2 jobs .*: 1 job may be counted only in __other__; raise jobs\.cap; 1 project tried\)$/m,
+      /^ {2}job-series +left out {2}\(3 jobs; 2 jobs .*: 1 job may be counted only in __other__; raise jobs\.cap; 1 project tried\)$/m,
     );
     expect(tiny.stdout).toMatch(/^ {2}job-series +left out .* raise collectors\.executions\.max_series; /m);
   });
@@ -403,11 +403,11 @@ prod: not well: running-executions, project-executions
         'system-info: broken',
       ]),
     );
-    expect(stdout).toMatch(/\nprod: something answers there, but not this API\n$/);
+    expect(stdout).toMatch(/\nprod: the address responds, but not with this API\n$/);
   });
 
   it.each([
-    ['DIALECT', 'service', 'the credentials are refused; they are accepted with `dialect: rundeck`: correct it', 3],
+    ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`, with which they are accepted', 3],
     ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
   ])('says what to correct if %s is wrong, and sends no other request', async (name, value, says, asked) => {
     const simulator = await start();
@@ -422,7 +422,7 @@ prod: not well: running-executions, project-executions
     [
       'AUTOMATION_EXPORTER_TOKEN',
       'a-token',
-      'the credentials are refused; a login page instead of the API: correct the path of the URL, or see what removes the token on its way',
+      'the credentials are refused; a login page instead of the API: correct the path of the URL, or check whether a proxy removes the token',
     ],
     ['AUTOMATION_EXPORTER_PASSWORD', 'wrong', 'the credentials are refused'],
   ])('reports a server as reachable that redirects to its login page (%s)', async (name, value, says) => {
@@ -510,7 +510,7 @@ prod: not well: running-executions, project-executions
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^one {2}http:.*\n {2}reachable .*\n {2}credentials +accepted\n/);
     expect(stdout).toMatch(/\n\ntwo {2}http:.*\n {2}reachable .*\n {2}credentials +refused/);
-    expect(stdout).toMatch(/\n\n2 checked, 1 well, 1 not: two\n$/);
+    expect(stdout).toMatch(/\n\n2 servers and members checked: 1 ok, 1 with problems: two\n$/);
   });
 
   it('reads from each cluster member its own values, with a verdict for each', async () => {
@@ -536,7 +536,7 @@ prod: not well: running-executions, project-executions
       'prod, member a: every enabled endpoint is readable, or disabled on the server',
       `prod, member b  ${second}`,
       'prod, member b: every enabled endpoint is readable, or disabled on the server',
-      '3 checked, 3 well, 0 not',
+      '3 servers and members checked: 3 ok, 0 with problems',
     ]);
     const [common = '', ofMember = ''] = well.stdout.split('\nprod, member ');
     expect([common, ofMember].map((text) => /^ {2}(healthcheck|threads|ping) /m.test(text))).toEqual([false, true]);
@@ -572,7 +572,7 @@ prod: not well: running-executions, project-executions
     control.addToken({ token: 'runner', policy: { ...readerPolicy, run: true } });
 
     const reader = await check({ url, token: 'reader' });
-    expect(toRows(reader.stdout)).toContain('rights: everything that is enabled may read');
+    expect(toRows(reader.stdout)).toContain('rights: every enabled collector may read');
     expect(reader.stdout).not.toContain('warning');
 
     // To view a job is enough for all but its definition.
@@ -595,7 +595,7 @@ prod: not well: running-executions, project-executions
     const runner = await check({ url, token: 'runner' });
     expect(runner.code).toBe(0);
     expect(runner.stdout).toContain(
-      '  warning: the token may do more than an exporter needs: job run, job kill. Give it less:\n\n    description: ',
+      '  warning: the token may do more than an exporter needs: job run, job kill. Use this policy instead:\n\n    description: ',
     );
     const { code, stdout } = await check({ url, token: simulator.token }, '--json');
     // The cast is true as far as it is looked at here.
@@ -622,7 +622,7 @@ prod: not well: running-executions, project-executions
     const { code, stdout } = await runHere(['check', '--config.file=config.yaml'], { files });
     expect(code).toBe(1);
     expect(stdout.match(/This access policy/g)?.length).toBeLessThanOrEqual(2);
-    expect(stdout).toMatch(/\nprod, member m1: not well: .*execution-mode/);
+    expect(stdout).toMatch(/\nprod, member m1: problems with .*execution-mode/);
   });
 
   it('reports that there is nothing to check', async () => {

@@ -62,7 +62,7 @@ describe('commands/check --live', () => {
       expect.stringMatching(/^state-directory \|  \| \w+ \| \/\S+ can be written; .* are free/),
       expect.stringMatching(/^clock \| default \| ok \| the clock of the server is \d+ m?s (ahead|behind)$/),
       expect.stringMatching(
-        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials; none of them expires, and the one in use may not be among them$/,
+        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials; none expires, but the token in use may not be one of them$/,
       ),
     ]);
     expect({ code, left: readdirSync(folder) }).toEqual({ code: 0, left: [] });
@@ -141,7 +141,7 @@ describe('commands/check --live', () => {
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });
     const { live } = await checkLive(simulator, { AUTOMATION_EXPORTER_TOKEN: token }, '--state.memory');
     expect(live.at(-1)).toBe(
-      'credentials | default | not asked | no valid token is visible to these credentials, so it is not known when theirs expires',
+      'credentials | default | not asked | no valid token is visible to these credentials, so it is not known when their own token expires',
     );
   });
 

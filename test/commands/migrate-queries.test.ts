@@ -44,15 +44,15 @@ const queries: readonly (readonly [query: string, translated: string])[] = [
 const left: readonly (readonly [query: string, because: string])[] = [
   ['sum(rundeck_project_execution_status{status="failed"})', 'only a sum of status="running"'],
   ['max(rundeck_project_execution_status{status="running"})', 'only a sum of status="running"'],
-  ['increase(rundeck_project_executions_total[1d])', 'a gauge of one day'],
+  ['increase(rundeck_project_executions_total[1d])', 'a gauge of the last day'],
   ['rundeck_system_stats_threads_active{instance_address="rd:4440"}', 'server is the configured name'],
   ['count by (execution_id) (rundeck_system_info)', 'no series has the label execution_id'],
-  ['delta(rundeck_system_stats_uptime_since[5m])', 'a range or an offset cannot follow'],
-  ['rundeck_system_stats_uptime_since offset 5m', 'a range or an offset cannot follow'],
-  ['rundeck_system_info * on (instance_address) group_left () up', 'with metrics of others'],
+  ['delta(rundeck_system_stats_uptime_since[5m])', 'a range or an offset cannot be added'],
+  ['rundeck_system_stats_uptime_since offset 5m', 'a range or an offset cannot be added'],
+  ['rundeck_system_info * on (instance_address) group_left () up', 'with metrics of other programs'],
   ['label_replace(rundeck_system_info, "a", "$1", "instance_address", "(.*)")', 'label_replace writes labels'],
   ['rundeck_api_requests_requestTimer_p95', 'a statistic of a timer'],
-  ['sum(rundeck_system_info', 'not a query that can be read'],
+  ['sum(rundeck_system_info', 'query cannot be parsed'],
 ];
 
 const panels = { rows: [toPanel('Threads', 'rundeck_system_stats_threads_active{instance_address="$s"}')] };
@@ -150,7 +150,7 @@ describe('commands/migrate-queries', () => {
       - record: executions
         expr: rundeck_project_executions
 `,
-      stderr: expect.stringMatching(/:11: record "executions" is left as it is: .*\n2 rewritten, 1 left\n$/) as string,
+      stderr: expect.stringMatching(/:11: record "executions" is unchanged: .*\n2 rewritten, 1 left\n$/) as string,
     });
     expect(await runHere(['migrate-queries', `${path}.txt`])).toMatchObject({ code: 2 });
     expect(await runHere(['migrate-queries'])).toMatchObject({ code: 2 });

@@ -37,7 +37,7 @@ describe.concurrent('commands/run-app', () => {
       expect(await runCli(args, { env })).toEqual({
         code: 2,
         stdout: '',
-        stderr: `the state directory ${directory}/state cannot be used: another process uses it; stop that one, or give this one its own \`state.dir\`\n`,
+        stderr: `the state directory ${directory}/state cannot be used: another process uses it; stop the other process, or set another \`state.dir\`\n`,
         left: [],
       });
       expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
@@ -169,7 +169,7 @@ describe.concurrent('commands/run-app', () => {
       expect(await runHere(args, { env })).toEqual({
         code: 1,
         stdout: '',
-        stderr: `port ${port} is in use: stop what listens there, or choose another with --web.listen-address=:PORT\n`,
+        stderr: `port ${port} is in use: stop the program that uses it, or choose another with --web.listen-address=:PORT\n`,
         left: [],
       });
       expect(holder.listening).toBe(true);
@@ -184,7 +184,7 @@ describe.concurrent('commands/run-app', () => {
     expect(await runHere(args, { env })).toEqual({
       code: 1,
       stdout: '',
-      stderr: "the address of --web.listen-address is none of this machine's\n",
+      stderr: '--web.listen-address is not an address of this machine\n',
       left: [],
     });
   });

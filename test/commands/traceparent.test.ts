@@ -50,7 +50,7 @@ describe('commands/traceparent', () => {
     const { code, stdout, stderr } = await runHere([...base, `--traceparent=${value}`]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
-      `--traceparent: is not a trace context, and the exporter ignores it too (for example ${caller})\n`,
+      `--traceparent: is not a trace context; the exporter would ignore it (for example ${caller})\n`,
     );
   });
 

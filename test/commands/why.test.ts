@@ -191,7 +191,7 @@ describe('commands/why', () => {
     [
       'several jobs fit',
       ['prod', 'pay/nightly/twin'],
-      'Several jobs fit, name one by its id: pay/nightly/twin (j4), pay/nightly/twin (j5).\n',
+      'Several jobs have this name; use the id of one: pay/nightly/twin (j4), pay/nightly/twin (j5).\n',
     ],
   ])('reports that it cannot know if %s', async (_name, words, stderr) => {
     expect(await ask(...words)).toMatchObject({ code: 2, stderr });

@@ -130,7 +130,7 @@ executions:
     {
       said: 'jobs: { overrides: [{ match: "a/.*" }] }',
       complaint:
-        '1:21 jobs.overrides[0]: says nothing beside (give success_age or overdue_factor or critical or owner or note or runbook)',
+        '1:21 jobs.overrides[0]: has no setting (give success_age or overdue_factor or critical or owner or note or runbook)',
     },
     {
       said: 'jobs: { overrides: [{ success_age: 1h }] }',

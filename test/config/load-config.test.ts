@@ -231,7 +231,7 @@ config.yaml:12:3 web.listen_adress: is not a known key (did you mean listen_addr
 config.yaml:13:19 web.listen_address: takes an address, found the number 9720 (for example :9720 or 127.0.0.1:9720)
 config.yaml:14:3 web.listen_address: is given twice (first in line 13)
 config.yaml:15:19 web.telemetry_path: is not a path for metrics (for example /metrics)
-config.yaml:16:17 web.external_url: holds a query or a fragment (write the address without what follows ? or #)
+config.yaml:16:17 web.external_url: holds a query or a fragment (remove the part after ? or #)
 config.yaml:17:6 log: takes a map, found the text "debug" (write its keys below it, indented)
 config.yaml:18:1 colectors: is not a known key (did you mean collectors?)
 config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean execution-mode?)
@@ -269,7 +269,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     { url: 'https://@example.org', problem: 'holds a user or a password (secrets come from files or the environment)' },
     {
       url: 'https://example.org/#',
-      problem: 'holds a query or a fragment (write the address without what follows ? or #)',
+      problem: 'holds a query or a fragment (remove the part after ? or #)',
     },
   ])('refuses to watch $url', async ({ url, problem }) => {
     const env = { AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: 'k3y' };

@@ -189,7 +189,7 @@ describe('config/server-rules', () => {
     async (path) => {
       const end = path.replace(/^\/sub|\/$/g, '');
       expect(await complain({ yaml: watch('token_file: /run/token', `https://a.example.org${path}`) })).toEqual([
-        `config.yaml:2:10 servers[0].url: ends with ${end}, which is added to it (leave ${end} out)`,
+        `config.yaml:2:10 servers[0].url: ends with ${end}, which the exporter adds itself (leave ${end} out)`,
       ]);
       expect(await complain({ yaml: watch('token_file: /run/token', 'https://api.example.org/my-api') })).toEqual([]);
     },

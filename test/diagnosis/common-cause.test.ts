@@ -56,7 +56,7 @@ describe('diagnosis/common-cause', () => {
       {
         kind: 'common_cause',
         text: '10 of 10 failed jobs share node db03',
-        detail: 'In the last 15 min; none of the 10 jobs that succeeded has it',
+        detail: 'In the last 15 min; none of the 10 successful jobs shares it',
       },
     ]);
     const ofJob = (job: string, laterMs = 0) => {

@@ -127,8 +127,8 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(troubles.map(({ reason }) => reason)).toEqual(['node_failing', 'common_cause']);
     expect(troubles[1]).toMatchObject({
       subject: 'node db03',
-      text: 'node db03 is common to jobs that fail',
-      evidence: '10 of 10 failed jobs have it, and 1 of 11 that succeeded',
+      text: 'node db03 is shared by the failing jobs',
+      evidence: '10 of 10 failed jobs share it, and 1 of 11 successful jobs',
       firstJob: { name: 'night' },
     });
     control.setConditions({ downNodes: [] });

@@ -120,11 +120,11 @@ describe('diagnosis/suspects', () => {
     await minutes(70);
     expect(toLines(explain(failed()))).toEqual([
       'What changed',
-      'Nothing that can be seen between the start of the last success (13:10 UTC) and this failure (13:20 UTC).',
+      'No visible change between the start of the last success (13:10 UTC) and this failure (13:20 UTC).',
       'Unchanged: its name and switches, keys, nodes, the project, the server.',
       '1 thing not watched all the time',
       'its definition: last read at 12:01 UTC',
-      'All changes of that time',
+      'All changes between these times',
     ]);
   });
 

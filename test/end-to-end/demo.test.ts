@@ -84,7 +84,7 @@ describe('end-to-end/demo, as it comes', () => {
         );
         for (const one of ids.slice(0, 10)) {
           const text = await read(`executions/demo/${one}`);
-          if (text.includes('What it did')) return { id: one, page: text };
+          if (text.includes('<h2>Steps</h2>')) return { id: one, page: text };
         }
         throw new Error('no execution shows its steps yet');
       },

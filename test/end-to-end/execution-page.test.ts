@@ -48,7 +48,7 @@ describe('end-to-end/execution-page', () => {
       expect(link).toBe(`./executions/prod/${id}`);
       return new URL(link, `${daemon.url}/`).href;
     });
-    await eventually(async () => expect(await readPage(address)).toContain('What it did'));
+    await eventually(async () => expect(await readPage(address)).toContain('<h2>Steps</h2>'));
     const countAsked = (): number => simulator.requests().filter(({ path }) => path.includes(`/${id}`)).length;
     const before = countAsked();
     const page = await readPage(address);
@@ -68,7 +68,7 @@ describe('end-to-end/execution-page', () => {
     const address = `${daemon.url}/executions/prod/${id}`;
     const text = await eventually(async () => {
       const page = toText(await readPage(address));
-      expect(page).toContain('What it did');
+      expect(page).toContain('\nSteps\n');
       return page;
     });
     expect(text).toMatch(/\nweb01 1@web01 \|/);
@@ -82,7 +82,7 @@ describe('end-to-end/execution-page', () => {
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
     expect(page).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\n`));
-    expect(page).toContain('Its steps are not known here because traces.enabled is off.');
+    expect(page).toContain('The steps are not known, because traces.enabled is off.');
   });
 
   it('keeps the cause of a failure, and the link to the server, across restarts', async () => {
@@ -121,7 +121,7 @@ executions: { max_delay: 1s }
         expect(found).toContain(sentence);
         return found;
       });
-      expect(page).not.toContain('What it did');
+      expect(page).not.toContain('<h2>Steps</h2>');
       expect(toText(page)).toContain('\nReason: ');
       expect(page).toContain(`<a href="${simulator.url}/project/pay/execution/show/${id}"`);
       expect(await daemon.metrics()).not.toMatch(/automation_exporter_state_resets_total [1-9]/);
@@ -131,7 +131,7 @@ executions: { max_delay: 1s }
   it('keeps its page across a reload, unless that hides its content', async () => {
     const { daemon, id, yaml } = await setUp(true);
     const hasSteps = async (): Promise<boolean> =>
-      (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('What it did');
+      (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('<h2>Steps</h2>');
     await eventually(async () => expect(await hasSteps()).toBe(true));
     await daemon.app.reload(await daemon.load(yaml.replace('traces: {', 'traces: { user_names: true,')));
     expect(await hasSteps()).toBe(true);

@@ -189,7 +189,7 @@ describe('end-to-end/exposition', () => {
   ])('has no page %s', async (path) => {
     const { status, headers, body } = await get(path);
 
-    expect({ status, body }).toEqual({ status: 404, body: 'Not found. The front page / lists what there is.\n' });
+    expect({ status, body }).toEqual({ status: 404, body: 'Not found. The front page / lists all pages.\n' });
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   });
 

@@ -47,9 +47,9 @@ metrics: { hold_new_series: 0s }
     const page = await read();
     expect(page).toMatch(/✗\s*"prod" does not show all executions\n/);
     expect(page).toContain(
-      'History of warehouse, web-shop: 114 counted, 0 readable; running executions of warehouse, web-shop: not allowed to see.',
+      'History of warehouse, web-shop: 114 counted, 0 readable; running executions of warehouse, web-shop: not readable.',
     );
-    expect(page).toContain('Runs now: nothing, not allowed to see 2 projects');
+    expect(page).toContain('Runs now: nothing, not readable in 2 projects');
 
     const policy = /^description: what [^]*^ {2}group: automation-exporter$/m.exec(page)?.[0] ?? '';
     simulator.control.addAccessRules(token, policy);

@@ -97,7 +97,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     );
     const running = await read(daemon, `executions/prod/${runningId}`);
     expect(running).toContain(`#${runningId}: last seen running `);
-    expect(running).toMatch(/Running for, when last seen: \d+ (m?s|min)$/m);
+    expect(running).toMatch(/Duration when last seen: \d+ (m?s|min)$/m);
     expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
     const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
     // All that was known may be over by now; it is never a time that has passed.

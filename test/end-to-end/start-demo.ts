@@ -28,7 +28,7 @@ export async function startDemo({ flags = [], env = {} }: DemoOptions = {}): Pro
   try {
     const [, simulatorUrl = ''] = await child.waitFor(/^Watching a simulated service at (http:\S+)\. Live now:$/m);
     const [, url = ''] = await child.waitFor(/^ {2}metrics {2,}(http:\S+)\/metrics$/m);
-    await child.waitFor(/Ctrl-C ends this\./);
+    await child.waitFor(/Ctrl-C stops both\./);
     return { ...child, url, simulatorUrl, directory, stop };
   } catch (error) {
     await stop();

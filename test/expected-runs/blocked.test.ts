@@ -7,27 +7,27 @@ describe('expected-runs, a job that was blocked before the exporter started', ()
   it.each([
     ['The server is passive', 'set the execution mode of the server to active', { isPassive: true }],
     [
-      'The project has its executions switched off',
+      'Executions of the project are switched off',
       'enable executions in the project',
       { pay: { executionsEnabled: false } },
     ],
     [
-      'The project has its schedule switched off',
+      'Schedules of the project are switched off',
       'enable schedules in the project',
       { pay: { scheduleEnabled: false } },
     ],
     [
-      'The project has its executions switched off (seen 12:01 UTC). The project has its schedule switched off',
+      'Executions of the project are switched off (seen 12:01 UTC). Schedules of the project are switched off',
       'enable executions in the project; enable schedules in the project',
       { pay: { executionsEnabled: false, scheduleEnabled: false } },
     ],
     [
-      'No run is expected of it now. The execution of the job is switched off',
+      'No run of the job is expected now. The execution of the job is switched off',
       'enable the execution of the job',
       { job: { enabled: false } },
     ],
     [
-      'No run is expected of it now. The schedule of the job is switched off',
+      'No run of the job is expected now. The schedule of the job is switched off',
       'enable the schedule of the job',
       { job: { scheduleEnabled: false } },
     ],

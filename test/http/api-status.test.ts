@@ -52,7 +52,7 @@ describe('http/api-status', () => {
           member: null,
           collector: null,
           title: '"prod" does not show all executions',
-          text: '"prod" does not show all executions. History of stock: 7 counted, 0 readable; history of hr: not allowed to see; running executions of hr: not allowed to see.',
+          text: '"prod" does not show all executions. History of stock: 7 counted, 0 readable; history of hr: not readable; running executions of hr: not readable.',
         },
         {
           kind: 'failing',

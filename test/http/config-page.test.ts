@@ -23,7 +23,7 @@ describe('http/config-page', () => {
     const { ask } = await serve([configPageRoute(async () => 'name: <script>\n')]);
     const { headers, body } = await ask('/config', { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
-    expect(toText(body)).toMatch(/^Configuration\nIn force now/);
+    expect(toText(body)).toMatch(/^Configuration\nThe configuration in force/);
     expect(body).toContain('<pre tabindex="0">name: &#60;script&#62;\n</pre>');
     expect(body).toContain('<a href="./config" aria-current="page">Configuration</a>');
   });

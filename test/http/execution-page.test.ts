@@ -68,8 +68,8 @@ Took: 2 min 5 s
 Average of the job: 110 s
 Reason: NonZeroResultCode
 Trace id: f45e4a6a6cb0f6a2569d62819cbf45ac
-The execution on the serverWith its output
-What it did
+The execution on the serverWith the log output
+Steps
 3 of 7 spans failed; root cause: step 2 (Settle) on db02.
 Step | 02 min 5 s | Starts | Took | Result
 RUN pay/nightly/settle |  | 0 | 2 min 5 s | ✗ failed (the execution failed: first failure NonZeroResultCode)
@@ -105,7 +105,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
     const text = toText(await readPage({ ended: kept, isOn: false }));
     expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
-    expect(text).toContain('\nTook: 1 min 5 s\nIts steps are not known here because traces.enabled is off.');
+    expect(text).toContain('\nTook: 1 min 5 s\nThe steps are not known, because traces.enabled is off.');
     expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
   });
 
@@ -153,7 +153,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
       '#4713: succeeded after 10 s',
     ]);
     expect(page).toContain(
-      '<a href="../../executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">6 runs</a> of <bdi>nightly/settle</bdi>, median of those that succeeded 30 s (dashed)',
+      '<a href="../../executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">6 runs</a> of <bdi>nightly/settle</bdi>, median of successful runs 30 s (dashed)',
     );
     expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
@@ -177,7 +177,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
 
   it('shows the first of many spans, and all failed ones', async () => {
     const text = toText(await readPage({ execution: largeExecution(1000) }));
-    expect(text).toContain('\nShown are the first 250 of 1000 spans and all that failed; 743 more are not shown.\n');
+    expect(text).toContain('\nOf 1000 spans, the first 250 and all failed ones are shown; 743 are not shown.\n');
     expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ succeeded
 web247 1@web247 |  | +24.7 s | 5 s | ✓ succeeded
 … 51 more that did not fail
@@ -204,9 +204,9 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     });
     expect(page.match(/<tr/g)?.length).toBe(2252);
     expect(toText(page)).toContain(
-      'Shown are the first 250 of 5001 spans and the first 2000 others that failed; 2751 more are not shown, 2751 of them failed.',
+      'Of 5001 spans, the first 250 and the first 2000 other failed ones are shown; 2751 are not shown, of which 2751 failed.',
     );
-    expect(toText(page)).toContain('\n… 2751 more, 2751 of them failed');
+    expect(toText(page)).toContain('\n… 2751 more, of which 2751 failed');
   });
 
   it('links to the trace, and to the service by safe addresses', async () => {
@@ -267,11 +267,11 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     const text = toText((await read({})).body);
     expect(text).toBe(`Execution 4711 of prod not found
 Possible reasons:
-It has just started or ended: executions are read every few seconds, those of quiet projects within executions.max_delay.
-It ended before the exporter began to count this server.
+The execution has just started or ended: executions are read every few seconds, in quiet projects within executions.max_delay.
+The execution ended before the exporter began to count executions of this server.
 More than 1,000 executions of this server have ended since.
 Its project or job is not watched, or the server has no such execution.
-Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. Over a restart, the causes of the last 500 of each server that did not succeed are kept.`);
+Running executions and the last 1,000 finished ones of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. After a restart, the causes of the last 500 unsuccessful executions of each server are still known.`);
   });
 
   it('shows that an execution still runs, instead of guessing its end', async () => {
@@ -290,7 +290,7 @@ Running executions and the last 1,000 that ended of each server have a page. The
     const page = await readPage({ running });
     expect(page).toContain('<title>still runs: #4711 nightly/&#60;settle&#62;');
     expect(toText(page)).toBe(`…nightly/&#60;settle&#62; #4711: still runs
-As reported by the server at 2024-05-20 03:24:35 UTC. Its steps are shown here after it has ended and its trace is finished.
+As reported by the server at 2024-05-20 03:24:35 UTC. The steps appear here after the execution has ended and its trace is finished.
 Server: prod
 Project: pay
 Job: pay/nightly/&#60;settle&#62;

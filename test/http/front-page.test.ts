@@ -110,29 +110,29 @@ Give this access policy to an administrator of the server. Replace automation-ex
 Members
 Member | State | Mode | Release | Collectors | Started | Address
 a | ✓ up | active | 5.3.0-20240520 | 1 ok | 2024-05-17 03:19 UTC (3 d ago) | https://a.example.org
-Collectors in trouble
+Collectors with problems
 Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
 GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
 users | ✗ denied |  | in 3 s |  |
 GET users: denied
-project-jobs | ! ok, in part | 12 s ago | in 3 s | spread over 5 min | 14
+project-jobs | ! partial | 12 s ago | in 3 s | spread over 5 min | 14
 3 of 40 projects are denied
 Collectors: 2 up to date, 1 waiting, 3 off
 Collector | Result | Last run | Next | Took | Series
-tokens | … not run yet |  | under way |  |
+tokens | … not polled yet |  | under way |  |
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 Off
-healthcheck: the server does not offer it (GET healthcheck: 404); asked again in 3 min
+healthcheck: the server does not offer it (GET healthcheck: 404); polled again in 3 min
 threads, stored-keys: switched off by configuration
 Collectors of member a
 Collector | Result | Last run | Next | Took | Series
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
-Where to go
+Pages
 Scheduled jobsMissed and failed runs, and the next runs
-ScheduleRuns of the last 12 hours, and the next ones
+ScheduleRuns of the last 12 hours, and coming runs
 MetricsWhat Prometheus scrapes
-TracesOff; how to switch them on
+TracesOff; see how to switch traces on
 Alert rulesReady to load in Prometheus
 Status as JSONThis page for programs
 automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
@@ -157,7 +157,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
       endedCount: 4,
     });
     const text = toText(await readPage([server('prod', { executions: told, collectors: [] })]));
-    expect(text.slice(text.indexOf('Runs now'), text.indexOf('Where to go'))).toBe(`Runs now: 1 overdue, 2 more waiting
+    expect(text.slice(text.indexOf('Runs now'), text.indexOf('Pages'))).toBe(`Runs now: 1 overdue, 2 more waiting
 Job | Project | Since | For
 nightly/settle #4700 | pay | 01:19 UTC | 2 h (average 2 min) ✗ overdue
 nightly/settle #4711 | pay | 03:16 UTC | 3 min (average 2 min)
@@ -168,7 +168,7 @@ Job | Project | Result | Ended | Took
 nightly/settle #4710 | pay | ✓ succeeded | 60 s ago | 45 s
 tidy #4709 | pay | ✗ failed | 90 s ago | 15 s
 nightly/settle #4708 | pay | ! aborted | 60 s ago |
-All 4 that are kept, failures only
+All 4 finished executions, failures only
 `);
   });
 
@@ -218,7 +218,7 @@ nightly/settle #4711 | pay | 03:16 UTC | 2 min (average 2 min)
 
     expect(text).toMatch(/^✗"prod": health check db fails\nRunbook\n/);
     expect(text).toContain(`
-healthcheck | ✗ not well | 12 s ago | in 3 s | 23 ms | 14
+healthcheck | ✗ unhealthy | 12 s ago | in 3 s | 23 ms | 14
 health check db fails; 1 entry was left out
 Collectors: 1 up to date
 Collector | Result | Last run | Next | Took | Series
@@ -273,7 +273,7 @@ As of `);
 Address: https://prod.example.org
 Not responding: since 01:19 UTC (2 h ago)
 Started: 2024-05-17 03:19 UTC (3 d ago)
-Where to go`);
+Pages`);
   });
 
   it('reports a problem of the whole server once, not in every row', async () => {
@@ -282,11 +282,11 @@ Where to go`);
     const collectors = [collector('ping', fault), collector('users', fault), failing];
     const text = toText(await readPage([server('prod', { state: 'down', message, collectors })]));
 
-    expect(text.slice(text.indexOf('Collectors in'), text.indexOf('Where to go'))).toBe(`Collectors in trouble
+    expect(text.slice(text.indexOf('Collectors with'), text.indexOf('\nPages\n') + 1)).toBe(`Collectors with problems
 Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
 GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
-Collectors: 2 without an answer
+Collectors: 2 failing
 Collector | Result | Last run | Next | Took | Series
 ping | ✗ timeout | 12 s ago | in 3 s | 23 ms |
 users | ✗ timeout | 12 s ago | in 3 s | 23 ms |

@@ -232,7 +232,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         complaints: [],
       });
       expect(opened.background).toBe(background);
-      expect(opened.text).toContain('Where to go');
+      expect(opened.text).toContain('Pages');
     });
   }
 
@@ -245,7 +245,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         complaints: [],
       });
       expect(opened.background).toBe(background);
-      expect(opened.text).toContain('What it did');
+      expect(opened.text).toContain('\nSteps\n');
     });
   }
 

@@ -160,7 +160,7 @@ describe('http/jobs', () => {
     const { body } = await ask('/jobs/prod/pay/nightly/settle');
     expect(toText(body).split('\n')).toEqual(
       expect.arrayContaining([
-        'The last 60 runs, 6 failed; usually 3 min 20 s (dashed); overdue after 10 min (solid); the job changed before those that are shaded',
+        'The last 60 runs, 6 failed; usually 3 min 20 s (dashed); overdue after 10 min (solid); the job changed before each shaded run',
         'Succeeded in 24 h: 42 of 47',
         'Last failures',
         '#4710 | ✗ failed | 02:47 UTC | 30 min ago | 2 min 30 s',
@@ -200,10 +200,10 @@ describe('http/jobs', () => {
     const text = toText((await ask('/jobs/prod/pay/index')).body).split('\n');
     expect(text).toEqual(
       expect.arrayContaining([
-        'What changed when its durations did',
+        'What changed when the durations changed',
         '1 change between the end of the last usual run (2026-11-21 01:00 UTC) and the end of the first unusual one (2026-11-21 04:00 UTC), likeliest first:',
         'Durations: slower since 2026-11-21 04:00 UTC: median 2 min, before 1 min',
-        'Results: ! flaky: they change often',
+        'Results: ! flaky: success and failure alternate often',
       ]),
     );
     expect(text.join()).toContain('definition pay/index: steps changed');

@@ -8,7 +8,7 @@ describe('http/not-found', () => {
     const { ask } = await serve([notFoundRoute()], { routePrefix: '/here' });
     const { status, body } = await ask('/here/no/<such>', { headers: { accept: 'text/html' } });
     expect(status).toBe(404);
-    expect(toText(body)).toMatch(/^Not found\nThere is nothing at \/no\/&#60;such&#62;\. Start from the status page/);
+    expect(toText(body)).toMatch(/^Not found\nThere is no page at \/no\/&#60;such&#62;\. Start from the status page/);
     expect(body).toContain('<a href="../">status page</a>');
     expect(body).not.toContain('aria-current="page"');
   });
@@ -17,6 +17,6 @@ describe('http/not-found', () => {
     const { ask } = await serve([notFoundRoute()]);
     const { status, headers, body } = await ask('/nothing', { headers: { accept: '*/*' } });
     expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: 'text/plain; charset=utf-8' });
-    expect(body).toBe('Not found. The front page / lists what there is.\n');
+    expect(body).toBe('Not found. The front page / lists all pages.\n');
   });
 });

@@ -157,7 +157,7 @@ describe('http/quarantine', () => {
     });
     expect(answer).toEqual({
       status: 403,
-      body: 'Refused: the request comes from a page of another site. If it is a name of this exporter, set web.external_url to its address.\n',
+      body: 'Refused: the request comes from a page of another site. If that site is this exporter, set web.external_url to its address.\n',
     });
     expect((await post('drop', 'all=true', { origin: 'null' })).status).toBe(403);
     expect(done).toEqual([]);

@@ -87,7 +87,7 @@ describe('http/reload', () => {
 
     expect({ status, body }).toEqual({
       status: 403,
-      body: 'Refused: the request comes from a page of another site. If it is a name of this exporter, set web.external_url to its address.\n',
+      body: 'Refused: the request comes from a page of another site. If that site is this exporter, set web.external_url to its address.\n',
     });
     expect(served.reloads()).toBe(0);
   });

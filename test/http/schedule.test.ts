@@ -37,12 +37,12 @@ describe('http/schedule', () => {
       '2024-05-19 21:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
       '2024-05-19 20:00 UTC | 13 | 3 | 0 | 0 | 2 | 0 | ✗ 10: 9 passive, 1 job disabled',
       '2024-05-19 19:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
-      '2024-05-19 18:00 UTC | nothing was expected',
+      '2024-05-19 18:00 UTC | no run was expected',
       '2024-05-19 17:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
       'Nothing is known of the time before 2024-05-19 17:00 UTC.',
       'A run is in time if it starts at most 5 min after its expected time.',
       'Late, missed, off or undecided',
-      'The newest first. The last 20 times of each job are kept.',
+      'Newest first. The last 20 scheduled times of each job are kept.',
       'Job | Expected | Outcome',
       'pay/nightly/settle | 02:19:40 UTC | ✗ missed: passive, the server was passive',
       'search/index | 01:19:40 UTC | ! ran 15 min late: #4711',
@@ -83,7 +83,7 @@ describe('http/schedule', () => {
     expect(lines).toContain(
       '– No schedule starts a job: the server is passive (seen 02:19 UTC). Fix: set the execution mode of the server to active.',
     );
-    expect(lines).toContain('– the server is passive: none of these starts as long as that lasts.');
+    expect(lines).toContain('– the server is passive: while this lasts, no run starts.');
     expect(lines.at(-1)).toBe('search/index | 04:19:40 UTC | – the server is passive');
     const all = toText((await read('/schedule', { prod: schedule, test: undefined })).body);
     expect(all).toContain('prod | 3 | ✗ 10 | – the server is passive | ! 07:00 UTC');

@@ -52,7 +52,7 @@ describe('http/server', () => {
     expect(await ask('/automation/exporter/metrics')).toMatchObject({ status: 200, body: 'up 1\n' });
     expect(await ask('/metrics')).toMatchObject({
       status: 404,
-      body: 'Not found. The front page /automation/exporter/ lists what there is.\n',
+      body: 'Not found. The front page /automation/exporter/ lists all pages.\n',
     });
   });
 
@@ -72,7 +72,7 @@ describe('http/server', () => {
     const errors: unknown[] = [];
     const { ask } = await serve(routes(), { onError: (error) => errors.push(error) });
 
-    expect(await ask('/broken')).toMatchObject({ status: 500, body: 'Internal error; the log says more.\n' });
+    expect(await ask('/broken')).toMatchObject({ status: 500, body: 'Internal error; the log has details.\n' });
     expect(errors).toEqual([new Error('a secret place')]);
   });
 

@@ -56,7 +56,8 @@ async function serveSkipped(answers: Readonly<Record<string, Skipped | undefined
   return { ...served, asked };
 }
 
-const sentence = '4 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 left to run by hand; 2 could not be decided.';
+const sentence =
+  '4 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand; 2 could not be decided.';
 
 describe('http/skipped', () => {
   it('shows what was skipped, why, and what is left to run by hand at the server', async () => {
@@ -65,9 +66,9 @@ describe('http/skipped', () => {
     expect(asked).toEqual([{ since: { agoMs: 48 * hourMs }, until: { atMs: nowMs - hourMs } }]);
     expect(toText(body).split('\n')).toEqual([
       `✗${sentence}`,
-      'Scheduled runs of prod that did not happen, those to run by hand first. A run is made good by the first success of its job that started later. Since: 6h, 12h, 1d, 7d.',
-      'Job | Skipped | Runs | Cause | Made good',
-      'p ay/nightly/settle critical | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet run it at the server',
+      'Scheduled runs of prod that did not happen; first the runs to start by hand. A skipped run is recovered by the first successful run of its job that started later. Since: 6h, 12h, 1d, 7d.',
+      'Job | Skipped | Runs | Cause | Recovered',
+      'p ay/nightly/settle critical | 16:00 UTC | 1 | passive: the server was passive (seen 14:00 UTC) | ✗ not yet run the job on the server',
       'pay/beat | 15:00 UTC to 17:00 UTC | 3 | passive: the server was passive (seen 14:00 UTC) | recovered by #4711 at 17:30 UTC',
     ]);
     expect(body).toContain('href="https://server.example/project/p%20ay/job/show/j%201"');
@@ -101,14 +102,14 @@ describe('http/skipped', () => {
     expect((await ask('dark')).code).toBe(2);
     const early = await ask('young');
     expect(early.code).toBe(2);
-    expect(early.stdout).toBe(`young: its schedules are watched only since 17:00 UTC.
+    expect(early.stdout).toBe(`young: its schedules have been watched only since 17:00 UTC.
 It is not known whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `);
     expect((await get('/skipped/young')).body).toContain('class="headline off"');
     expect((await get('/skipped/well')).body).toContain('class="headline good"');
     expect(await ask('empty')).toMatchObject({
       code: 2,
-      stdout: 'empty: the interval ends before it begins.\nIt is not known what was skipped.\n',
+      stdout: 'empty: the interval ends before it begins.\nThe skipped runs are not known.\n',
     });
     expect((await ask()).code).toBe(2);
     const { runs } = JSON.parse((await get('/api/skipped?server=prod')).body) as SkippedStatus;

@@ -10,8 +10,8 @@ describe('http/server/systemd-socket', () => {
   it('uses the one socket for this process', () => {
     expect(readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '1' }, 7)).toBe(3);
     for (const env of [{}, { LISTEN_PID: '8', LISTEN_FDS: '1' }, { LISTEN_PID: '7', LISTEN_FDS: '0' }])
-      expect(() => readSystemdSocket(env, 7)).toThrow('systemd hands over no socket');
-    expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd hands over 2 sockets');
+      expect(() => readSystemdSocket(env, 7)).toThrow('systemd passed no socket');
+    expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd passed 2 sockets');
   });
 
   it('is used by the daemon, whatever its address is', async () => {

@@ -40,7 +40,7 @@ describe('http/tonight', () => {
     const lines = toText((await ask('/tonight')).body).split('\n');
     expect(lines).toEqual([
       '✗4 of 6 runs expected within 12 h are at risk',
-      'The runs that schedules will start, and the trouble that is known now. What to do. Other horizons: 6 h, 24 h.',
+      'Coming scheduled runs, and the trouble that is known now. What to do. Other horizons: 6 h, 24 h.',
       'prod 4 runs at risk',
       'When to restart prod',
       troubled[0],
@@ -48,14 +48,14 @@ describe('http/tonight', () => {
       'Job | First | Runs | Also',
       'pay/beat | 18:01 UTC, in 60 s | 3 |',
       'pay/critical critical | 19:10 UTC, in 70 min | 1 |',
-      'Not judged: 1 job whose times are not all known.',
+      'Not checked: 1 job whose scheduled times are not all known.',
       'test nothing at risk',
       'When to restart test',
-      '✗ 3 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 left to run by hand. Which',
+      '✗ 3 scheduled runs skipped from 06:00 UTC to 18:00 UTC: 1 still to run by hand. Which',
       '– No run meets known trouble.',
-      'Not judged: 2 runs of jobs whose runs or nodes are not known.',
+      'Not checked: 2 runs of jobs whose past runs or nodes are not known.',
       'dark not known',
-      '– its schedules are not watched: the collectors schedule and executions have to be on.',
+      '– its schedules are not watched: switch on the collectors schedule and executions.',
     ]);
   });
 
@@ -108,13 +108,13 @@ describe('http/tonight', () => {
 ${troubled[0]}
   2026-11-22T18:01:00.000Z  pay/beat ×3
   2026-11-22T19:10:00.000Z  pay/critical [critical]
-Not judged: 1 job whose times are not all known.
+Not checked: 1 job whose scheduled times are not all known.
 `,
     });
     expect(await ask('test', '--hours=6')).toMatchObject({
       code: 2,
       stdout:
-        '0 of 2 runs expected within 6 h are at risk.\nNot judged: 2 runs of jobs whose runs or nodes are not known.\n',
+        '0 of 2 runs expected within 6 h are at risk.\nNot checked: 2 runs of jobs whose past runs or nodes are not known.\n',
     });
     expect((await ask('dark')).code).toBe(2);
     expect(isAnyAtRisk({ hours: 12, servers: [{ ...known, unknown: 'No answer' }] })).toBeUndefined();

@@ -68,13 +68,13 @@ Oldest finished: 03:04 UTC (15 min ago)
 Room for: 100,000 traces, 256 MiB
 Waiting for steps: 3 executions
 Quarantined: 2 traces, 6.6 KiB
-Room for these: 10,000 traces, 64 MiB`);
+Room in the quarantine: 10,000 traces, 64 MiB`);
   });
 
   it('reports that the spool is full', async () => {
     const { text } = await readPage({ shown: traces({ waiting: 100_000, waitingBytes: 5000, oldestMs: atMs }) });
-    expect(text).toMatch(/^✓100,000 traces on the way\n/);
-    expect(text).toContain('\n! The queue is full: executions are counted, and their traces are created after');
+    expect(text).toMatch(/^✓100,000 traces in progress\n/);
+    expect(text).toContain('\n! The queue is full: executions are still counted, and new traces are created after');
   });
 
   it('shows quarantined traces with their reasons, and the commands to copy', async () => {
@@ -131,7 +131,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
 As of 2024-05-20 03:19:40 UTC; look again.
 Each finished execution can become one OpenTelemetry trace. To switch this on, set the endpoint for traces:
 or write into the configuration, to send them to http://localhost:4318:
-4 traces from before are kept until then.`);
+4 traces from an earlier run are kept until traces are on again.`);
     expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
   });
 

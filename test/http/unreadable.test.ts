@@ -30,13 +30,13 @@ describe('http/unreadable', () => {
     expect(text).toMatch(
       /^✗"prod" does not show all executions\nHistory of warehouse: 100 counted, 0 readable; history of billing: 20 counted, 12 readable; .* Show missing permissions Runbook\nAs of /,
     );
-    expect(text).toContain('\nRuns now: nothing, not allowed to see 2 projects\n');
+    expect(text).toContain('\nRuns now: nothing, not readable in 2 projects\n');
     expect(text.slice(text.indexOf('\nMissing permissions') + 1, text.indexOf('Runs now'))).toBe(`Missing permissions
 Project | Ended lately | Readable | Running
-warehouse | 100 | 0 | ✗ not allowed to see
+warehouse | 100 | 0 | ✗ not readable
 billing | 20 | 12 | readable
-hr |  | ✗ not allowed to see | readable
-fresh |  |  | ✗ not allowed to see
+hr |  | ✗ not readable | readable
+fresh |  |  | ✗ not readable
 To exclude a project on purpose, list it under servers[].projects.exclude.
 Give this access policy to an administrator of the server. Replace automation-exporter with a role of the credentials.
 `);
@@ -45,7 +45,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
   it.each([
     ['known', 'nothing'],
     ['unknown', 'not known yet'],
-    ['denied', 'not allowed to see'],
+    ['denied', 'not readable'],
   ] as const)('reports running executions that are %s: %s', async (runningSight, words) => {
     const text = await readExecutions({ runningSight });
     expect(text).toContain(`\nRuns now: ${words}\n`);
@@ -86,7 +86,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     const shown = executions({ hidden: [{ project: 'pay', counted: 9, readable: 4 }] });
     const text = await read({ executions: shown, collectors: [collector('executions')] });
     expect(text).toContain(
-      '\nexecutions | ! ok, in part | 12 s ago | in 3 s | 23 ms | 14\nhistory of pay: 9 counted, 4 readable\n',
+      '\nexecutions | ! partial | 12 s ago | in 3 s | 23 ms | 14\nhistory of pay: 9 counted, 4 readable\n',
     );
   });
 

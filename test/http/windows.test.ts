@@ -52,14 +52,14 @@ describe('http/windows', () => {
     const lines = toText((await ask('/windows/prod?for=1h&within=90m&count=2')).body).split('\n');
     expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);
     expect(lines).toEqual([
-      '!Best time to restart prod: 18:10 UTC to 18:40 UTC touches 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
-      'Now 1 run under way, the last one until about 18:20 UTC.',
-      'The 60 min of the next 1.5 h in which a restart touches the fewest critical runs, of these the fewest runs, of these the soonest. Runs that a person starts are not known. Other lengths: 15m, 30m, 1h, 2h.',
-      '18:10 UTC to 18:40 UTC touches 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
-      'Would touch | Runs',
+      '!Best time to restart prod: 18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
+      'Now 1 run in progress, the last one until about 18:20 UTC.',
+      'Windows of 60 min within the next 1.5 h. First come windows in which a restart affects the fewest critical runs, then the fewest runs, then the earliest windows. Manual runs are not included. Other lengths: 15m, 30m, 1h, 2h.',
+      '18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC',
+      'Affected job | Runs',
       'pay/nightly/settle critical | 1',
       'pay/heartbeat | 30',
-      'Not known: the times of 1 job; the duration of 2 jobs, which count for the moment of their start.',
+      'Not known: the times of 1 job; the duration of 2 jobs, so only their starts are included.',
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('http/windows', () => {
     const { ask } = await serveWindows({ prod: passive });
     const { sentence, passive_since: since } = JSON.parse((await ask('/api/windows?server=prod')).body) as Windows;
     expect(sentence).toBe(
-      'Passive since 17:00 UTC: nothing starts, 1 run under way, the last one until about 18:20 UTC.',
+      'Passive since 17:00 UTC: nothing starts, 1 run in progress, the last one until about 18:20 UTC.',
     );
     expect(since).toBe('2026-11-22T17:00:00.000Z');
   });
@@ -96,8 +96,8 @@ describe('http/windows', () => {
     const ask = (...words: readonly string[]) => runHere(['window', ...words, `--url=${url}`]);
     expect(await ask('prod', '--for=30m')).toMatchObject({
       code: 1,
-      stdout: `Now 1 run under way, the last one until about 18:20 UTC.
-18:10 UTC to 18:40 UTC touches 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
+      stdout: `Now 1 run in progress, the last one until about 18:20 UTC.
+18:10 UTC to 18:40 UTC affects 31 runs, 1 critical; then pay/nightly/settle at 19:00 UTC
   pay/nightly/settle [critical]
   pay/heartbeat ×30
 Not known: the times of 1 job.

@@ -66,8 +66,8 @@ describe('state/damage', () => {
     const state = openSqliteState({ dir, onBroken: () => void broken++ });
     writeFileSync(file, readFileSync(file).fill(0xa5, 409_600));
 
-    await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good one stays');
-    await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good one stays');
+    await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good copy stays');
+    await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good copy stays');
     expect(broken).toBe(1);
     await state.close();
     expect(readdirSync(dir)).toEqual(['backup.sqlite', 'state.commits', 'state.sqlite']);

@@ -180,7 +180,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     const state = await own(await open());
     await server.query(`DROP TABLE ${schema}.ledger_entry`);
     await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(
-      'the state cannot be written: a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create it again, and count from then on',
+      'the state cannot be written: a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create the schema again, and begin to count anew',
     );
   });
 
@@ -221,7 +221,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await (await open()).leases.list();
     await server.query(`UPDATE ${schema}.schema_version SET version = 99`);
     expect(await complaintOf({})).toBe(
-      'the state in the database is of a newer version (99, this one knows 5); run that release, or choose another `state.postgres.schema`',
+      'the state in the database is of a newer version (99; this release supports 5); run the newer release, or choose another `state.postgres.schema`',
     );
     await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
     expect(await complaintOf({ at: { database: 'latin' } })).toBe(
@@ -265,7 +265,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     });
     expect(answer).toBe(3);
     await expect(connections.transact((sql) => sql(conflict))).rejects.toThrow(
-      'the state cannot be written: it had too many conflicts between transactions; they are tried again',
+      'the state cannot be written: it had too many conflicts between transactions; they are retried',
     );
     await connections.close();
   });

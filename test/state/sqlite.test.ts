@@ -57,7 +57,7 @@ describe('state/sqlite', () => {
     `;
     const owner = openSqliteState({ dir });
     expect(() => openSqliteState({ dir })).toThrow(
-      `the state directory ${dir} cannot be used: another process uses it; stop that one, or give this one its own \`state.dir\``,
+      `the state directory ${dir} cannot be used: another process uses it; stop the other process, or set another \`state.dir\``,
     );
     await owner.close();
 
@@ -139,6 +139,6 @@ describe('state/sqlite', () => {
     database.exec('PRAGMA user_version = 99; UPDATE state_identity SET version = 99');
     database.close();
 
-    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99, this one knows 4)');
+    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99; this release supports 4)');
   });
 });

@@ -99,15 +99,15 @@ describe('status/problems', () => {
 
     expect(tell(...servers)).toEqual([
       '"dead" is not responding. Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s.',
-      '"locked" rejects the credentials. Since 01:19 UTC (2 h ago): they are missing, wrong or expired.',
+      '"locked" rejects the credentials. Since 01:19 UTC (2 h ago): the credentials are missing, wrong or expired.',
       '"still" is passive and runs nothing. Since 03:09 UTC (10 min ago).',
       '"sick": health check db fails.',
       '"blind" does not show all executions. History of pay: 9 counted, 0 readable.',
       '"odd": tokens fails. Since 01:19 UTC (2 h ago): GET tokens: 500.',
-      '"slow": ping is late. Its last run ended 61 s ago; it is due every 15 s.',
+      '"slow": ping is late. The last poll ended 61 s ago; the interval is 15 s.',
       '"closed": the credentials may not read log-storage.',
       '"part": project-jobs is incomplete. 3 of 40 projects are denied.',
-      'Several members answer as "many". List the members of the cluster in the configuration, or their counters are dropped.',
+      'Several members answer as "many". Their counters are dropped until the configuration lists the members of the cluster.',
       '"new" has not answered yet.',
     ]);
     expect(headline(...servers)).toBe('"dead" is not responding');
@@ -190,10 +190,10 @@ describe('status/problems', () => {
       { project: 'hr', counted: undefined, readable: 0 },
     ];
     expect(tell(server('prod', { executions: executions({ hidden, runningDenied: ['warehouse', 'hr'] }) }))).toEqual([
-      '"prod" does not show all executions. History of warehouse, web-shop: 114 counted, 0 readable; history of billing: 20 counted, 12 readable; history of hr: not allowed to see; running executions of warehouse, hr: not allowed to see.',
+      '"prod" does not show all executions. History of warehouse, web-shop: 114 counted, 0 readable; history of billing: 20 counted, 12 readable; history of hr: not readable; running executions of warehouse, hr: not readable.',
     ]);
     expect(tell(server('prod', { executions: executions({ runningSight: 'denied' }) }))).toEqual([
-      '"prod" does not show all executions. Running executions: not allowed to see.',
+      '"prod" does not show all executions. Running executions: not readable.',
     ]);
   });
 
@@ -260,7 +260,8 @@ describe('status/problems', () => {
       {
         kind: 'not_reloaded',
         title: 'The configuration was not reloaded',
-        detail: 'Tried 2 min ago, the previous one stays in force: config.yaml:3:1 web: is odd',
+        detail:
+          'The reload 2 min ago failed, so the previous configuration stays in force: config.yaml:3:1 web: is odd',
       },
     ]);
     expect(failed('config.yaml:3:1 web: is odd', 'b', 'c')[0]?.detail).toMatch(/web: is odd, and 2 more$/);

@@ -73,7 +73,7 @@ describe('status/execution-troubles', () => {
       'imports that keep coming while nothing is counted',
       { imports: { executions: 48, firstAgoMs: 48 * hour, lastAgoMs: 23.9 * hour } },
       [
-        'imported: only imports, no execution is counted: 48 executions in 2 d ended over a day before others with lower ids: is a clock wrong?',
+        'imported: imports only; no execution is counted: In 2 d, 48 executions ended more than a day before executions with lower ids started; a clock may be wrong',
       ],
     ],
     ['an archive', { imports: { executions: 900, firstAgoMs: 7 * hour, lastAgoMs: 2 * hour } }, []],
@@ -271,7 +271,7 @@ describe('status/server-signs', () => {
       5,
       (atMs) => ({ timestampMs: atMs - 90_000 }),
       [
-        "clock: its clock differs from the exporter's: It is 90 s behind: schedules and the times of executions are off by as much",
+        "clock: its clock differs from the exporter's: The server clock is 90 s behind: schedules and execution times are wrong by the same amount",
       ],
     ],
     [
@@ -296,13 +296,13 @@ describe('status/server-signs', () => {
       'a heap that stays full',
       20,
       () => toStats({ memory: { total: 100, max: 100, free: 5 } }),
-      ['memory: is running out of heap: For 20 min never less than 95 % was in use'],
+      ['memory: is running out of heap: At least 95 % of the heap has been in use for 20 min'],
     ],
     [
       'a restart',
       5,
       (atMs) => toStats({ uptime: { since: atMs > nowMs + 3 * minute ? nowMs + 3 * minute : nowMs - day } }),
-      ['restarted: restarted: At 03:22 UTC: executions of that time were interrupted'],
+      ['restarted: restarted: Executions that were running at 03:22 UTC were interrupted'],
     ],
     [
       'a start that moves with the clock',
@@ -312,7 +312,7 @@ describe('status/server-signs', () => {
         return { ...toStats({ uptime: { since: nowMs - day + skewMs } }), timestampMs: atMs + skewMs };
       },
       [
-        "clock: its clock differs from the exporter's: It is 20 min ahead: schedules and the times of executions are off by as much",
+        "clock: its clock differs from the exporter's: The server clock is 20 min ahead: schedules and execution times are wrong by the same amount",
       ],
     ],
   ])('reports what is wrong with %s', (_what, minutes, toInfo, expected) => {

@@ -65,7 +65,7 @@ describe('tracing/plan-trace', () => {
           attributes: { 'automation.link': 'retry_of' },
         },
       ],
-      why: 'the execution failed and is tried again: first failure NonZeroResultCode',
+      why: 'the execution failed and is retried: first failure NonZeroResultCode',
     });
   });
 

@@ -119,8 +119,8 @@ RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing
 RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..1000 success [clamped] - succeeded
     web01 (1@web01) 0..990 success [clamped] - succeeded
-  step 2 (2) 877..60000 error incomplete [end-inferred] - still running when the execution was over
-    web01 (2@web01) 877..60000 error incomplete [end-inferred] - still running when the execution was over
+  step 2 (2) 877..60000 error incomplete [end-inferred] - still running when the execution ended
+    web01 (2@web01) 877..60000 error incomplete [end-inferred] - still running when the execution ended
     web02 (2@web02) 877..1677 success - succeeded
 `);
   });
@@ -128,7 +128,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded se
   it('recognizes a handler by the state of its step', () => {
     expect(tree('running-handler')).toBe(`
 RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - the execution was cut off
-  step 1 (1) 0..60000 error incomplete [handler] [clamped] [end-inferred] - still running when the execution was over
+  step 1 (1) 0..60000 error incomplete [handler] [clamped] [end-inferred] - still running when the execution ended
     web01 (1@web01) 0..1000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
 `);
   });
@@ -147,7 +147,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 
   it('shows the wait before a delayed retry', () => {
     expect(tree('delayed-retry')).toBe(`
-RUN shop/load/etl/nightly 0..39333 failure NonZeroResultCode - the execution failed and is tried again: first failure NonZeroResultCode
+RUN shop/load/etl/nightly 0..39333 failure NonZeroResultCode - the execution failed and is retried: first failure NonZeroResultCode
   start wait 0..29877 - no step began before
   step 1 (1) 29877..38877 failure NonZeroResultCode - failed, NonZeroResultCode below
     web01 (1@web01) 29877..38867 failure NonZeroResultCode - failed, NonZeroResultCode

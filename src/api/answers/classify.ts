@@ -47,7 +47,7 @@ export function readAnswer<Answer>(
   const parsed = endpoint.body.safeParse(json === undefined && endpoint.mayBeText ? body : json);
   if (parsed.success) return parsed.data;
   if (status !== 200) throw fail(toRefusal(endpoint, details, context));
-  if (body.trim() === '') throw fail(['empty', 'no body; a session without access to the API gets such answers']);
+  if (body.trim() === '') throw fail(['empty', 'no body, as for a session without access to the API']);
   if (isHtml(answer)) throw fail(['html', 'an HTML page instead of JSON; is this the server or a proxy?']);
   if (json === undefined && !endpoint.mayBeText) throw fail(['decode', 'the body is not JSON']);
   const places = parsed.error.issues
@@ -73,7 +73,7 @@ function toLoginRefusal({ isSession }: AnswerContext): Refusal {
     'unauthorized',
     isSession
       ? 'a login page: the credentials are missing or refused'
-      : 'a login page instead of the API: correct the path of the URL, or see what removes the token on its way',
+      : 'a login page instead of the API: correct the path of the URL, or check whether a proxy removes the token',
   ];
 }
 
@@ -91,7 +91,7 @@ function toRefusal(
     if (errorCode === 'unauthorized') return ['unauthorized', 'the credentials are missing, wrong or expired'];
     return [
       'forbidden',
-      isOfService ? 'these credentials may not read it' : 'refused by something in front of the service',
+      isOfService ? 'these credentials may not read it' : 'refused by a proxy or firewall in front of the server',
     ];
   }
   if (status === 404) {

@@ -183,7 +183,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
       return {
         name,
         verdict: 'ok',
-        message: `${seen}; none of them expires, and the one in use may not be among them`,
+        message: `${seen}; none expires, but the token in use may not be one of them`,
       };
     const message = `${seen}, the first expires ${toWait(next, midRequestMs)}`;
     return { name, verdict: next - midRequestMs < expiryWarnedMs ? 'warning' : 'ok', message };
@@ -193,7 +193,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
 }
 
 /** If someone else created it, only an administrator can see it. */
-const invisible = 'no valid token is visible to these credentials, so it is not known when theirs expires';
+const invisible = 'no valid token is visible to these credentials, so it is not known when their own token expires';
 
 /** The lines of the endpoints report whether this is an error. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {

@@ -157,7 +157,7 @@ export async function findInProjects(
     `${tried} ${of === 1 ? 'project' : 'projects'} tried`,
     ...(off.length === 0 ? [] : [`switched off: ${off.join(', ')}`]),
     ...(denied.length === 0 ? [] : [`denied: ${denied.join(', ')}`]),
-    ...(faulty.length === 0 ? [] : [`not well: ${faulty.join(', ')}`]),
+    ...(faulty.length === 0 ? [] : [`problems with ${faulty.join(', ')}`]),
   ].join('; ');
   const [fault] = faults;
   return fault === undefined ? { note } : { fault, note };

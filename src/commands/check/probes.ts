@@ -207,7 +207,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
         if (!(error instanceof ApiError)) throw error;
         if (error.kind !== 'forbidden') continue;
         return [
-          `${name} may be viewed and not read: release ${major}.${minor} shows what a job ran to who has ${rights}, and all the same jobs/export gives away its definition`,
+          `the credentials may view ${name}, but not read it: release ${major}.${minor} shows its executions only with ${rights}, but jobs/export returns its whole definition`,
         ];
       }
     }
@@ -225,7 +225,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     });
     if (finding?.fault !== undefined) return finding;
     const { jobs: room, limitedBy } = roomOf(names.length);
-    const about = `${toCount(jobs, 'job')}, and room for ${toCount(room, 'job')} with series of their own`;
+    const about = `${toCount(jobs, 'job')}; ${toCount(room, 'job')} can have their own series`;
     const sizes = { projects: names.length, readProjects: tried.length, jobs };
     if (jobs <= room) return { note: `${about}; ${finding?.note}`, sizes };
     const note = `${about}: ${toCount(jobs - room, 'job')} may be counted only in __other__; raise ${limitedBy}; ${finding?.note}`;

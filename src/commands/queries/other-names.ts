@@ -61,7 +61,7 @@ export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Co
     name,
     {
       because:
-        'it is a gauge of one day and of what runs now, even where its name ends in _total; use increase(automation_project_executions_total[1d])',
+        'it is a gauge of the last day and of running executions, even if its name ends in _total; use increase(automation_project_executions_total[1d])',
     },
   ]),
   [

@@ -16,7 +16,7 @@ export function translateQuery(query: string): Translation | undefined {
   const groupings: SyntaxNode[] = [];
 
   whole.cursor().iterate(({ type, node }) => {
-    if (type.isError) reasons.push('it is not a query that can be read');
+    if (type.isError) reasons.push('the query cannot be parsed');
     if (type.name === 'GroupingLabels') groupings.push(node);
     if (type.name === 'FunctionIdentifier' && /^label_(replace|join)$/.test(text(node)))
       reasons.push(`${text(node)} writes labels by their names`);
@@ -29,7 +29,7 @@ export function translateQuery(query: string): Translation | undefined {
   });
   for (const label of groupings.flatMap((labels) => labels.getChildren('LabelName'))) {
     const wanted = toLabel(text(label), reasons);
-    if (wanted !== text(label) && others > 0) reasons.push(`it joins ${text(label)} with metrics of others`);
+    if (wanted !== text(label) && others > 0) reasons.push(`it joins ${text(label)} with metrics of other programs`);
     edits.push({ ...toRange(label), by: wanted });
   }
   const [because] = reasons;
@@ -65,7 +65,7 @@ function translateSelector(selector: SyntaxNode, { counterpart, text, reasons }:
   let outer = selector;
   while (outer.parent !== null && ['OffsetExpr', 'StepInvariantExpr'].includes(outer.parent.name)) outer = outer.parent;
   if (selector.parent?.name === 'MatrixSelector' || outer !== selector) {
-    reasons.push(`${metric} needs an expression around it, which a range or an offset cannot follow`);
+    reasons.push(`${metric} becomes an expression, to which a range or an offset cannot be added`);
   }
   return [{ ...toRange(selector), by: around(written) }];
 }

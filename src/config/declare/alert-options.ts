@@ -58,25 +58,27 @@ export const alertNames = [
 /** The limits of alerts and pages that a site may set; the defaults are those of `status/limits.ts`. */
 export const alertOptions = {
   thresholds: {
-    consecutive_failures: option(wholeNumber(1, 1000), 3).help('Failures of a job in a row that are reported.'),
+    consecutive_failures: option(wholeNumber(1, 1000), 3).help(
+      'A job is reported after this number of failures in a row.',
+    ),
     duration_factor: option(number(1, 1000), 1.3).help(
-      'Multiple of its earlier median duration from which a job that has lastingly become slower is reported.',
+      'A job is reported as slower from this multiple of its earlier median duration.',
     ),
     node_failures: option(wholeNumber(1, 100_000), 5).help(
-      'Failures on one node within 30 minutes, at least, to report the node.',
+      'A node is reported from this number of failures within 30 minutes.',
     ),
     node_failure_ratio: option(number(0.01, 1), 0.8).help(
-      "Share of a project's failures that must be on one node to report the node.",
+      "A node is reported from this share of its project's failures.",
     ),
     executions_objective: option(number(0.5, 0.9999), 0.95).help('Share of executions that must succeed over 30 days.'),
     punctuality_objective: option(number(0.5, 0.9999), 0.99).help(
       'Share of scheduled runs that must start in time over 30 days.',
     ),
     memory_used_ratio: option(number(0.1, 1), 0.9).help(
-      'Share of its heap above which the use of a server must stay for half an hour to be reported.',
+      'A server is reported if it uses more than this share of its heap for half an hour.',
     ),
     scheduler_used_ratio: option(number(0.1, 1), 0.95).help(
-      'Share of scheduler threads that must be busy over five minutes to be reported.',
+      'A server is reported if this share of its scheduler threads is busy over five minutes.',
     ),
     service_down_for: option(duration('30s', '1d'), '2m').help(
       'How long a server must be away before AutomationServiceDown fires; pages show it at once.',

@@ -9,7 +9,7 @@ const logsKept = choice('none', 'fingerprint', 'lines');
 const diagnosisOverrides = mapList(
   { match: pattern.schema, logs: logsKept.schema },
   {
-    takes: 'a list of patterns with what to keep of the logs of their projects',
+    takes: 'a list of patterns of projects, each with what to keep of their logs',
     example: '[{ match: "pay.*", logs: lines }]',
     unique: [],
   },
@@ -17,21 +17,21 @@ const diagnosisOverrides = mapList(
 
 export const diagnosisOptions = {
   enabled: option(boolean, true).help(
-    'Classify failed executions by their first cause; reads the steps of failed executions even where traces do not show them.',
+    'Classify failed executions by their first cause. The steps of failed executions are then read even if traces do not show them.',
   ),
   logs: option(logsKept, 'fingerprint').help(
-    'What to keep of the log of a failed execution, at one request for each failure: nothing; a fingerprint of the lines that describe the failure, which shows whether a job failed so before; or also the last 50 lines of the failed step, without the secrets that were found in them, on its page and as OTLP log records where traces are sent.',
+    'What to keep of the log of a failed execution, which costs one request. none: nothing; fingerprint: a hash of the lines that describe the failure, which shows whether the job failed in the same way before; lines: also the last 50 lines of the failed step, without the secrets that were found. Pages show the lines; if traces are sent, the lines are sent too, as OTLP log records.',
   ),
   overrides: option(diagnosisOverrides, []).help(
     'What to keep of logs for projects that match a pattern; the first match wins.',
   ),
   redact: option(patternList, []).help(
-    'Patterns of lines that are replaced as a whole before they are shown or sent, for secrets of which the exporter does not know the form; a pattern describes the whole line.',
+    'Patterns of log lines with secrets of a form that the exporter does not know. A line that matches completely is replaced before it is shown or sent.',
   ),
   events: option(boolean, false).help(
-    'Also send each change of the journal as an OTLP log record (event automation.change), where traces are sent.',
+    'Also send each change of the journal as an OTLP log record (event automation.change), if traces are sent.',
   ),
   log_bytes_per_hour: option(size, '1MiB').help(
-    'Maximum size of the log records that are sent for a server in an hour; lines beyond it are only on pages.',
+    'Maximum size of the log records that are sent for a server in an hour; further lines are only on pages.',
   ),
 } as const satisfies OptionTree;

@@ -36,7 +36,7 @@ const jobOverrides = mapList(
     runbook: siteText.schema.optional(),
   },
   {
-    takes: 'a list of patterns with what is particular to their jobs',
+    takes: 'a list of patterns with settings of their jobs',
     example: '[{ match: "pay/nightly/.*", success_age: 26h }]',
     unique: [],
   },
@@ -65,8 +65,8 @@ const traceOptions = {
     'Result of executions with a custom status: success, failure, error, timeout, cancellation or skip; statuses that are not listed are failures.',
   ),
   options_allow: option(textList, []).help('Execution options whose values are shown in traces.'),
-  user_names: option(boolean, false).help('Show in traces the users who started and aborted an execution.'),
-  argstring: option(boolean, false).help('Show in traces the arguments of an execution.'),
+  user_names: option(boolean, false).help('Show the users who started and aborted an execution in traces.'),
+  argstring: option(boolean, false).help('Show the arguments of an execution in traces.'),
   link: optional(traceLink).help(
     'URL of a trace in your trace viewer, with {trace_id} in place of the trace id; pages link to it.',
   ),
@@ -85,13 +85,13 @@ const postgresOptions = {
     'Host of the PostgreSQL that keeps the state instead of state.dir, so that several replicas can share it.',
   ),
   url_file: optional(path('/run/secrets/database-url')).help(
-    'File with the URL of that PostgreSQL instead of host, as postgresql://USER:PASSWORD@HOST:PORT/DATABASE; other options give the parts that it lacks. It is read again for each new connection.',
+    'File with the URL of the PostgreSQL, instead of host, as postgresql://USER:PASSWORD@HOST:PORT/DATABASE; other options supply missing parts. The file is read again for each new connection.',
   ),
   port: option(wholeNumber(1, 65_535), 5432).help('Port of the database server.'),
   database: option(plainName, 'automation_exporter').help('Name of the database.'),
   user: option(userName, 'automation_exporter').help('User of the database.'),
   password_file: optional(path('/run/secrets/database-password')).help(
-    'File with the password of the user; it is read again for each new connection.',
+    'File with the password of the user; the file is read again for each new connection.',
   ),
   schema: option(schemaName, 'automation_exporter').help('Schema of the tables, which is created if it is missing.'),
   connections: option(wholeNumber(2, 100), 8).help(
@@ -115,18 +115,18 @@ export const generalOptions = {
       'File with TLS, users and headers of the exporter, in the form that Prometheus and its exporters share.',
     ),
     username: optional(userName).help(
-      'User name for the commands why and quarantine, which call the running exporter, if it has users.',
+      'User name for commands that call the running exporter, such as why, if the exporter has users.',
     ),
-    password_file: optional(path('/etc/automation-exporter/password')).help('File with the password of that user.'),
+    password_file: optional(path('/etc/automation-exporter/password')).help('File with the password of web.username.'),
     telemetry_path: option(urlPath, '/metrics').help('Path under which to serve metrics.'),
     external_url: optional(webAddress).help(
-      'URL under which browsers open the pages, used for links in pages and alerts. Under other names with a dot, browsers are refused.',
+      'URL under which browsers open the pages, used for links in pages and alerts. Pages opened under another name with a dot are refused.',
     ),
     grafana_url: optional(webAddress).help(
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
     ),
     timezone: option(timeZone, 'UTC').help(
-      'Time zone of times in texts for people, such as pages and the output of commands; those in JSON are in UTC.',
+      'Time zone of times in texts for people, such as pages and the output of commands; times in JSON are in UTC.',
     ),
     systemd_socket: option(boolean, false).help('Listen on a socket passed by systemd instead of listen_address.'),
     route_prefix: option(routePrefix, '/').help('Prefix of all paths that the exporter serves.'),
@@ -142,7 +142,7 @@ export const generalOptions = {
     include: option(patternList, []).help('Patterns of jobs to watch, as project/group/name; all if empty.'),
     exclude: option(patternList, []).help('Patterns of jobs not to watch; takes precedence over include.'),
     overrides: option(jobOverrides, []).help(
-      'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue, critical is true where a missed run is critical; owner, note and runbook (a text or an address) are shown with the job, and owner is a label of its alerts. The first match wins, separately for each setting.',
+      'Settings for jobs that match a pattern, as project/group/name. success_age: the maximum age of the last success; overdue_factor: the multiple of the average duration after which an execution is overdue; critical: whether a missed run is critical; owner, note, runbook (a text or an address): shown with the job, and owner is a label of its alerts. The first match wins, separately for each setting.',
     ),
   },
   executions: {
@@ -160,7 +160,7 @@ export const generalOptions = {
       'How far before the first start to count executions; does not affect projects that are already watched.',
     ),
     count_from: optional(instant).help(
-      'Time from which to count executions, instead of executions.backfill: where a file of the command history ends.',
+      'Time from which to count executions, instead of executions.backfill, such as the time at which a file of the command history ends.',
     ),
     catch_up_limit: option(duration('1m', '4w'), '7d').help(
       'How far back to count after an outage; executions that ended earlier are skipped and reported as skipped.',

@@ -48,7 +48,7 @@ export const webFileOptions = {
     key_file: optional(pemFile).help('File with the private key of the certificate.'),
     client_ca_file: optional(pemFile).help('File with the certificate authorities of clients.'),
     client_auth_type: option(choice(...clientAuthTypes), 'NoClientCert').help(
-      'Whether clients need a certificate; only RequireAndVerifyClientCert keeps others out.',
+      'Whether clients need a certificate; only RequireAndVerifyClientCert refuses clients without one.',
     ),
     client_allowed_sans: option(textList, []).help(
       'Subject alternative names that are allowed: the certificate of a client must have one of them. Empty allows all.',
@@ -56,19 +56,21 @@ export const webFileOptions = {
     min_version: option(versions, 'TLS12').help('Lowest version of TLS.'),
     max_version: option(versions, 'TLS13').help('Highest version of TLS.'),
     cipher_suites: option(choices('a list of cipher suites', toNames(cipherSuites)), []).help(
-      'Cipher suites for TLS 1.2; those of OpenSSL if empty.',
+      'Cipher suites for TLS 1.2; the defaults of OpenSSL if empty.',
     ),
-    prefer_server_cipher_suites: option(boolean, true).help('Prefer the order of cipher_suites to that of the client.'),
+    prefer_server_cipher_suites: option(boolean, true).help('Prefer the order of cipher_suites to that of clients.'),
     curve_preferences: option(choices('a list of curves', toNames(curves)), []).help(
-      'Elliptic curves, the preferred one first; those of OpenSSL if empty.',
+      'Elliptic curves, the preferred one first; the defaults of OpenSSL if empty.',
     ),
   },
   http_server_config: {
-    http2: option(boolean, true).help('Accepted for other exporters; this one speaks HTTP/1.1 only.'),
+    http2: option(boolean, true).help(
+      'Accepted, because other exporters have it, but without effect: this exporter speaks HTTP/1.1 only.',
+    ),
     headers: option(responseHeaders, {}).help('Headers of every response.'),
   },
   basic_auth_users: option(basicAuthUsers, {}).help(
-    'Users with the bcrypt hashes of their passwords; none needed if empty.',
+    'Users with the bcrypt hashes of their passwords; if empty, clients need no user.',
   ),
   rate_limit: {
     interval: option(duration('0s', '1h'), '0s').help('Time after which one more request is allowed; 0s for no limit.'),

@@ -87,7 +87,7 @@ function checkAddress({ options }: ResolvedServer, complaints: Complaints): void
   if (typeof url !== 'string') return;
   // The path of the API is appended to the address.
   const end = /\/api(\/\d+)?$/.exec(url)?.[0];
-  if (end !== undefined) complain('url', `ends with ${end}, which is added to it`, `leave ${end} out`);
+  if (end !== undefined) complain('url', `ends with ${end}, which the exporter adds itself`, `leave ${end} out`);
   const used = Object.keys(serverOptions.tls).filter((key) => Boolean(options.get(`tls.${key}`)?.value));
   for (const key of url.startsWith('http:') ? used : [])
     complain(`tls.${key}`, 'requires https, but the url begins with http', 'write https in the url, or remove tls');

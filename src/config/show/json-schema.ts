@@ -17,8 +17,8 @@ export function toJsonSchema(collectors: readonly CollectorDefaults[], families:
 
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['servers', 'The servers to watch.'],
-  ['collectors', 'What is collected, by the name it has in the label collector.'],
-  ['metrics', 'How metrics are served, and what of each family, by name.'],
+  ['collectors', 'Collectors, by their name in the label collector.'],
+  ['metrics', 'How metrics are served, and settings of each family by name.'],
 ]);
 
 function toSection(tree: OptionTree): JsonSchema {

@@ -51,8 +51,7 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) {
     return { problem: 'holds a user or a password', hint: withoutUser };
   }
-  if (/[?#]/.test(text))
-    return { problem: 'holds a query or a fragment', hint: 'write the address without what follows ? or #' };
+  if (/[?#]/.test(text)) return { problem: 'holds a query or a fragment', hint: 'remove the part after ? or #' };
   // Servers of release 6 refuse every path with an empty segment.
   url.pathname = url.pathname.replace(/\/{2,}/g, '/');
   return { value: url.href.replace(/\/$/, '') };

@@ -61,7 +61,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
         // An unknown key may be a misspelt one of them.
         if (choices.some((key) => Object.hasOwn(found, key))) return;
         if (context.issues.some(({ code }) => code === 'unrecognized_keys')) return;
-        context.addIssue(withHint('says nothing beside', `give ${choices.join(' or ')}`));
+        context.addIssue(withHint('has no setting', `give ${choices.join(' or ')}`));
       },
       { when: ({ value }) => choices.length > 0 && isMap(value) },
     )

@@ -9,7 +9,7 @@ export const changeFamilies = {
   ),
   commonCause: newestGauge(
     'automation_common_cause',
-    'What most of the jobs that failed in the last 15 minutes have in common, and those that succeeded have not; 1 while it lasts [project/*/executions].',
+    'Is 1 while most of the jobs that failed in the last 15 minutes share this cause, and successful jobs do not [project/*/executions].',
     'kind',
     'subject',
   ),

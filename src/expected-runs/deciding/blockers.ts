@@ -38,7 +38,8 @@ export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string)
 }
 
 /** What makes a scheduler plan the next run of a job by the present time. */
-export const planAnew = 'restart the server, or save the schedule of the job again: either plans its next run anew';
+export const planAnew =
+  'restart the server, or save the schedule of the job again: then the scheduler plans its next run again';
 
 function isSwitchedOff(project: Span | undefined, mode: string): boolean {
   return project?.value === mode || project?.value === 'disabled';
@@ -59,13 +60,13 @@ const words = {
   },
   executions_disabled: {
     reason: 'executions_disabled',
-    fact: 'the project has its executions switched off',
+    fact: 'executions of the project are switched off',
     source: 'project-modes',
     fix: 'enable executions in the project',
   },
   schedule_disabled: {
     reason: 'schedule_disabled',
-    fact: 'the project has its schedule switched off',
+    fact: 'schedules of the project are switched off',
     source: 'project-modes',
     fix: 'enable schedules in the project',
   },

@@ -82,8 +82,8 @@ function toProjectOff({ job, sources, atMs }: CauseInput, find: typeof lastBefor
   const span = find(timelineOf(sources, sourceKeys.project(job.project)), atMs);
   if (span === undefined || span.value === 'active') return undefined;
   const isScheduleOnly = span.value === 'schedule_disabled';
-  const what = isScheduleOnly ? 'schedule' : 'executions';
-  const fact = { fact: `the project had its ${what} switched off`, atMs: span.fromMs, source: 'project-modes' };
+  const what = isScheduleOnly ? 'schedules' : 'executions';
+  const fact = { fact: `${what} of the project were switched off`, atMs: span.fromMs, source: 'project-modes' };
   return { reason: isScheduleOnly ? 'schedule_disabled' : 'executions_disabled', facts: [fact] };
 }
 
@@ -171,7 +171,7 @@ function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | unde
   // Each member reports its start by its own clock.
   const isOfOwner = starts !== timelineOf(sources, sourceKeys.start());
   if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
-  const fact = { fact: 'the server started again', atMs: startedAtMs, source: 'system-info' };
+  const fact = { fact: 'the server restarted', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
 

@@ -96,7 +96,7 @@ function toReason(verdict: Verdict | undefined): MissReason | undefined {
 function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): string {
   const openMs = undecidedTimes(job).find((time) => time <= nowMs);
   if (openMs !== undefined) return `Whether it ran at ${toTime(openMs, nowMs)} is still being checked.`;
-  if (job.timetable === undefined && isOff(job)) return 'No run is expected of it now.';
+  if (job.timetable === undefined && isOff(job)) return 'No run of the job is expected now.';
   if (job.timetable === undefined) return `Its scheduled times are not known yet${toProgress(job, asked)}.`;
   return `No scheduled time has passed since the exporter first saw the job (${toTime(job.sinceMs, nowMs)}).`;
 }
@@ -120,13 +120,13 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
 export const undecidedBecause = {
   edited: 'the job was edited around that time',
   unsure: 'its schedule may have changed between two requests for it',
-  unasked: 'its schedule could not be requested then, and may have changed since or has too many times',
+  unasked: 'its schedule could not be requested at that time, and may have changed since, or has too many start times',
   unread: 'the runs of that time could not be read',
-  gone: 'the server did not list the job any longer',
+  gone: 'the server no longer listed the job',
   clock: 'a clock was set forward past that time',
   hidden: 'its runs are hidden from the credentials',
   switched: 'the job was switched off while the exporter was not watching',
-  unconfirmed: 'the job or its project was switched off before its schedule could be asked for again',
+  unconfirmed: 'the job or its project was switched off before its schedule could be requested again',
 } as const;
 
 function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {

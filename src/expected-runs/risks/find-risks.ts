@@ -150,7 +150,7 @@ function findCrowded(timesMs: readonly number[], crowds: readonly Crowd[]): read
 const tooMany: Risk = {
   reason: 'saturated',
   subject: '',
-  text: 'more runs are expected at once than the scheduler has threads',
+  text: 'more runs are expected at the same time than the scheduler has threads',
   sinceMs: undefined,
   evidence: 'timetables and usual durations of all jobs',
 };

@@ -86,7 +86,7 @@ function findSwitched(job: WatchedJob, { sources, nowMs }: Trouble): readonly Ri
           : ['', fact.fact]
         : [
             job.project,
-            `${job.project} has its ${reason === 'executions_disabled' ? 'executions' : 'schedules'} switched off`,
+            `${reason === 'executions_disabled' ? 'executions' : 'schedules'} of ${job.project} are switched off`,
           ];
     return [{ reason, subject, text, sinceMs: fact.atMs, evidence: `${fact.source}; fix: ${fix}` }];
   });
@@ -99,7 +99,7 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
   const contact = timelineOf(sources, sourceKeys.contact).at(-1);
   const isServerThere = contact?.value === 'answered' && nowMs - contact.throughMs <= ownerSilenceMs;
   if (lastMs === undefined || !isServerThere || nowMs - lastMs <= ownerSilenceMs) return [];
-  const text = `member ${ownerUuid} does not answer`;
+  const text = `member ${ownerUuid} does not respond`;
   return [{ reason: 'owner_gone', subject: ownerUuid, text, sinceMs: lastMs, evidence: 'its last answer' }];
 }
 
@@ -132,7 +132,7 @@ function findNodes(
     if (failing === undefined || jobs.length === 0) return [];
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
-    const evidence = `${toList(jobs)} failed there, and none has succeeded since`;
+    const evidence = `${toList(jobs)} failed on it, and none has succeeded since`;
     return [{ reason: 'node_failing', subject: node, text: `node ${node} fails everywhere`, sinceMs, evidence }];
   });
 }
@@ -145,7 +145,7 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   // A key may have changed while the run was under way.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   if (surroundings?.isAccessUnchanged(job, sinceMs) !== true) return [];
-  const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of it has changed since`;
+  const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job has changed since`;
   // Earlier failures in the row may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: begunMs, evidence }];
@@ -189,7 +189,7 @@ function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly 
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];
   const { kind, subject, sinceMs, failed, covered, succeeded, spared } = cause;
-  const evidence = `${covered} of ${toCount(failed, 'failed job')} have it, and ${spared} of ${succeeded} that succeeded`;
-  const text = `${kind}${subject === '' ? '' : ` ${subject}`} is common to jobs that fail`;
+  const evidence = `${covered} of ${toCount(failed, 'failed job')} share it, and ${spared} of ${toCount(succeeded, 'successful job')}`;
+  const text = `${kind}${subject === '' ? '' : ` ${subject}`} is shared by the failing jobs`;
   return [{ reason: 'common_cause', subject: `${kind} ${subject}`, text, sinceMs, evidence }];
 }

@@ -5,7 +5,7 @@ const job = ['project', 'job_group', 'job_name'] as const;
 export const scheduleFamilies = {
   nextRun: earliestGauge(
     'automation_job_next_run_timestamp_seconds',
-    'Next time at which the schedule of a job is expected to start it, also while the server or the project is switched off; absent for a job that is off [job/forecast, before v31 job/info].',
+    'Next start of a job that its schedule plans, even while the server or the project is switched off; absent for a job that is off [job/forecast, before v31 job/info].',
     ...job,
   ),
   missed: counter(
@@ -31,7 +31,7 @@ export const scheduleFamilies = {
   ),
   critical: newestGauge(
     'automation_schedule_critical',
-    'Is 1 for each scheduled job whose missed runs are critical by configuration; absent for the others [jobs.overrides].',
+    'Is 1 for each scheduled job whose missed runs are critical by configuration; absent for other jobs [jobs.overrides].',
     ...job,
   ),
   atRisk: gauge(
@@ -48,7 +48,7 @@ export const scheduleFamilies = {
   ),
   disabledSince: earliestGauge(
     'automation_job_disabled_since_timestamp_seconds',
-    'Time since which a scheduled job, or its schedule, is switched off, as far as it was seen; absent while it is on [project/jobs].',
+    'Time since which a scheduled job, or its schedule, has been off, as far as the exporter saw it; absent while it is on [project/jobs].',
     ...job,
     'what',
   ),
@@ -59,6 +59,6 @@ export const scheduleFamilies = {
   ),
   expectedSaturation: gauge(
     'automation_scheduler_expected_saturation_timestamp_seconds',
-    'First time within a day at which more runs are expected at once than the scheduler has threads; absent if that is not expected [job/forecast, system/info].',
+    'First time within a day at which more runs are expected at the same time than the scheduler has threads; absent if that is not expected [job/forecast, system/info].',
   ),
 } as const;

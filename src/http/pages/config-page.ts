@@ -14,7 +14,7 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
       return;
     }
     const body = html`<h1>Configuration</h1>
-<p class="note">In force now, with defaults and with secrets masked. <code>curl</code> gets it as YAML.</p>
+<p class="note">The configuration in force, with defaults; secrets are masked. With <code>curl</code>, this address returns YAML.</p>
 <pre tabindex="0">${text}</pre>`;
     response.send(renderPage({ title: 'Configuration', body, path: request.path }));
   });
@@ -33,7 +33,7 @@ export function notFoundRoute(): Router {
     const { path } = request;
     const shown = path.length > longest ? `${path.slice(0, longest).toWellFormed()}…` : path;
     const body = html`<h1>Not found</h1>
-<p>There is nothing at <code>${shown}</code>. Start from the <a href="${toRoot(request)}">status page</a>, or from one of the pages above.</p>`;
+<p>There is no page at <code>${shown}</code>. Start from the <a href="${toRoot(request)}">status page</a>, or from one of the pages above.</p>`;
     response
       .status(404)
       .set('cache-control', 'no-store')

@@ -57,8 +57,8 @@ function refuse(request: Request, response: Response, elsewhere: Elsewhere): voi
   response.status(isSoon ? 503 : 404);
   if (isSoon) response.set('retry-after', String(retrySeconds));
   const remedy = isSoon
-    ? 'The exporters share it out again within half a minute; if they do not, see the log of any of them.'
-    : 'Ask that exporter. For a redirect, set web.external_url of each exporter to its own address.';
+    ? 'An exporter acquires the server within half a minute. If none does, read the log of any exporter.'
+    : 'Open this page of that exporter. To be redirected, set web.external_url of each exporter to its own address.';
   if (request.path.startsWith('/api/')) {
     response.type('text/plain').send(`${text} ${remedy}\n`);
     return;

@@ -37,7 +37,7 @@ export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefin
     return html`→ ${toWatcherText(one)}${page === undefined ? '' : html` (<a href="${page}/">open</a>)`}.<br>\n`;
   });
   const rest = elsewhere.length - shown.length;
-  return html`<p class="silence">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}This page is without ${elsewhere.length === 1 ? 'it' : 'them'}.</p>\n`;
+  return html`<p class="silence">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}This page does not include ${elsewhere.length === 1 ? 'it' : 'them'}.</p>\n`;
 }
 
 function renderSilent(silent: readonly Silence[]): Html {

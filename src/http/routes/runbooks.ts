@@ -37,7 +37,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
 /** Names what the configuration changes about an alert: the text above has the usual limits. */
 function renderChanges(changes: readonly string[]): Html | undefined {
   if (changes.length === 0) return undefined;
-  return html`<p class="note">The configuration of this exporter changes it:</p>
+  return html`<p class="note">The configuration of this exporter changes this alert:</p>
 <ul>${changes.map((change) => html`<li><code>${change}</code></li>`)}</ul>
 `;
 }
@@ -47,7 +47,7 @@ function renderPlace(alert: string, root: string): Html | undefined {
   const kind = Object.values(kindsOfProblems).find(({ alerts }) => (alerts as readonly string[]).includes(alert));
   if (alert === 'AutomationExporterDown') return undefined;
   const [path, words] = places[kind?.page ?? 'server'];
-  return html`<p class="note">This exporter shows it on <a href="${root}${path}">${words}</a>.</p>\n`;
+  return html`<p class="note">This exporter shows the problem on <a href="${root}${path}">${words}</a>.</p>\n`;
 }
 
 const front = ['', 'the front page'] as const;

@@ -49,7 +49,8 @@ export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures =
     if (found === undefined) refuseUnknown(`No server is named ${JSON.stringify(server)}.`);
     else if (first === undefined)
       refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
-    else if (others.length > 0) refuse(409, `Several jobs fit, name one by its id: ${found.map(toPath).join(', ')}.`);
+    else if (others.length > 0)
+      refuse(409, `Several jobs have this name; use the id of one: ${found.map(toPath).join(', ')}.`);
     else response.json({ ...failures.more(first), ...first });
   });
   return router;

@@ -35,7 +35,7 @@ export function letsIn(
   if (isCrossSite(request, externalUrl()))
     return refuse(
       403,
-      'Refused: the request comes from a page of another site. If it is a name of this exporter, set web.external_url to its address.',
+      'Refused: the request comes from a page of another site. If that site is this exporter, set web.external_url to its address.',
     );
   if (!isEnabled()) return refuse(403, `Off: enable it with --web.enable-lifecycle${otherwise}.`);
   onAsked?.({ path: request.path, from: request.socket.remoteAddress });

@@ -124,7 +124,7 @@ function redirectToPrefix(prefix: string): RequestHandler {
 function toNotFoundHandler(prefix: string): RequestHandler {
   const front = prefix === '/' ? prefix : `${prefix}/`;
   return (_request, response) => {
-    response.status(404).type('text/plain').send(`Not found. The front page ${front} lists what there is.\n`);
+    response.status(404).type('text/plain').send(`Not found. The front page ${front} lists all pages.\n`);
   };
 }
 
@@ -141,7 +141,7 @@ function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler 
     response
       .status(isClientFault ? status : 500)
       .type('text/plain')
-      .send(isClientFault ? 'Bad request.\n' : 'Internal error; the log says more.\n');
+      .send(isClientFault ? 'Bad request.\n' : 'Internal error; the log has details.\n');
   };
 }
 
@@ -153,8 +153,8 @@ export function readSystemdSocket(env: Environment, pid: number): number {
   if (count === 1) return firstDescriptor;
   throw new Error(
     count > 1
-      ? `systemd hands over ${count} sockets, but --web.systemd-socket takes one`
-      : 'systemd hands over no socket: --web.systemd-socket needs a unit of type socket',
+      ? `systemd passed ${count} sockets, but --web.systemd-socket takes one`
+      : 'systemd passed no socket: --web.systemd-socket needs a unit of type socket',
   );
 }
 

@@ -28,7 +28,7 @@ export function limitAnswers<Client extends ClientBase>(client: Client): Client 
   return client;
 }
 
-const says = `its answer is larger than ${maxAnswerBytes / 2 ** 20} MB; see whether it is the right database`;
+const says = `its answer is larger than ${maxAnswerBytes / 2 ** 20} MB; check whether it is the right database`;
 
 /** Call before each statement. */
 export function beginAnswer(client: ClientBase): void {

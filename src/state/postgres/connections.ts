@@ -156,7 +156,7 @@ async function commit(client: ClientBase): Promise<void> {
     ({ command } = await client.query('COMMIT'));
   } catch (error) {
     if (!leavesCommitOpen(error)) throw error;
-    throw new UnansweredError('the database did not answer a commit: it may have happened', { cause: error });
+    throw new UnansweredError('the database did not acknowledge a commit, which may have happened', { cause: error });
   }
   if (command !== 'COMMIT') throw new StateError('the database rolled a transaction back instead of committing it');
 }

@@ -23,18 +23,18 @@ export function explainPostgresFault(
   if (isTlsFault(code))
     return `the certificate of ${at} is not accepted (${code}); correct it, or \`state.postgres.tls\``;
   if (message.includes('password must be')) return `it asks for a password; set \`${passwordOption}\``;
-  if (isLostConnection(error)) return `the connection to ${at} was lost; it is opened again when it is needed`;
+  if (isLostConnection(error)) return `the connection to ${at} was lost; the next request opens it again`;
   if (message.includes('timeout'))
-    return `${at} did not answer in time; see whether it is overloaded or cannot be reached`;
+    return `${at} did not answer in time; check whether it is overloaded or cannot be reached`;
   return code === '' ? message || 'unknown error' : `${message} (${code})`;
 }
 
 const lacksTables =
-  'a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create it again, and count from then on';
+  'a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create the schema again, and begin to count anew';
 
 /** By SQLSTATE, or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
-  '08': 'the connection was lost; it is opened again when it is needed',
+  '08': 'the connection was lost; the next request opens it again',
   '22': 'it refuses a value that it cannot store',
   '23505': 'another process prepares the same tables; try again',
   '25006': 'it only reads, as a standby does; connect to the primary',
@@ -42,7 +42,7 @@ const bySqlState: Readonly<Record<string, string>> = {
   '28000': 'it refuses this user, address or TLS; correct its pg_hba.conf, or `state.postgres`',
   '28P01': 'it refuses the user or the password; correct `PASSWORD_OPTION`',
   '3D000': 'the database DATABASE does not exist; create it, or correct `state.postgres.database`',
-  '40': 'it had too many conflicts between transactions; they are tried again',
+  '40': 'it had too many conflicts between transactions; they are retried',
   '3F000': lacksTables,
   '42703': lacksTables,
   '42P01': lacksTables,
@@ -52,12 +52,12 @@ const bySqlState: Readonly<Record<string, string>> = {
   '53300': 'it has no connection left; raise its max_connections, or use fewer clients',
   '53': 'it is short of resources',
   '55P03': 'another transaction holds a row for too long',
-  '57014': 'a statement took too long; see whether the database is overloaded',
-  '57P01': 'it is being stopped; it is asked again when it is needed',
-  '57P02': 'it has crashed; it is asked again when it is needed',
-  '57P03': 'it is starting or stopping; it is asked again when it is needed',
-  '58': 'it has a fault of its own disk; see its log',
-  XX: 'it has an internal fault; see its log',
+  '57014': 'a statement took too long; check whether the database is overloaded',
+  '57P01': 'it is being stopped; the exporter will connect again',
+  '57P02': 'it has crashed; the exporter will connect again',
+  '57P03': 'it is starting or stopping; the exporter will connect again',
+  '58': 'it has a disk error; see its log',
+  XX: 'it has an internal error; see its log',
 };
 
 const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOENT'];

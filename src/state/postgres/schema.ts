@@ -145,7 +145,7 @@ async function hasVersion({ sql }: Connections, schema: string): Promise<boolean
 function refuseNewer(version: number): void {
   if (version <= newestSchema) return;
   throw new StateError(
-    `the state in the database is of a newer version (${version}, this one knows ${newestSchema}); run that release, or choose another \`state.postgres.schema\``,
+    `the state in the database is of a newer version (${version}; this release supports ${newestSchema}); run the newer release, or choose another \`state.postgres.schema\``,
   );
 }
 

@@ -60,8 +60,8 @@ function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLi
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
   if (lastAgoMs > importsWindowMs || firstAgoMs - lastAgoMs < importsWindowMs / 2) return [];
-  const detail = `${toCount(executions, 'execution')} in ${toDuration(firstAgoMs)} ended over a day before others with lower ids: is a clock wrong?`;
-  return [{ kind: 'imported', text: 'only imports, no execution is counted', detail }];
+  const detail = `In ${toDuration(firstAgoMs)}, ${toCount(executions, 'execution')} ended more than a day before executions with lower ids started; a clock may be wrong`;
+  return [{ kind: 'imported', text: 'imports only; no execution is counted', detail }];
 }
 
 type Job = Pick<RecentRun, 'project' | 'group' | 'name'>;

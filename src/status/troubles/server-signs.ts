@@ -77,7 +77,7 @@ function* findTroubles(samples: readonly Sample[], nowMs: number, limits: Limits
   const { skewMs = 0, threads = 0, startedAtMs } = last;
   if (Math.abs(skewMs) > limits.clockSkewSeconds * 1000) {
     const way = skewMs > 0 ? 'ahead' : 'behind';
-    const detail = `It is ${toDuration(Math.abs(skewMs))} ${way}: schedules and the times of executions are off by as much`;
+    const detail = `The server clock is ${toDuration(Math.abs(skewMs))} ${way}: schedules and execution times are wrong by the same amount`;
     yield { kind: 'clock', text: "its clock differs from the exporter's", detail };
   }
   const lately = samples.filter(({ ticks }) => last.ticks - ticks <= limits.schedulerWindowMs);
@@ -89,12 +89,12 @@ function* findTroubles(samples: readonly Sample[], nowMs: number, limits: Limits
   }
   const least = Math.min(...samples.map(({ heapRatio = 0 }) => heapRatio));
   if (last.ticks - first.ticks >= minHeapSpanMs && least > limits.memoryUsedRatio) {
-    const detail = `For ${toDuration(last.ticks - first.ticks)} never less than ${Math.round(least * 100)} % was in use`;
+    const detail = `At least ${Math.round(least * 100)} % of the heap has been in use for ${toDuration(last.ticks - first.ticks)}`;
     yield { kind: 'memory', text: 'is running out of heap', detail };
   }
   const earliestMs = Math.min(...samples.map((sample) => sample.startedAtMs ?? Infinity));
   if (startedAtMs !== undefined && startedAtMs - earliestMs > limits.restartSeconds * 1000) {
-    const detail = `At ${toTime(startedAtMs, nowMs)}: executions of that time were interrupted`;
+    const detail = `Executions that were running at ${toTime(startedAtMs, nowMs)} were interrupted`;
     yield { kind: 'restarted', text: 'restarted', detail };
   }
 }

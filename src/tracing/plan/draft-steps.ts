@@ -153,11 +153,11 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
       const { condition } = progress;
       // Recorded runs have both inside executions that succeeded.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
-      return { ...plain, result: 'success', why: `${condition}, nothing below it failed for good` };
+      return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }
     case 'running':
     case 'running-handler':
-      return { ...plain, result: 'error', errorType: incomplete, why: 'still running when the execution was over' };
+      return { ...plain, result: 'error', errorType: incomplete, why: 'still running when the execution ended' };
     case 'unknown':
     case 'waiting':
     case 'not-started':

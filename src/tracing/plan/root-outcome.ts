@@ -25,7 +25,7 @@ export function toRootOutcome(
     case 'failed':
       return toFailure(source, below, 'the execution failed');
     case 'failed-with-retry':
-      return toFailure(source, below, 'the execution failed and is tried again');
+      return toFailure(source, below, 'the execution failed and is retried');
     case 'scheduled':
       // A finished one-time run may keep this status; then its nodes show how it ended.
       if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
@@ -36,7 +36,7 @@ export function toRootOutcome(
     case 'running':
     case 'queued':
     case 'missed':
-      return unknown('its status is not a final one, although it ended');
+      return unknown('the execution ended, but its status is not final');
   }
 }
 

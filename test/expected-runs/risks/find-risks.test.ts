@@ -100,7 +100,7 @@ describe('expected-runs/risks/find-risks', () => {
         subject: 'pay/a',
         text: 'pay/a is refused access',
         sinceMs: nowMs - hourMs,
-        evidence: '#7 was refused at 17:00 UTC, and no key of it has changed since',
+        evidence: '#7 was refused at 17:00 UTC, and no key of the job has changed since',
       },
     ]);
     // The failures before it may have had another cause.
@@ -139,7 +139,7 @@ describe('expected-runs/risks/find-risks', () => {
         reason: 'node_failing',
         subject: 'db03',
         text: 'node db03 fails everywhere',
-        evidence: 'pay/x and pay/y failed there, and none has succeeded since',
+        evidence: 'pay/x and pay/y failed on it, and none has succeeded since',
         sinceMs: nowMs - hourMs,
         count: 1,
       },

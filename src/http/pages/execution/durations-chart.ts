@@ -29,10 +29,10 @@ export function renderDurations(
   if (first === undefined || last === undefined || shown.length < 2) return undefined;
   const medianMs = toMedian(shown.filter(({ ending }) => ending === 'succeeded').map(toMs));
   const maxMs = Math.max(...shown.map(toMs));
-  const median = medianMs === undefined ? '' : `, median of those that succeeded ${toLength(medianMs)} (dashed)`;
+  const median = medianMs === undefined ? '' : `, median of successful runs ${toLength(medianMs)} (dashed)`;
   const list = `${root}executions${toQuery({ server, project: project ?? '', text: job })}`;
   return html`<section>
-<h2>Next to its other runs</h2>
+<h2>Compared with other runs</h2>
 ${renderChart({
   caption: html`<a href="${list}">${shown.length} runs</a> of <bdi>${job}</bdi>${median}`,
   label: `How long the last ${shown.length} runs took, at most ${toLength(maxMs)}${median}`,

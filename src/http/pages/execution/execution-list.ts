@@ -43,7 +43,7 @@ export function executionListRoute(options: ExecutionListOptions): Router {
     allowForms(response);
     response
       .set('cache-control', 'no-store')
-      .send(renderPage({ title: 'Executions that ended last', notice, body, path: request.path }));
+      .send(renderPage({ title: 'Last finished executions', notice, body, path: request.path }));
   });
   return router;
 }
@@ -69,7 +69,7 @@ function renderList(all: readonly EndedExecution[], about: About): Html {
     chosen.length === all.length
       ? toCount(all.length, 'execution')
       : `${chosen.length} of ${toCount(all.length, 'execution')}`;
-  return html`<h1>Executions that ended last</h1>
+  return html`<h1>Last finished executions</h1>
 ${renderForm(all, about)}
 <p class="note">${count}, newest first. The last 1,000 of each server are kept.</p>
 ${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages('executions', about.filter, { page, pages })}`;
@@ -155,7 +155,7 @@ type Missing = {
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}
-<p class="note">Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. Over a restart, the causes of the last 500 of each server that did not succeed are kept.</p>
+<p class="note">Running executions and the last 1,000 finished ones of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. After a restart, the causes of the last 500 unsuccessful executions of each server are still known.</p>
 `;
 }
 
@@ -166,8 +166,8 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
   if (!isId) return html`<p>This is not an execution id: ids are whole numbers.</p>`;
   return html`<p>Possible reasons:</p>
 <ul>
-<li>It has just started or ended: executions are read every few seconds, those of quiet projects within <code>executions.max_delay</code>.</li>
-<li>It ended before the exporter began to count this server.</li>
+<li>The execution has just started or ended: executions are read every few seconds, in quiet projects within <code>executions.max_delay</code>.</li>
+<li>The execution ended before the exporter began to count executions of this server.</li>
 <li>More than 1,000 executions of this server have ended since.</li>
 <li>Its project or job is not watched, or the server has no such execution.</li>
 </ul>

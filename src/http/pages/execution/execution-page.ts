@@ -231,11 +231,11 @@ ${renderOutsideLinks({ traceId: cause?.traceId, link, permalink: cause?.permalin
 
 function renderWithoutSteps({ isOn }: Tracing, cause: Cause | undefined): Html {
   if (cause !== undefined)
-    return html`<p class="note">Only this summary is kept: the exporter was restarted since, or newer executions took the place of its steps.</p>\n`;
+    return html`<p class="note">Only this summary is kept, because the exporter was restarted, or newer executions replaced the steps in memory.</p>\n`;
   if (isOn) {
-    return html`<p class="note">Its steps are not known here: they are still being read, it ended before the exporter started, or newer executions replaced it.</p>\n`;
+    return html`<p class="note">The steps are not known: they are still being read, the execution ended before the exporter started, or newer executions replaced the steps in memory.</p>\n`;
   }
-  return html`<p class="note">Its steps are not known here because <code>traces.enabled</code> is <code>off</code>. To read the steps of executions that end from now on:</p>
+  return html`<p class="note">The steps are not known, because <code>traces.enabled</code> is <code>off</code>. To read the steps of future executions:</p>
 ${renderReadSteps()}`;
 }
 
@@ -257,7 +257,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     ['Job', renderJobLink(server, execution, root)],
     ...ofJob,
     ['Started', isWaiting ? undefined : toMoment(startedAtMs)],
-    [isSilent ? 'Running for, when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
+    [isSilent ? 'Duration when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue', isOverdue ? '✗ yes' : undefined],
   ];
@@ -266,7 +266,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     execution,
     isSilent,
   )}</span></h1></div>
-<p class="note">As reported by the server at ${toMoment(seenMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
+<p class="note">As reported by the server at ${toMoment(seenMs)}. The steps appear here after the execution has ended and its trace is finished.</p>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }

@@ -14,9 +14,9 @@ export function renderOutsideLinks({ traceId, link, permalink }: Outside): Html 
     renderLink(
       traceId === undefined ? undefined : link?.replaceAll('{trace_id}', () => traceId),
       'The trace',
-      'With its attributes, in the trace viewer',
+      'With all attributes, in the trace viewer',
     ),
-    renderLink(permalink, 'The execution on the server', 'With its output'),
+    renderLink(permalink, 'The execution on the server', 'With the log output'),
   ].filter((one) => one !== undefined);
   return links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`;
 }

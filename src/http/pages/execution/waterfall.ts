@@ -12,7 +12,7 @@ export function renderWaterfall({ spans }: Pick<PastExecution, 'spans'>): Html {
   const choice = chooseRows(spans, limits);
   const first = findFirstFailed(spans);
   return html`<section class="waterfall">
-<h2>What it did</h2>
+<h2>Steps</h2>
 ${renderFailed(spans, first)}${renderLeft(choice, spans.length)}${renderFitted(spans)}<table>
 <thead><tr><th>Step</th><th class="axis"><span>0</span><span>${toLength(root.endMs - root.startMs)}</span></th><th class="number">Starts</th><th class="number">Took</th><th>Result</th></tr></thead>
 <tbody>${choice.rows.map((row) => ('skipped' in row ? renderGap(row) : renderRow(row, { root, isFirst: row === first })))}</tbody>
@@ -30,9 +30,9 @@ function renderFailed(spans: readonly SpanRow[], first: SpanRow | undefined): Ht
 
 function renderLeft({ left }: Choice, total: number): Html | undefined {
   if (left.skipped === 0) return undefined;
-  const failed = left.failed === 0 ? 'all that failed' : `the first ${limits.failed} others that failed`;
-  const where = left.failed === 0 ? '' : `, ${left.failed} of them failed`;
-  return html`<p class="note">Shown are the first ${limits.first} of ${total} spans and ${failed}; ${left.skipped} more are not shown${where}.</p>
+  const failed = left.failed === 0 ? 'all failed ones' : `the first ${limits.failed} other failed ones`;
+  const where = left.failed === 0 ? '' : `, of which ${left.failed} failed`;
+  return html`<p class="note">Of ${total} spans, the first ${limits.first} and ${failed} are shown; ${left.skipped} are not shown${where}.</p>
 `;
 }
 
@@ -43,7 +43,7 @@ function renderFitted(spans: readonly SpanRow[]): Html | undefined {
 }
 
 function renderGap({ skipped, failed }: Gap): Html {
-  const what = failed === 0 ? ' that did not fail' : `, ${failed} of them failed`;
+  const what = failed === 0 ? ' that did not fail' : `, of which ${failed} failed`;
   return html`<tr class="gap"><td colspan="5">… ${skipped} more${what}</td></tr>
 `;
 }

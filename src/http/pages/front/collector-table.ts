@@ -35,7 +35,7 @@ function renderTrouble(target: TargetStatus, isServer: boolean, nowMs: number): 
   const owner = isServer ? undefined : html` of member <bdi>${target.name}</bdi>`;
   return bad.length === 0
     ? html``
-    : html`<h3>Collectors in trouble${owner}</h3>\n${renderTable(bad, nowMs, undefined)}`;
+    : html`<h3>Collectors with problems${owner}</h3>\n${renderTable(bad, nowMs, undefined)}`;
 }
 
 function toCounts(targets: readonly TargetStatus[]): string {
@@ -44,7 +44,7 @@ function toCounts(targets: readonly TargetStatus[]): string {
   const bad = polled.filter(isInTrouble).length;
   const waiting = polled.filter(({ result }) => result === 'waiting').length;
   const counts = [
-    bad === 0 ? '' : `${bad} without an answer`,
+    bad === 0 ? '' : `${bad} failing`,
     bad > 0 && polled.length === bad + waiting ? '' : `${polled.length - bad - waiting} up to date`,
     waiting === 0 ? '' : `${waiting} waiting`,
     all.length === polled.length ? '' : `${all.length - polled.length} off`,
@@ -115,9 +115,9 @@ function renderResult({ result, reason, message, complaints, lastRunAtMs }: Coll
   if (result === 'failed') return html`<strong class="bad">✗ ${toWords(reason ?? result)}</strong>`;
   if (result === 'off') return html`<strong class="bad">✗ denied</strong>`;
   if (result === 'waiting')
-    return html`<span class="off">… ${lastRunAtMs === undefined ? 'not run yet' : 'asked again'}</span>`;
-  if (complaints.length > 0) return html`<strong class="bad">✗ not well</strong>`;
-  return message === undefined ? html`ok` : html`<span class="off">! ok, in part</span>`;
+    return html`<span class="off">… ${lastRunAtMs === undefined ? 'not polled yet' : 'polled again soon'}</span>`;
+  if (complaints.length > 0) return html`<strong class="bad">✗ unhealthy</strong>`;
+  return message === undefined ? html`ok` : html`<span class="off">! partial</span>`;
 }
 
 function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): string | undefined {
@@ -142,7 +142,7 @@ function renderOff(off: readonly CollectorStatus[], nowMs: number): Html | undef
 
 function renderOffItem({ name, reason, message, nextRunAtMs }: CollectorStatus, nowMs: number): Html {
   const why = message === undefined ? '' : ` (${message})`;
-  const next = nextRunAtMs === undefined ? '' : `; asked again ${toWait(nextRunAtMs, nowMs)}`;
+  const next = nextRunAtMs === undefined ? '' : `; polled again ${toWait(nextRunAtMs, nowMs)}`;
   return html`<li><b>${name}</b>: ${offWords[reason ?? ''] ?? reason}${why}${next}</li>\n`;
 }
 

@@ -91,13 +91,13 @@ function isOf({ name }: ServerStatus, problems: readonly Problem[]): boolean {
 function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Html {
   const links = [
     ['jobs', 'Scheduled jobs', 'Missed and failed runs, and the next runs'],
-    ['schedule', 'Schedule', 'Runs of the last 12 hours, and the next ones'],
+    ['schedule', 'Schedule', 'Runs of the last 12 hours, and coming runs'],
     [metricsPath.slice(1), 'Metrics', 'What Prometheus scrapes'],
     ['traces', 'Traces', toTracesText(traces, atMs)],
     ['alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
     ['api/status', 'Status as JSON', 'This page for programs'],
   ].map(([path, title, text]) => html`<li><a href="${root}${path}">${title}<span>${text}</span></a></li>\n`);
-  return html`<h2>Where to go</h2>
+  return html`<h2>Pages</h2>
 <ul class="links">${links}</ul>`;
 }
 
@@ -161,7 +161,7 @@ function toBar({ startMs, runs, failures }: HourOfRuns, nowMs: number): Bar {
 function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
   if (traces === undefined) return 'The state cannot be read';
   const { delivery, waiting, oldestMs, quarantine } = traces;
-  if (delivery === undefined) return 'Off; how to switch them on';
+  if (delivery === undefined) return 'Off; see how to switch traces on';
   const facts = [
     delivery.failing === undefined ? undefined : '✗ delivery fails',
     quarantine === 0 ? undefined : `✗ ${quarantine.toLocaleString('en')} quarantined`,

@@ -210,7 +210,7 @@ ${more}<p>To exclude a project on purpose, list it under <code>servers[].project
 }
 
 const maxShown = 20;
-const denied = html`<strong class="bad">✗ not allowed to see</strong>`;
+const denied = html`<strong class="bad">✗ not readable</strong>`;
 const unknown = html`<td class="none"></td><td class="none"></td>`;
 
 function renderHistory({ counted, readable }: HiddenHistory): Html {
@@ -245,14 +245,14 @@ function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddr
     runningCount === 0 ? 'nothing' : undefined,
     overdueCount === 0 ? undefined : `${overdueCount} overdue`,
     waitingCount === 0 ? undefined : `${waitingCount} more waiting`,
-    runningDenied.length === 0 ? undefined : `not allowed to see ${toCount(runningDenied.length, 'project')}`,
+    runningDenied.length === 0 ? undefined : `not readable in ${toCount(runningDenied.length, 'project')}`,
   ].filter((fact) => fact !== undefined);
   const about = facts.length === 0 ? undefined : html`: ${facts.join(', ')}`;
   return html`<h3>${title}${about}</h3>
 ${runningCount === 0 ? undefined : table}${renderMore(runningCount - running.length, 'more that run')}`;
 }
 
-const notKnown = { unknown: 'not known yet', denied: 'not allowed to see' } as const;
+const notKnown = { unknown: 'not known yet', denied: 'not readable' } as const;
 
 function renderRunningRow(execution: RunningStatus, nowMs: number, toAddress: ToAddress): Html {
   const { id, project, startedAtMs, averageMs, isOverdue } = execution;
@@ -276,7 +276,7 @@ function renderEnded(
 <thead><tr><th>Job</th><th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
 <tbody>${ended.map((execution) => renderEndedRow(execution, serverNowMs, toAddress))}</tbody>
 </table>
-<p class="note"><a href="${list}">All ${endedCount.toLocaleString('en')} that are kept</a>, <a href="${list}&amp;result=failures">failures only</a></p>
+<p class="note"><a href="${list}">All ${endedCount.toLocaleString('en')} finished executions</a>, <a href="${list}&amp;result=failures">failures only</a></p>
 `;
 }
 

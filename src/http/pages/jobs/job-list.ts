@@ -118,7 +118,7 @@ function renderList(all: readonly ListedJob[], about: About): Html {
   const shown = chosen.slice((here - 1) * onePage, here * onePage).map(({ job }) => job);
   return html`<h1>Scheduled jobs</h1>
 ${renderForm(wish, about.servers)}
-<p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run or failed first. Durations and success are of the last 1,000 executions of each server.</p>
+<p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}. Jobs that missed a run or failed come first. Durations and success are of the last 1,000 executions of each server.</p>
 ${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: about.servers.length < 2 })}${renderPages('jobs', wish, { page: here, pages, words: ['before', 'after'] })}`;
 }
 

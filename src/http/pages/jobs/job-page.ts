@@ -110,12 +110,15 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
     ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
     ['Durations', toShiftText(job.shift, nowMs)],
-    ['Results', job.isFlaky === true ? html`<span class="off">! flaky: they change often</span>` : undefined],
+    [
+      'Results',
+      job.isFlaky === true ? html`<span class="off">! flaky: success and failure alternate often</span>` : undefined,
+    ],
     ['Obstacles', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
     [
       'Usually takes',
-      usualMs === undefined ? undefined : `${toLength(usualMs)} (three of four runs do not take longer)`,
+      usualMs === undefined ? undefined : `${toLength(usualMs)} (75 % of the runs take at most this long)`,
     ],
     ['Overdue after', overdueMs === undefined ? undefined : toLength(overdueMs)],
     ['Last scheduled times', schedule && renderStrip(schedule.job.verdicts)],

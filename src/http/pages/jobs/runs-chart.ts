@@ -21,7 +21,7 @@ export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs 
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
     ...(usualMs === undefined ? [] : [`usually ${toLength(usualMs)} (dashed)`]),
     ...(overdueMs === undefined ? [] : [`overdue after ${toLength(overdueMs)}${isNear ? ' (solid)' : ''}`]),
-    ...(changed.some(({ length }) => length > 0) ? ['the job changed before those that are shaded'] : []),
+    ...(changed.some(({ length }) => length > 0) ? ['the job changed before each shaded run'] : []),
   ].join('; ');
   return renderChart({
     caption: facts,

@@ -32,8 +32,8 @@ export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, 
     line: threads,
     least: 1,
   });
-  const none = html`<p class="off">– ${toFacts(blockers)}: none of these starts as long as that lasts.</p>\n`;
-  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${threads === undefined ? undefined : renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
+  const none = html`<p class="off">– ${toFacts(blockers)}: while this lasts, no run starts.</p>\n`;
+  return html`${title}${blockers.length === 0 ? undefined : none}${chart}${threads === undefined ? undefined : renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">Computed at ${toTime(ahead.atMs, nowMs)}, with the usual duration of each job. Manual runs are not included.</p>
 </section>
 `;
 }

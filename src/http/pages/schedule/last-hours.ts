@@ -88,7 +88,7 @@ function renderRow(hour: Hour, nowMs: number): Html {
   const { ran, late, undecided, off } = known;
   const from = html`<th scope="row" class="brief">${toTime(startMs, nowMs)}</th>`;
   const expected = toExpected(hour);
-  if (expected + off === 0) return html`<tr>${from}<td colspan="7">nothing was expected</td></tr>\n`;
+  if (expected + off === 0) return html`<tr>${from}<td colspan="7">no run was expected</td></tr>\n`;
   return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}${toCell('Being checked', openCount)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
 }
 

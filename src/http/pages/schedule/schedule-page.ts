@@ -98,7 +98,7 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
   const title = html`<h1>Schedule of <bdi>${server}</bdi></h1>`;
   if (schedule === undefined) {
     return html`${title}
-<p>Its schedules are not watched: the collectors <code>schedule</code> and <code>executions</code> have to be on.</p>
+<p>Its schedules are not watched: switch on the collectors <code>schedule</code> and <code>executions</code>.</p>
 `;
   }
   const { jobCount, offCount, nowMs, blockers } = schedule;
@@ -129,7 +129,7 @@ function renderNotable({ server, notable, notableCount, nowMs }: ServerSchedule,
       : undefined;
   return html`<section>
 <h2>Late, missed, off or undecided</h2>
-<p class="note">The newest first. The last 20 times of each job are kept.</p>
+<p class="note">Newest first. The last 20 scheduled times of each job are kept.</p>
 <table>
 <thead><tr><th>Job</th><th>Expected</th><th>Outcome</th></tr></thead>
 <tbody>${notable.map((time) => renderTime(time, { server, root, nowMs }))}</tbody>

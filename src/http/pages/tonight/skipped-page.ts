@@ -77,13 +77,13 @@ function renderSkipped(status: SkippedStatus, root: string): Html {
       ? undefined
       : html`<section>
 <table>
-<thead><tr><th>Job</th><th>Skipped</th><th class="number">Runs</th><th>Cause</th><th>Made good</th></tr></thead>
+<thead><tr><th>Job</th><th>Skipped</th><th class="number">Runs</th><th>Cause</th><th>Recovered</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 ${more}</section>
 `;
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${sentence}</span></h1></div>
-${why}<p class="note">Scheduled runs of <bdi>${server}</bdi> that did not happen, those to run by hand first. A run is made good by the first success of its job that started later. Since: ${choices}.</p>
+${why}<p class="note">Scheduled runs of <bdi>${server}</bdi> that did not happen; first the runs to start by hand. A skipped run is recovered by the first successful run of its job that started later. Since: ${choices}.</p>
 ${table}`;
 }
 
@@ -94,7 +94,7 @@ function renderRuns(run: SkippedText, { server, root, nowMs }: About): Html {
   const until = count === 1 ? '' : ` to ${toTime(Date.parse(last), nowMs)}`;
   const good =
     recovered === null
-      ? html`<strong class="bad">✗ not yet</strong> <a href="${url}">run it at the server</a>`
+      ? html`<strong class="bad">✗ not yet</strong> <a href="${url}">run the job on the server</a>`
       : recovered.execution === null
         ? recovered.sentence
         : html`<a href="${root}${toExecutionAddress(server, recovered.execution)}">${recovered.sentence}</a>`;

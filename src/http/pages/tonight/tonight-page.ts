@@ -68,7 +68,7 @@ function renderTonight(tonight: Tonight, root: string): Html {
   const [mood, sign] = isAny === undefined ? ['off', '–'] : isAny ? ['bad', '✗'] : ['good', '✓'];
   const others = [6, 12, 24].filter((hours) => hours !== tonight.hours);
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${toHeadline(tonight)}</span></h1></div>
-<p class="note">The runs that schedules will start, and the trouble that is known now. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
+<p class="note">Coming scheduled runs, and the trouble that is known now. <a href="${root}runbooks/AutomationRunsAtRisk">What to do</a>. Other horizons: ${others.map((hours, index) => html`${index === 0 ? '' : ', '}<a href="${root}tonight?hours=${hours}">${hours} h</a>`)}.</p>
 ${tonight.servers.map((server) => renderServer(server, root))}`;
 }
 
@@ -139,12 +139,12 @@ function renderUnjudged({
   not_judged: { runs, jobs_without_times: jobs, of_projects_off: off },
 }: RisksTonight): Html | undefined {
   const parts = [
-    ...(runs === 0 ? [] : [`${toCount(runs, 'run')} of jobs whose runs or nodes are not known`]),
+    ...(runs === 0 ? [] : [`${toCount(runs, 'run')} of jobs whose past runs or nodes are not known`]),
     ...(jobs === 0
       ? []
       : [
-          `${toCount(jobs, 'job')} whose times are not all known${off === 0 ? '' : `, ${off} of them in projects that are switched off`}`,
+          `${toCount(jobs, 'job')} whose scheduled times are not all known${off === 0 ? '' : `, ${off} of them in projects that are switched off`}`,
         ]),
   ];
-  return parts.length === 0 ? undefined : html`<p class="note">Not judged: ${parts.join('; ')}.</p>\n`;
+  return parts.length === 0 ? undefined : html`<p class="note">Not checked: ${parts.join('; ')}.</p>\n`;
 }

@@ -63,7 +63,7 @@ function renderWindows(found: Windows, root: string): Html {
   );
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${sign}</span><span>${headline}</span></h1>
 <p>${best === undefined ? '' : sentence}</p></div>
-${why}<p class="note">The ${minutes} min of the next ${within / 60} h in which a restart touches the fewest critical runs, of these the fewest runs, of these the soonest. Runs that a person starts are not known. Other lengths: ${choices}.</p>
+${why}<p class="note">Windows of ${minutes} min within the next ${within / 60} h. First come windows in which a restart affects the fewest critical runs, then the fewest runs, then the earliest windows. Manual runs are not included. Other lengths: ${choices}.</p>
 ${windows.map((window) => renderWindow(window, { server, root }))}${renderUnknown(found)}`;
 }
 
@@ -78,7 +78,7 @@ function renderWindow(window: WindowText, { server, root }: { readonly server: s
     runs === 0
       ? undefined
       : html`<table>
-<thead><tr><th>Would touch</th><th class="number">Runs</th></tr></thead>
+<thead><tr><th>Affected job</th><th class="number">Runs</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 `;
@@ -91,9 +91,7 @@ ${table}${more}</section>
 function renderUnknown({ not_known: { jobs_without_times: times, jobs_without_durations: durations } }: Windows) {
   const parts = [
     ...(times === 0 ? [] : [`the times of ${toCount(times, 'job')}`]),
-    ...(durations === 0
-      ? []
-      : [`the duration of ${toCount(durations, 'job')}, which count for the moment of their start`]),
+    ...(durations === 0 ? [] : [`the duration of ${toCount(durations, 'job')}, so only their starts are included`]),
   ];
   return parts.length === 0 ? undefined : html`<p class="note">Not known: ${parts.join('; ')}.</p>\n`;
 }

@@ -51,7 +51,7 @@ function toHeadline(traces: TracesStatus | undefined, nowMs: number): Headline {
     return { mood: 'bad', text, why };
   }
   if (quarantine > 0) return { mood: 'bad', text: `The trace backend rejects ${toCount(quarantine, 'trace')}` };
-  if (waiting > 0) return { mood: 'good', text: `${toCount(waiting, 'trace')} on the way` };
+  if (waiting > 0) return { mood: 'good', text: `${toCount(waiting, 'trace')} in progress` };
   return { mood: 'good', text: 'All traces are delivered' };
 }
 
@@ -85,11 +85,14 @@ function renderFacts(traces: TracesStatus, delivery: DeliveryStatus, nowMs: numb
     ['Room for', toAmount(bounds.maxTraces, bounds.maxBytes)],
     ['Waiting for steps', pending === 0 ? undefined : toCount(pending, 'execution')],
     ['Quarantined', toAmount(quarantine, quarantinedBytes)],
-    ['Room for these', quarantine === 0 ? undefined : toAmount(quarantineBounds.maxTraces, quarantineBounds.maxBytes)],
+    [
+      'Room in the quarantine',
+      quarantine === 0 ? undefined : toAmount(quarantineBounds.maxTraces, quarantineBounds.maxBytes),
+    ],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   const isFull = waiting >= bounds.maxTraces || waitingBytes >= bounds.maxBytes;
-  const full = html`<p class="note">! The queue is full: executions are counted, and their traces are created after some of these are delivered.</p>\n`;
+  const full = html`<p class="note">! The queue is full: executions are still counted, and new traces are created after waiting ones are delivered.</p>\n`;
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${isFull ? full : undefined}`;
 }
@@ -104,7 +107,7 @@ function renderTime(atMs: number, nowMs: number): Html {
 
 function renderOff({ waiting, quarantine }: TracesStatus): Html {
   const left = waiting + quarantine;
-  const rest = html`<p>${toCount(left, 'trace')} from before ${left === 1 ? 'is' : 'are'} kept until then.</p>\n`;
+  const rest = html`<p>${toCount(left, 'trace')} from an earlier run ${left === 1 ? 'is' : 'are'} kept until traces are on again.</p>\n`;
   return html`<p>Each finished execution can become one OpenTelemetry trace. To switch this on, set the endpoint for traces:</p>
 ${renderSwitchOn()}${left === 0 ? undefined : rest}`;
 }
