@@ -50,26 +50,31 @@ export function listFileExposures(
 
 /** Describes who may read what over HTTP, if more than the configured users. */
 export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webConfig'>): string | undefined {
-  const { port } = web.listenAddress;
   const isLocal = isOfThisMachine(web);
   const hasUsers = (webConfig?.users.size ?? 0) > 0;
   if (hasUsers && webConfig?.tls === undefined && !isLocal)
     return 'passwords of users cross the network without TLS: anyone in between can read them; add tls_server_config to the web configuration';
   const { isRequired = false, isVerified = false } = webConfig?.tls?.clientAuth ?? {};
   if (hasUsers || (isRequired && isVerified)) return undefined;
-  const who = isLocal ? 'every user of this machine' : `everyone who reaches port ${port} of this machine`;
+  const place = web.systemdSocket ? 'its systemd socket' : `port ${web.listenAddress.port} of this machine`;
+  const who = isLocal ? 'every user of this machine' : `everyone who reaches ${place}`;
   const changes = web.enableLifecycle ? ', and reload the configuration and drop quarantined traces' : '';
   return `${who} can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
 /** Describes under which names browsers may open the pages, if that excludes some; otherwise undefined. */
-export function describeNames(web: Pick<Config['web'], 'listenAddress' | 'externalUrl'>): string | undefined {
+export function describeNames(
+  web: Pick<Config['web'], 'listenAddress' | 'systemdSocket' | 'externalUrl'>,
+): string | undefined {
   if (web.externalUrl !== undefined || isOfThisMachine(web)) return undefined;
   return 'web.external_url is not set: browsers may open the pages by IP address or local name only, and links in alerts may lead nowhere; set it to the address of the pages';
 }
 
-function isOfThisMachine({ listenAddress: { host } }: Pick<Config['web'], 'listenAddress'>): boolean {
-  return host !== undefined && /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+function isOfThisMachine({
+  listenAddress: { host },
+  systemdSocket,
+}: Pick<Config['web'], 'listenAddress' | 'systemdSocket'>): boolean {
+  return !systemdSocket && host !== undefined && /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 }
 
 const writeForOthers = 0o002;

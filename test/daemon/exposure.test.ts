@@ -93,20 +93,29 @@ describe('daemon/exposure', () => {
       expected: everyone.replace('everyone who reaches port 9720', 'every user'),
     },
     {
+      name: 'a socket of systemd',
+      host: '::1',
+      systemdSocket: true,
+      expected: everyone.replace('port 9720 of this machine', 'its systemd socket'),
+    },
+    {
       name: 'actions',
       enableLifecycle: true,
       expected: everyone.replace('secrets;', 'secrets, and reload the configuration and drop quarantined traces;'),
     },
-  ])('describes who can read what with $name', ({ expected, users = 0, tls, host, enableLifecycle = false }) => {
-    const hash = { cost: 10, salt: new Uint8Array(16), digest: new Uint8Array(23) };
-    const named = new Map(users === 0 ? [] : [['prometheus', hash]]);
-    // The cast is true: nothing else of these is read.
-    const web = { listenAddress: { host, port: 9720 }, enableLifecycle } as Parameters<
-      typeof describeOpenness
-    >[0]['web'];
-    const webConfig = { tls, users: named, headers: new Map(), rateLimit: undefined };
-    expect(describeOpenness({ web, webConfig })).toBe(expected);
-  });
+  ])(
+    'describes who can read what with $name',
+    ({ expected, users = 0, tls, host, systemdSocket = false, enableLifecycle = false }) => {
+      const hash = { cost: 10, salt: new Uint8Array(16), digest: new Uint8Array(23) };
+      const named = new Map(users === 0 ? [] : [['prometheus', hash]]);
+      // The cast is true: nothing else of these is read.
+      const web = { listenAddress: { host, port: 9720 }, systemdSocket, enableLifecycle } as Parameters<
+        typeof describeOpenness
+      >[0]['web'];
+      const webConfig = { tls, users: named, headers: new Map(), rateLimit: undefined };
+      expect(describeOpenness({ web, webConfig })).toBe(expected);
+    },
+  );
 
   it.each([
     {
