@@ -53,7 +53,6 @@ type Description = {
   readonly version: string;
   readonly description: string;
   readonly license: string;
-  readonly engines: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
 };
 
@@ -63,7 +62,7 @@ function readDescription(): Description {
 }
 
 /** Without dependencies, because they are inside; only the Node that runs it comes along, where the machine has an older one. */
-function toShippedDescription({ name, version, description, license, engines, optionalDependencies }: Description) {
+function toShippedDescription({ name, version, description, license, optionalDependencies }: Description) {
   return {
     name,
     version,
@@ -72,7 +71,8 @@ function toShippedDescription({ name, version, description, license, engines, op
     type: 'module',
     bin: { [name]: 'cli.js' },
     man: ['man/automation-exporter.1'],
-    engines,
+    // Npm warns by it, and only npm runs on the machine's own Node.
+    engines: { node: '>=20' },
     scripts: { postinstall: 'node link-node.cjs' },
     optionalDependencies,
   };
