@@ -154,9 +154,8 @@ function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);
   const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
   const ofProject = `sum without (node) (${failures})`;
-  const failingJobs = `count without (job_group, job_name) (${newest('automation_job_consecutive_failures')} > 0)`;
   const nodes = `sum without (os_family) (${newest('automation_project_nodes')})`;
-  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, project)\n  ${failingJobs} >= ${limits.nodeFailingJobs}\nunless on (job, server, project)\n  ${nodes} < 2`;
+  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, server, project)\n  ${nodes} < 2`;
 }
 
 function nodeFailingEverywhere(limits: Thresholds): Alert {
@@ -166,11 +165,11 @@ function nodeFailingEverywhere(limits: Thresholds): Alert {
     expr: `${brokenNode(limits)}\n${unlessBehind}`,
     for: limits.nodeFailingFor,
     severity: 'warning',
-    summary: 'Node {{ $labels.node }} fails, and so do several jobs of {{ $labels.project }}',
-    description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and hardly any on other nodes.`,
+    summary: 'Node {{ $labels.node }} fails in several jobs of {{ $labels.project }}',
+    description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and hardly any on other nodes. No job has succeeded on it since.`,
     dashboard: dashboardOf.project,
     page: pageOf.failures,
-    needs: ['executions'],
+    needs: ['executions', 'schedule'],
   };
 }
 

@@ -223,7 +223,7 @@ function findTroubles(
       ? []
       : findExecutionTroubles(
           { ...status, overdueCount, lagSeconds: executions?.lagSeconds() ?? 0 },
-          { ...executionSettings, causeOf },
+          { ...executionSettings, causeOf, failingNodes: expected?.failingNodes() },
           limits.execution,
         )),
     ...(expected === undefined

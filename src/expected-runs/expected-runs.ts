@@ -20,9 +20,10 @@ import { type AskedSchedules, explain, type Why, type WhyInput } from './decidin
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
+import { type FailingJobs, findFailingNodes } from './risks/risk.ts';
 import { createClearTimes, toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
-import { listHeld, toRiskRows, toScheduleRows } from './showing/rows.ts';
+import { listHeld, toNodeRows, toRiskRows, toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
 import { type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
@@ -62,13 +63,14 @@ export type ExpectedRuns = {
   /** Whether its clock was set back, so that its scheduler may start nothing now. */
   readonly setBack: () => readonly Blocker[];
   readonly serverNowMs: () => number;
+  readonly failingNodes: () => FailingJobs;
   /** Explains the last decision about each job with this path or id. */
   readonly why: (job: string) => readonly Why[];
 };
 
 /** Finds the scheduled runs of one server that did not happen, and why. */
 export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
-  const { client, clock, timeoutMs, everyMs, settings, notes, publish, omits } = options;
+  const { client, clock, timeoutMs, everyMs, settings, notes, port, publish, omits } = options;
   const jobs = createExpectedJobs(options);
   const round: Round = {
     ...options,
@@ -82,6 +84,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   const hold = createNewSeriesHold(settings.holdNewSeriesMs);
   const outlook = createOutlook(round);
 
+  const failingNodes = () => findFailingNodes({ nodes: jobs.nodes, factsOf: port.factsOf });
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
     const { hour, day } = await outlook.plan(createPause(clock));
@@ -98,16 +101,15 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     // Rows of thousands of jobs take a while.
     await clock.nextTurn();
     const awakeTicks = clock.awakeTicks();
-    const series = await publish(
-      [...rows, ...(risks === undefined ? [] : toRiskRows(risks, '12h'))],
-      Math.max(3 * everyMs, minValidMs),
-    );
+    const all = [...rows, ...toNodeRows(failingNodes()), ...toRiskRows(risks ?? {}, '12h')];
+    const series = await publish(all, Math.max(3 * everyMs, minValidMs));
     await clock.nextTurn();
     hold.noteShown(listHeld({ jobs: jobs.all.values(), tallies: jobs.tallies.values(), omits }), awakeTicks);
     return series;
   }
 
   return {
+    failingNodes,
     open: jobs.open,
     commitHook: jobs.commitHook,
     read: async (signal) => {

@@ -63,6 +63,7 @@ state: { dir: ${join(dir, 'state')} }
     const risks = async () =>
       // The cast names only what is looked at.
       ((await (await fetch(`${url}/api/tonight?server=prod`)).json()) as Tonight).servers[0]?.risks;
+    const metrics = async () => (await fetch(`${url}/metrics`)).text();
     const runAll = async (): Promise<void> => {
       const started = ids.map((id) => control.runJob(id));
       await eventually(async () => {
@@ -87,10 +88,13 @@ state: { dir: ${join(dir, 'state')} }
       /^node db03 fails everywhere since .*: 3 runs, first pay\/night\/(archive|close|report) at .* UTC$/,
     );
 
+    expect(await metrics()).toContain('automation_node_failing_jobs{server="prod",node="db03"} 3\n');
+
     control.setConditions({ downNodes: [] });
     const sinceMs = performance.now();
     await runAll();
     await hook.delivered('AutomationRunsAtRisk', 'resolved', node);
     expect(performance.now() - sinceMs).toBeLessThan(120_000);
+    expect(await metrics()).not.toContain('automation_node_failing_jobs{');
   }, 180_000);
 });

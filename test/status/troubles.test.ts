@@ -32,16 +32,25 @@ function facts(given: Partial<JobFacts> = {}): JobFacts {
 
 type Given = {
   readonly recent?: readonly RecentRun[];
+  readonly failing?: readonly string[];
   readonly jobs?: readonly JobFacts[];
   readonly lagSeconds?: number;
   readonly overdueCount?: number;
   readonly imports?: Parameters<typeof findExecutionTroubles>[0]['imports'];
 };
 
-function ofExecutions({ recent = [], jobs = [], lagSeconds = 0, overdueCount = 0, imports }: Given): string[] {
+function ofExecutions({
+  recent = [],
+  failing = [],
+  jobs = [],
+  lagSeconds = 0,
+  overdueCount = 0,
+  imports,
+}: Given): string[] {
   const settings = {
     isWantedJob: (path: string) => path !== 'pay/nightly/unwanted',
     successAgeMsOf: (path: string) => (path === 'pay/nightly/settle' ? 26 * hour : undefined),
+    failingNodes: new Map(failing.map((node) => [node, ['pay/a', 'pay/b']])),
     causeOf: (path: string) => (path === 'pay/nightly/b' ? 'access: key keys/b changed by bob' : undefined),
   };
   const known = {
@@ -108,22 +117,13 @@ describe('status/execution-troubles', () => {
           run(minute, { ...fails, failedNodes: ['db02'], name: 'other' }),
           run(minute, { ...fails, failedNodes: ['db01'] }),
         ],
-        jobs: [
-          facts({ consecutiveFailures: 1, lastSuccessMs: nowMs }),
-          facts({ name: 'other', consecutiveFailures: 2 }),
-        ],
+        failing: ['db01', 'db02'],
       },
       ['node_failing: node db02 fails in several jobs: 5 executions of pay in 30 min, and hardly any on other nodes'],
     ],
     [
-      'a node that fails in one job, while another job fails elsewhere',
-      {
-        recent: runs(6, minute, { ...fails, failedNodes: ['db02'] }),
-        jobs: [
-          facts({ consecutiveFailures: 2, lastSuccessMs: nowMs }),
-          facts({ name: 'other', consecutiveFailures: 2, lastSuccessMs: nowMs }),
-        ],
-      },
+      'a node on which jobs fail, while others succeed there',
+      { recent: runs(6, minute, { ...fails, failedNodes: ['db02'] }), failing: ['db01'] },
       [],
     ],
     [

@@ -121,20 +121,31 @@ function findNodes(
   { project, nodes: usual = {} }: WatchedJob,
   { nodes, surroundings, factsOf }: Trouble,
 ): readonly Risk[] {
-  const failsSinceMs = (path: string): number | undefined => {
-    const names = ofJobPath(path);
-    const { consecutiveFailures = 0, failedMs = [] } = factsOf(names.project, names.group, names.name) ?? {};
-    return consecutiveFailures > failedMs.length ? Number.NEGATIVE_INFINITY : failedMs.at(-1);
-  };
   return Object.keys(usual).flatMap((node): Risk[] => {
     const failing = nodes.get(node);
-    const jobs = failing === undefined ? [] : findWitnesses(failing, failsSinceMs);
+    const jobs = failing === undefined ? [] : findWitnesses(failing, toFailsSince(factsOf));
     if (failing === undefined || jobs.length === 0) return [];
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
     const evidence = `${toList(jobs)} failed on it, and none has succeeded since`;
     return [{ reason: 'node_failing', subject: node, text: `node ${node} fails everywhere`, sinceMs, evidence }];
   });
+}
+
+/** Returns the nodes on which several jobs failed and none has succeeded since, with these jobs. */
+export function findFailingNodes({ nodes, factsOf }: Pick<Trouble, 'nodes' | 'factsOf'>): FailingJobs {
+  const found = [...nodes].map(([node, failing]) => [node, findWitnesses(failing, toFailsSince(factsOf))] as const);
+  return new Map(found.filter(([, jobs]) => jobs.length > 0));
+}
+
+export type FailingJobs = ReadonlyMap<string, readonly string[]>;
+
+function toFailsSince(factsOf: Trouble['factsOf']): (path: string) => number | undefined {
+  return (path) => {
+    const names = ofJobPath(path);
+    const { consecutiveFailures = 0, failedMs = [] } = factsOf(names.project, names.group, names.name) ?? {};
+    return consecutiveFailures > failedMs.length ? Number.NEGATIVE_INFINITY : failedMs.at(-1);
+  };
 }
 
 /** The last run was refused by the server or by a node, and no key is known to have changed since. */

@@ -46,6 +46,11 @@ export const scheduleFamilies = {
     ...job,
     'reason',
   ),
+  failingOnNode: gauge(
+    'automation_node_failing_jobs',
+    'Jobs that failed on a node and have not succeeded there since, where no job has; absent for a node with fewer than two, at most 10 [project/*/executions].',
+    'node',
+  ),
   disabledSince: earliestGauge(
     'automation_job_disabled_since_timestamp_seconds',
     'Time since which a scheduled job, or its schedule, has been off, as far as the exporter saw it; absent while it is on [project/jobs].',

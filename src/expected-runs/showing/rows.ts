@@ -4,6 +4,7 @@ import type { Contention } from '../deciding/hours-ahead.ts';
 import { type Tally, toTallyKey } from '../deciding/tally.ts';
 import { nextTime, type WatchedJob } from '../deciding/watched-job.ts';
 import type { RisksAhead } from '../risks/find-risks.ts';
+import type { FailingJobs } from '../risks/risk.ts';
 import { scheduleFamilies as families } from './families.ts';
 
 export type RowsInput = {
@@ -38,6 +39,10 @@ export function toRiskRows(risks: Readonly<Record<string, RisksAhead>>, nextHori
     reasons.flatMap((reason) => families.nextAtRisk.rows(1, { project, job_group: group, job_name: name, reason })),
   );
   return [...byHorizon, ...ofJobs];
+}
+
+export function toNodeRows(failing: FailingJobs): Row[] {
+  return [...failing].flatMap(([node, jobs]) => families.failingOnNode.rows(jobs.length, { node }));
 }
 
 function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowMs' | 'isCritical'>): Row[] {

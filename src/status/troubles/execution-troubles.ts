@@ -6,6 +6,7 @@ import type { JobFacts } from '../../executions/counting/totals.ts';
 import type { ExecutionsStatus } from '../../executions/executions.ts';
 import type { RecentRun } from '../../executions/ledger/recent-runs.ts';
 import type { ExecutionSettings } from '../../executions/settings.ts';
+import type { FailingJobs } from '../../expected-runs/risks/risk.ts';
 import { type Limits, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
@@ -13,6 +14,8 @@ import { isFailure } from '../running.ts';
 type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
+  /** Nodes on which several jobs failed and none has succeeded since. */
+  readonly failingNodes?: FailingJobs | undefined;
 };
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowMs' | 'imports'> & {
   readonly overdueCount: number;
@@ -49,7 +52,7 @@ export function findExecutionTroubles(
     ...overdue,
     ...findImports(imports, limits),
     ...findBurning(recent, nowMs, limits),
-    ...findNodes(recent, jobs, { nowMs, ...limits }),
+    ...findNodes(recent, settings.failingNodes, { nowMs, ...limits }),
     ...findJobs(jobs, settings, { nowMs, ...limits }),
     ...findSlow(jobs, { nowMs, ...limits }),
   ];
@@ -105,24 +108,23 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/** Several jobs that fail on one node and hardly on others point to the node. */
+/** Several jobs that fail on one node, where no job succeeds, and hardly on others point to the node. */
 function findNodes(
   recent: readonly RecentRun[],
-  jobs: readonly JobFacts[],
+  failing: FailingJobs | undefined,
   { nowMs, nodeWindowMs, nodeFailures, nodeFailureRatio, nodeFailingJobs }: Judging,
 ): readonly Trouble[] {
   const failed = recent.filter(
     ({ endedAtMs, failedNodes = [] }) => endedAtMs >= nowMs - nodeWindowMs && failedNodes.length > 0,
   );
   const broken = [...Map.groupBy(failed, ({ project }) => project)].flatMap(([project, runs]) => {
-    const failing = jobs.filter((job) => job.consecutiveFailures > 0).map(toPath);
-    const all = runs.flatMap((run) => (run.failedNodes ?? []).map((node) => ({ node, path: toPath(run) })));
-    const byNode = [...Map.groupBy(all, ({ node }) => node)].map(([node, found]) => {
-      const paths = new Set(found.map(({ path }) => path));
-      return { node, count: found.length, project, jobs: failing.filter((path) => paths.has(path)).length };
-    });
+    const all = runs.flatMap((run) => run.failedNodes ?? []);
+    const byNode = [...Map.groupBy(all, (node) => node)].map(([node, { length: count }]) => ({ node, count, project }));
     return byNode.filter(
-      (one) => one.jobs >= nodeFailingJobs && one.count >= nodeFailures && one.count >= nodeFailureRatio * all.length,
+      ({ node, count }) =>
+        (failing?.get(node)?.length ?? 0) >= nodeFailingJobs &&
+        count >= nodeFailures &&
+        count >= nodeFailureRatio * all.length,
     );
   });
   return broken.map(({ node, count, project }) => {
