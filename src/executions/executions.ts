@@ -33,7 +33,7 @@ type Outcome =
       readonly result: 'success';
       readonly series: number;
       readonly complaints?: readonly string[];
-      /** Describes the work that the round had no time for. */
+      /** Describes work that this round had no time for. */
       readonly note?: string;
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
@@ -42,16 +42,16 @@ export type Executions = {
   /** Runs one round: reads running and finished executions, and publishes both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Stores documents of other rooms in a transaction of the ledger, in turn with the changes of counting. */
+  /** Stores documents of other rooms in a transaction of the ledger, one at a time with counting. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
   /** Returns the server time at which a project's running executions were read; undefined if they were not. */
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
-  /** Returns the duration that three of four runs of a job do not exceed; its average if durations are not counted. */
+  /** Returns the duration that 75 % of a job's runs do not exceed; its average if durations are not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   readonly averages: Averages;
-  /** Call before requesting a project's jobs; pass the list to the result. Undefined before the first round. */
+  /** Call before requesting a project's jobs, and pass the list to the returned function. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns the lag of the project that is furthest behind; 0 before the first round. */
   readonly lagSeconds: () => number;
@@ -63,11 +63,10 @@ export type ExecutionsStatus = {
   readonly running: readonly Execution[];
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
-  /** When counting began; undefined if that is not known. */
   readonly countedSinceMs?: number | undefined;
-  /** The server time: that of its last response plus the time since. */
+  /** The server time: the last response's time plus the time since then. */
   readonly nowMs: number;
-  /** The server time at which the last round read the running executions; undefined before that. */
+  /** The server time of the last read of running executions; undefined before the first. */
   readonly seenMs: number | undefined;
   readonly visibility: Sight;
   /** Undefined if no import came after the last counted run. */
@@ -91,7 +90,7 @@ export function createExecutions(given: ExecutionsOptions): Executions {
   let latest: RoundNow | undefined;
   const serverNowMs = (): number => toServerNow(latest, options.clock);
 
-  /** Opens the ledger in the first round; if that fails, in the next one. */
+  /** Opens the ledger in the first round; after an error, in the next round. */
   async function open(): Promise<OpenRound> {
     opened ??= openRound(options, activities, oddRows, tracePort.failures);
     try {
@@ -200,7 +199,7 @@ function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 
   };
 }
 
-/** Averages of jobs may change without a counted execution: a job run as a step of another has none. */
+/** The average of a job may change without a counted execution: if the job runs as a step of another job. */
 type Averages = {
   /** Removes and returns the ids of the project's jobs whose averages are due to be read. */
   readonly takeDue: (project: string) => readonly string[];
@@ -221,7 +220,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options): Averages
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Spread over the rest: with many restarts no job would ever come to its turn after a whole one.
+      // Spread over the interval: if each job waited a whole interval after a restart, frequent restarts would prevent all reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }

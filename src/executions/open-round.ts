@@ -69,7 +69,7 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Before counting: the runs of a job that must give its slot back count for `__other__`.
+  // Before counting: runs of a job that must give its slot back count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
   await cache.update(async () => beginNatives(changed, cache.facts(), clock.now()));
@@ -202,7 +202,7 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
       await note(project, skip, throughMs, await readTotal(api, project, { beginMs, endMs: throughMs }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // A request that was not sent is tried again next time.
+      // A request that was not sent is retried in the next round.
       if (error.details.unsent === true || error.kind === 'unauthorized') throw error;
       const tries = (inVain.get(project) ?? 0) + 1;
       inVain.set(project, tries);

@@ -24,7 +24,7 @@ export type ExecutionsOptions = {
   readonly timeoutMs: number;
   readonly requestsPerSecond: number;
   readonly client: Client;
-  /** Returns the watched projects. The list may be shared with a poll that read it since `sinceTicks`. */
+  /** Returns the watched projects. A list that another poll has read since `sinceTicks` may be reused. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
   readonly ledger: Ledger;
   /** True if the ledger was restored from a backup. */
@@ -34,13 +34,13 @@ export type ExecutionsOptions = {
   /** Shared with tracing of the same server; absent if it is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  /** Reports whether a limit keeps a row from what was published last. */
+  /** Reports whether a limit kept a row from being published last time. */
   readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
-  /** Tests replace these functions by faulty ones, to check that the fault is noticed. */
+  /** Tests replace these functions by faulty ones, to check that a test notices the fault. */
   readonly substitutes?: {
     readonly reconcile?: typeof reconcile;
     readonly planReads?: typeof planReads;

@@ -56,7 +56,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const showInPassing = async (now = before): Promise<void> => {
     if (now !== undefined) await showing.showInPassing(found, { ...now, names: projectList.names() });
   };
-  // The end of the round reports what a full disk refuses.
+  // A full disk refuses this commit; the error is reported at the end of the round.
   const running = await readRunningOnce(round, () => showInPassing().catch(() => undefined));
   const time = found.serverClock.now(running.serverMs);
   const sinceTicks = tools.options.clock.ticks();
@@ -70,7 +70,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   } finally {
     if (!signal.aborted) await showing.show(found, { ...now, names: projectList.names() });
   }
-  // If a list of jobs is late, the round does not wait: the next round shows what it changes.
+  // The round does not wait for a late list of jobs; the next round publishes its changes.
   const { clock, everyMs } = tools.options;
   const untilTicks = clock.ticks() + timeForLists * everyMs;
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
@@ -90,7 +90,7 @@ async function readRunningOnce(round: Round, afterEach: () => Promise<void>): Pr
 /** Rewinds if the server clock was set back, and reads further back if it was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // A step is reported once, and a full disk may refuse to store it now.
+  // The step may not be stored now if the disk is full, and it is reported only once.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
@@ -171,7 +171,7 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   await readAll(planSearch(plan, sinceMs));
 }
 
-/** First reads the projects whose job totals show a missing execution. */
+/** First reads projects whose job totals show that an execution is missing. */
 async function readSuspects(
   round: Round,
   plan: PlanInput,
@@ -180,13 +180,13 @@ async function readSuspects(
   const { found, activityHint, narrowing, options } = round;
   if (!activityHint.isQuick()) return;
   const { nowMs, overlapMs } = plan;
-  // What was read in this round cannot contain a missing execution.
+  // A window that was read in this round cannot contain a missing execution.
   const reads = planSearch({ ...plan, searchQuota: Number.POSITIVE_INFINITY }, nowMs);
   const missing = activityHint.missing();
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // Older executions of deleted jobs may be known; they would make up for missing ones in the totals.
+    // Known older executions of deleted jobs would hide missing ones in the totals.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),
@@ -229,7 +229,7 @@ function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window
   return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };
 }
 
-/** Reads backlogs, missed, skipped and hidden executions: for a limited time in each round, after the new ones. */
+/** Reads backlogs and missed, skipped and hidden executions after the new ones, for a limited time in each round. */
 async function readBack(round: Round, nowMs: number): Promise<void> {
   const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
   const { clock, everyMs } = options;
@@ -257,9 +257,9 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
 }
 
 const width = 3;
-/** The share of the interval after which no backlog work starts, and the share it always gets. */
+/** After this share of the interval, no backlog work starts, but it always gets `minForPast`. */
 const timeForPast = 0.7;
-/** The share of the interval after which a search stops, and the share it always gets. */
+/** After this share of the interval, a search stops, but it always gets `minForSearch`. */
 const timeForSearch = 0.8;
 const minForSearch = 0.3;
 const minForPast = 0.3;

@@ -7,26 +7,25 @@ export type ExecutionSettings = SeriesRules & {
   readonly maxDelayMs: number;
   /** How long before the first start counting begins. */
   readonly backfillMs: number;
-  /** When counting begins instead; undefined if not configured. */
+  /** When counting begins, instead of by `backfillMs`; undefined if not configured. */
   readonly countFromMs?: number | undefined;
   /** Executions that ended longer ago are skipped and reported. */
   readonly catchUpLimitMs: number;
   /** Runs longer than this multiple of their average are overdue. */
   readonly overdueFactorOf: (jobPath: string) => number;
   readonly overdueFloorMs: number;
-  /** How long a new series is shown as 0, so that Prometheus sees its first increase. */
+  /** How long a new series is published as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
-  /** The maximum age of a job's last success; undefined if not configured. */
   readonly successAgeMsOf: (jobPath: string) => number | undefined;
   /** The configured owner of a job; none by default. */
   readonly ownerOf?: (jobPath: string) => string | undefined;
 };
 
 /**
- * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs of 29 series, 200 of them with 7 histograms of 16
- * series, 5,000 nodes, and for each project 72 series and 3 histograms. Together 292,400.
+ * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs with 29 series, 200 of them with 7 histograms of 16 series,
+ * 5,000 nodes, and for each project 72 series and 3 histograms: 292,400 in total.
  */
 export const defaultMaxSeries = 300_000;
 

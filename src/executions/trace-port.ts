@@ -14,21 +14,21 @@ export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHoo
   };
 }
 
-/** The half of the port that tracing calls. */
+/** What tracing calls. */
 export type TracingSide = {
-  /** Keeps the classes of failures; the next round counts them. */
+  /** Stores the classes of failures; the next round counts them. */
   readonly failures: Pick<Failures, 'loadFirst' | 'expect' | 'settle'>;
-  /** Returns the server time of the last round, which dates ends; undefined before the first round. */
+  /** Returns the server time of the last round; undefined before the first round. */
   readonly serverNowMs: () => number | undefined;
   /** Call when a counted run has its trace; the run may become the exemplar of its duration. */
   readonly onTraced: (traced: TracedRun) => void;
 };
 
-/** The half of the port that executions use. */
+/** What executions call. */
 export type TracePort = TracingSide & {
   readonly failures: Failures;
   readonly noteServerNow: (nowMs: number) => void;
-  /** Sets the totals that exemplars belong to; before that there are none. */
+  /** Sets the totals to which exemplars belong; before this call there are no exemplars. */
   readonly noteTotals: (totals: Totals) => void;
   readonly exemplars: Pick<Exemplars, 'of'>;
 };

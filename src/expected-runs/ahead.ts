@@ -51,15 +51,15 @@ type RisksOptions = AheadOptions & {
   readonly surroundings: () => Surroundings | undefined;
 };
 
-/** The runs at risk by the horizon that labels have. */
+/** The number of runs at risk within each value of the label `horizon`. */
 export type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
 
-/** The last plan, and what is computed from it for pages. */
+/** Keeps the last plan, and computes from it what pages show. */
 export function createOutlook(options: RisksOptions) {
   let ahead: (PlannedAhead & { readonly atMs: number; readonly threads: number | undefined }) | undefined;
   let risks: RisksShown | undefined;
   return {
-    /** Finds the runs at risk for the series and problems; undefined before executions were read. */
+    /** Finds the runs at risk, for series and problems; undefined before executions were read. */
     judge: async (pause: Pause): Promise<RisksShown | undefined> => {
       if (options.port.progress() === undefined) return undefined;
       const look = (hours: number) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause);
@@ -85,7 +85,7 @@ export function createOutlook(options: RisksOptions) {
 
 export type Outlook = ReturnType<typeof createOutlook>;
 
-/** Finds the runs of the next hours that known trouble awaits; crowds are from the last plan. */
+/** Finds the runs at risk in the next hours; `crowds` come from the last plan. */
 function lookForRisks(
   { jobs, port, notes, settings, surroundings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
@@ -111,17 +111,16 @@ function lookForRisks(
   );
 }
 
-/** The quiet windows of a server. Times are the server's. */
 export type WindowsAhead = {
   readonly nowMs: number;
   readonly windows: readonly QuietWindow[];
   /** Set while the server is passive: no schedule starts a job. */
   readonly passive: Blocker | undefined;
   readonly running: readonly RunGoingOn[];
-  /** Runs under way that take longer than usual: when they end is not known. */
+  /** Runs in progress that take longer than usual: their end is not known. */
   readonly overdue: number;
   readonly jobCount: number;
-  /** Jobs whose starts, or whose durations, are not known. */
+  /** The number of jobs whose starts are not known, and of those whose durations are not. */
   readonly untimed: number;
   readonly unmeasured: number;
 };
@@ -135,7 +134,7 @@ function lookForSkipped(
   return findSkipped({ ...wish, jobs: jobs.all.values(), isCritical: settings.isCriticalJob }, pause);
 }
 
-/** Finds the times at which a server can best be restarted. */
+/** Finds the best times to restart a server. */
 async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pause): Promise<WindowsAhead> {
   const { jobs, port, notes, settings } = options;
   const nowMs = notes.serverNowMs();
@@ -143,7 +142,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
   const runs = underWay.map(({ endMs, job }) => ({
-    // One that is late may be as late again: a restart would end it.
+    // A run that is late may be late again by as much; a restart would end it.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),
@@ -171,7 +170,7 @@ function toExpectedJob({ job, timetable, durationMs }: Expected, settings: Risks
   return { job, isCritical, durationMs, startsWithin: (fromMs, toMs) => timesWithin(timetable, fromMs, toMs) };
 }
 
-/** Runs that somebody scheduled for one time. */
+/** Lists runs that a person scheduled for one time. */
 function listOneTime({ port, settings }: RisksOptions): readonly ExpectedJob[] {
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status !== 'scheduled' || !Number.isFinite(startedAtMs)) return [];
@@ -194,7 +193,7 @@ function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] 
   });
 }
 
-/** Returns the expected starts; a run of unknown duration counts for one moment. */
+/** Returns the expected starts. A run of unknown duration counts only for the moment of its start. */
 function toStarts(options: AheadOptions): (fromMs: number, toMs: number) => readonly JobStart[] {
   const expected = listExpected(options);
   return (fromMs, toMs) => {

@@ -12,9 +12,9 @@ import { tolerate } from './listing.ts';
 
 type Round = {
   readonly jobs: Pick<ExpectedJobs, 'all' | 'change'>;
-  /** What must be requested before misses are decided, by job id. */
+  /** By job id: what must be requested before missed runs of the job are decided. */
   readonly doubts: ReadonlyMap<string, Doubt>;
-  /** Jobs whose last request timed out; their turn comes after the others. */
+  /** Jobs whose last request timed out; other jobs come first. */
   readonly unanswered: Set<string>;
   readonly nowMs: () => number;
   readonly sources: () => Sources;
@@ -22,7 +22,7 @@ type Round = {
 
 type Learned = Map<string, (job: WatchedJob) => WatchedJob>;
 
-/** Requests what misses of some jobs wait for; reports whether anything was learned. */
+/** Sends the requests that missed runs of some jobs wait for; reports whether any was answered. */
 export async function askDoubts(api: Api, round: Round): Promise<boolean> {
   const { jobs, doubts, unanswered } = round;
   for (const id of unanswered) if (!doubts.has(id)) unanswered.delete(id);
@@ -68,7 +68,7 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
   }
 }
 
-/** Requests the times of a gap, the oldest first; the server lists all of them up to now. */
+/** Requests the times of a gap. The server lists all of them up to now, the oldest first. */
 async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources, isAgain }: Round & Again) {
   const { gap } = timetable ?? {};
   const minutes = Math.ceil((nowMs() - (gap?.afterMs ?? nowMs())) / minuteMs) + 1;
@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** After a timeout the server is not asked again; after another error it is asked once more. */
+/** After a timeout nothing more is requested; after another error, the request is repeated once. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;
@@ -91,7 +91,7 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 
 const minuteMs = 60_000;
 
-/** For a job that may be viewed but not read, the server counts runs and shows none of them. */
+/** Reports whether the server counts runs of the job but shows none, because the job may be viewed but not read. */
 async function areRunsHidden(api: Api, { id, project }: WatchedJob): Promise<boolean> {
   const query = { jobIdListFilter: [id], max: 1 };
   const page = await tolerate(() => api.get(projectExecutions, { path: { project }, query }));

@@ -10,7 +10,7 @@ import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
 export type Asking = {
-  /** Jobs that changed in the job list, and jobs with a miss that a new answer must confirm. */
+  /** Jobs that changed in the job list, and jobs with a missed run that a new answer must confirm. */
   readonly changed: Set<string>;
   readonly waiting: Set<string>;
   /** Requests the schedules that are due, one after the other; reports whether any was answered. */
@@ -27,8 +27,8 @@ type Options = {
 };
 
 /**
- * Requests the schedules of jobs: one at a time, for a small share of the server's time, and none for a while after a
- * request that was too much for it.
+ * Requests the schedules of jobs one at a time, within a small share of the server's time. After a request that was too much
+ * for the server, no schedule is requested for a while.
  */
 export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
   const changed = new Set<string>();
@@ -89,7 +89,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options): Asking {
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
-      // First the next times of new jobs, which decide what else is requested.
+      // First the next times of new jobs, because they decide which other requests are needed.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
         const fresh = new Set(
           [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
@@ -146,7 +146,7 @@ function isOfJob(fault: unknown): boolean {
 
 const maxOfInterval = 0.7;
 const maxRequests = 240;
-/** A server keeps listing times after the client has gone. */
+/** The server continues to list times after the client has stopped waiting. */
 const pauseMs = 600_000;
 
 type QuestionInput = {
@@ -161,8 +161,8 @@ type DueJob = { readonly job: WatchedJob; readonly rank: number };
 const ranks = { changed: 0, unknown: 1, soon: 2, due: 3, refused: 4 } as const;
 
 /**
- * Chooses the jobs to ask about: changed ones first, then unknown ones, then those with a waiting miss or whose known
- * times end soon, then those that are due. Refused ones come last, so that they delay no other.
+ * Chooses the jobs whose schedules are requested: first changed jobs, then unknown ones, then jobs with a waiting missed run or
+ * whose known times end soon, then due ones. Jobs whose requests failed come last, so that they delay no other.
  */
 function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
   const due: DueJob[] = [];
@@ -170,10 +170,10 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
     const rank = toRank(job, input);
     if (rank !== undefined) due.push({ job, rank });
   }
-  // Within a rank, the job whose known times end first comes first.
+  // Jobs of the same rank are sorted by the end of their known times.
   const untilOf = ({ timetable }: WatchedJob): number => timetable?.untilMs ?? 0;
   due.sort((one, other) => one.rank - other.rank || untilOf(one.job) - untilOf(other.job));
-  // Only a few jobs are asked about if the server reports one time in each answer.
+  // If each answer has only one time, only a few jobs are requested.
   let single = 0;
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
@@ -190,7 +190,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
   return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
 }
 
-/** Urgent jobs, however many, leave some requests to the others. */
+/** Reports whether a job is urgent. Urgent jobs never use up all requests. */
 function isUrgent(rank: number): boolean {
   return rank === ranks.changed || rank === ranks.soon;
 }
@@ -198,18 +198,18 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** The share of time in which the exporter waits for answers about schedules. */
+/** The share of time that the exporter spends waiting for answers about schedules. */
 type TimeShare = {
   readonly leftMs: () => number;
-  /** Reports whether the rest is reserved for requests that are not urgent. */
+  /** Reports whether the remaining time is reserved for jobs that are not urgent. */
   readonly isTurnOfOthers: () => boolean;
-  /** Adds the share of the time since the last call, at most that of one interval. */
+  /** Adds the share of the time since the last call, at most the share of one interval. */
   readonly grow: () => void;
   readonly take: (ms: number, requests: number) => void;
   readonly toDurationMs: Asking['toDurationMs'];
 };
 
-/** The server works while the exporter waits: the share limits the use of one core. */
+/** The server works while the exporter waits, so this share limits its use of one core. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number): TimeShare {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
@@ -239,6 +239,6 @@ const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
 /** In intervals. */
 const maxDebt = 10;
-/** The rest of a longer response counts as network time, unless it is really slow. */
+/** The rest of a longer response counts as network time, unless the response is very slow. */
 const maxWorkMs = 60;
 const slowMs = 2000;

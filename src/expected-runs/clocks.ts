@@ -8,17 +8,17 @@ import { noteReading, type Span, type Timeline } from './deciding/timeline.ts';
 export type Clocks = {
   /** Records the time of a member; returns the step if its clock was set since its last time. */
   readonly note: (uuid: string, toldMs: number) => ClockStep | undefined;
-  /** Records an answer. If no member reports its time, only the exporter's clock is left, and it may be set. */
+  /** Records an answer. If no member reports its time, the exporter's clock is used, and it may be set. */
   readonly noteOwn: () => ClockStep | undefined;
-  /** The server time: that of the first member that reported one, as long as it does. */
+  /** The time of the first member that reported one, as long as it continues to report. */
   readonly nowMs: () => number;
-  /** How far the clock of a member is ahead of the server time; 0 if unknown. */
+  /** Returns by how much the clock of a member is ahead of the server time; 0 if unknown. */
   readonly aheadMs: (uuid: string | undefined) => number;
-  /** How far the clock of a member may be behind any other; the maximum if unknown. */
+  /** Returns by how much the clock of a member may be behind any other clock; the maximum if unknown. */
   readonly behindMs: (uuid: string | undefined) => number;
 };
 
-/** Follows the clocks of all members. The exporter's clock may be set too, so only ticks measure the time between. */
+/** Follows the clocks of all members. The exporter's clock may be set too, so ticks measure the elapsed time. */
 export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
   const told = new Map<string, Told>();
   let first: string | undefined;
@@ -67,7 +67,7 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>): Clocks {
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** A forward step may have come right after the last reading, a backward step just now. */
+/** A forward step may have happened right after the last reading, a backward step just before this one. */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };
@@ -76,7 +76,7 @@ function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
 const knownForMs = 86_400_000;
 const maxMembers = 100;
 
-/** Records in the timelines which span a clock skipped, and whether it was set back. */
+/** Records in the timelines the span that a clock skipped, and whether it was set back. */
 export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,
@@ -122,13 +122,13 @@ export function createClockNotes(
 
 type ClockNotes = {
   readonly clocks: Clocks;
-  /** Call with each answer; with its content if it is system info. */
+  /** Call with each answer; with its content, if the answer is system info. */
   readonly hear: (info: SystemInfo | undefined) => void;
   /** Compares the last difference of the clocks before an absence with the first one after it. */
   readonly joinAbsence: (before: Span | undefined, after: Span | undefined) => void;
 };
 
-/** The server clock or the exporter's may have been set during the absence; when is unknown. */
+/** The server clock or the exporter's clock may have been set during the absence, at an unknown time. */
 function findStepInAbsence(before: Span | undefined, after: Span | undefined): ClockStep | undefined {
   if (before === undefined || after === undefined) return undefined;
   const aheadMs = Number(after.value) - Number(before.value);

@@ -13,7 +13,7 @@ export type Kept = {
   readonly sources: Sources;
   readonly hours: readonly HourOfTimes[];
   readonly nodes: ReadonlyMap<string, FailingNode>;
-  /** The latest end counted while runs were recorded here; undefined before the first. */
+  /** The latest end of a run that was recorded here; undefined before the first. */
   readonly notedThroughMs: number | undefined;
 };
 
@@ -117,7 +117,10 @@ function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
   };
 }
 
-/** The document kinds of the schedule watch; a server may have many others, and long ones. */
+/**
+ * The document kinds of the schedule watch. They are read by kind, because a server may have many long documents of other
+ * kinds.
+ */
 export const keptKinds = [
   'expected-job',
   'expected-tally',

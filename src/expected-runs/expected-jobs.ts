@@ -26,22 +26,22 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** The nodes with failures since their last success, of all jobs. */
+  /** For all jobs: the nodes with failures since their last success. */
   readonly nodes: FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
-  /** Loads the stored state; can be called again if that failed. */
+  /** Loads the stored state; may be called again after an error. */
   readonly open: () => Promise<void>;
-  /** Records the runs that a transaction counts, in that transaction. */
+  /** Records the runs that a transaction counts, in the same transaction. */
   readonly commitHook: CommitHook;
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
   /** Adds the jobs of a project's new list, and adds the ids of changed ones to `changed`. */
   readonly list: (list: JobList, changed: Set<string>) => Promise<void>;
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
-  /** Merges answers into their jobs; `doubtMs` is how far the clocks of the members differ. */
+  /** Merges answers into their jobs; `doubtMs` is the difference between the clocks of the members. */
   readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;
-  /** Marks tallies that were shown as 0 for long enough. */
+  /** Marks tallies that were published as 0 for long enough. */
   readonly release: (keys: readonly string[]) => Promise<void>;
-  /** Removes jobs that have been gone for long, and their tallies. */
+  /** Removes jobs that were deleted long ago, and their tallies. */
   readonly forgetGone: (nowMs: number) => Promise<void>;
 };
 
@@ -73,7 +73,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs that start again, to be written by the next transaction. */
+  /** Jobs that start again; the next transaction writes them. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
@@ -121,7 +121,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (list, changed) => {
-      // A long list was decoded in this turn of the event loop.
+      // The list was decoded in this turn of the event loop, which takes long.
       if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
       await changeInPieces(known, planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },
@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Each piece is a transaction. What changed in one is known, even if the next one fails. */
+/** Each piece is a transaction, so its changes are known even if the next piece fails. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],
@@ -163,7 +163,7 @@ async function changeInPieces(
   }
 }
 
-/** They take a few milliseconds. */
+/** This number of jobs takes a few milliseconds. */
 const notesPerPiece = 250;
 
 type Gone = { readonly all: Map<string, WatchedJob>; readonly tallies: Map<string, Tally> };
@@ -194,12 +194,12 @@ function noteAnswered(before: WatchedJob, { answers, unread, limit }: Answered, 
   return { job: { ...job, ...noted, ...(limit === undefined ? {} : { limit }) }, verdicts };
 }
 
-/** After a clock was set back, there may be future hours. */
+/** After a clock was set back, there may be hours in the future. */
 function toPast(hours: readonly HourOfTimes[], nowMs: number): readonly HourOfTimes[] {
   return hours.filter(({ startMs }) => startMs <= nowMs + hourMs);
 }
 
-/** Adds the time to new tallies. */
+/** Sets the start of new tallies to the present time. */
 function beginNow(made: Made, known: Tallies, { clock }: Options): Made {
   const startSeconds = Math.floor(clock.now() / 1000);
   const tallies = made.tallies.map((tally) => (known.has(toTallyKey(tally)) ? tally : { ...tally, startSeconds }));
@@ -233,7 +233,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Runs were counted while the schedule watch was off: those for undecided times are unknown. */
+/** Runs were counted while the schedule watch was off, so runs for undecided times are unknown. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,
@@ -245,7 +245,7 @@ async function hasUnnoted(
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
 
-/** Runs may have been recorded since the jobs were decided. */
+/** Applies runs that were recorded since the jobs were decided. */
 function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {
   return judged.map(({ job, verdicts }) => ({ job: all.get(job.id) ?? job, verdicts }));
 }
@@ -265,16 +265,16 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
   return [...written.map(toJobDocument), ...tallies.map(toTallyDocument), ...changedHours];
 }
 
-/** Reports whether a job only changed its `listedAtMs`: not worth writing once a minute. */
+/** Reports whether only `listedAtMs` of a job changed, which is not worth a write once a minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
-  // The cast is true: these are its names. Thousands of jobs are compared each minute.
+  // The cast is true: these are its names. For speed: thousands of jobs are compared each minute.
   const names = Object.keys(job) as (keyof WatchedJob)[];
   if (names.length !== Object.keys(before).length) return false;
   return names.every((name) => name === 'listedAtMs' || job[name] === before[name]);
 }
 
-/** Reports whether the list shows a change that the job's times may depend on. */
+/** Reports whether a list shows a change that may affect the job's times. */
 function isChanged(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   const isSame = before.lastModifiedMs === job.lastModifiedMs && before.goneAtMs === undefined;

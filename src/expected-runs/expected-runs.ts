@@ -39,7 +39,7 @@ export type ExpectedRunsOptions = Pick<
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: ExecutionsPort;
   readonly notes: SourceNotes;
-  /** What jobs depend on; undefined if there is no journal of changes. */
+  /** Returns the keys, nodes and other things that jobs depend on; undefined without a journal of changes. */
   readonly surroundings: () => Surroundings | undefined;
   readonly settings: ExpectedRunsSettings;
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
@@ -53,14 +53,14 @@ export type ExpectedRuns = {
   readonly withdraw: () => void;
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
   readonly scheduled: () => Iterable<ScheduledJob>;
-  /** Returns the first job with this path or id, why it last ran or did not, and its undecided times. */
+  /** Returns the first job with this path or id, the reason for its last result, and its undecided times. */
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last and the next hours of all jobs. */
   readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
-  /** What the timetables and the trouble that is known let expect. */
+  /** What is expected from the timetables and the known trouble. */
   readonly outlook: Omit<Outlook, 'plan' | 'judge'>;
   readonly hours: () => readonly HourOfTimes[];
-  /** Whether its clock was set back, so that its scheduler may start nothing now. */
+  /** Returns whether the server clock was set back, so that the scheduler may not start jobs now. */
   readonly setBack: () => readonly Blocker[];
   readonly serverNowMs: () => number;
   readonly failingNodes: () => FailingJobs;
@@ -98,7 +98,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       hour,
       day,
     });
-    // Rows of thousands of jobs take a while.
+    // Building the rows of thousands of jobs takes a while.
     await clock.nextTurn();
     const awakeTicks = clock.awakeTicks();
     const all = [...rows, ...toNodeRows(failingNodes()), ...toRiskRows(risks ?? {}, '12h')];
@@ -114,7 +114,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     commitHook: jobs.commitHook,
     read: async (signal) => {
       await jobs.open();
-      // Stores recent readings before any request, also while the server does not answer.
+      // Stores recent readings before any request, even if the server does not answer.
       await jobs.release(hold.due(clock.awakeTicks()));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
@@ -164,7 +164,7 @@ function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly Wa
   if (byId !== undefined) return [byId];
   const named = [...all.values()].filter((job) => toJobPath(job) === word);
   const there = named.filter(({ goneAtMs }) => goneAtMs === undefined);
-  // Also explains the last job listed under this name: a hidden job was not deleted.
+  // A job that is no longer listed is explained too, because it may be hidden, not deleted.
   return there.length > 0
     ? there
     : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
@@ -200,14 +200,14 @@ const tooOld: Outcome = {
 type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
-  /** What else misses wait for, by job id. */
+  /** By job id: what missed runs still wait for. */
   readonly doubts: Map<string, Doubt>;
-  /** Jobs for which that request timed out. */
+  /** Jobs for which the request about a doubt timed out. */
   readonly unanswered: Set<string>;
   readonly asking: Asking;
 };
 
-/** Decides all jobs in pieces: each is a transaction, and the event loop is free between two. */
+/** Decides all jobs in pieces. Each piece is a transaction, and the event loop is free between two pieces. */
 async function decideAll(round: Round): Promise<void> {
   const { jobs, port, notes, clock } = round;
   const progress = port.progress();

@@ -9,7 +9,7 @@ export type Ear = {
 
 type PathTexts = Readonly<Record<string, string | undefined>>;
 
-/** Returns a client whose answers are also passed to `ear`, so that no poll repeats another's request. */
+/** Returns a client whose answers are also passed to `ear`, so that polls need not repeat requests of other polls. */
 export function listenTo(client: Client, ear: Ear): Client {
   return { ...client, within: (scope) => hear(client.within(scope), ear) };
 }

@@ -56,7 +56,7 @@ export function createListing(options: ListingOptions): Listing {
       for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
       for (const [project, sinceMs] of findLost(new Set(projects))) await jobs.leaveOut(project, sinceMs);
       for (const project of planLists(projects, listedTicks)) {
-        // New projects do not wait.
+        // New projects do not wait for the pause.
         if (clock.ticks() < restsUntilTicks && listedTicks.has(project)) continue;
         await list(api, project, changed);
       }
@@ -77,17 +77,16 @@ function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string,
 
 const maxFresh = 60;
 const maxLists = 20;
-/** Each project is listed once in this many runs of the collector. */
+/** Each project is listed once in this number of runs of the collector. */
 const roundsForAll = 5;
 
-/** A list of many jobs takes a server long: with these pauses, lists take less than 0.5 % of its time. */
+/** Lists of many jobs take the server long: with these pauses, they use less than 0.5 % of its time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone with their jobs, and since when. To the exporter, a deleted project looks like one that
- * it may no longer see: either must be missing for as long as a change may go unseen. An excluded project is gone at
- * once.
+ * Finds projects that are gone, and since when. A deleted project looks like one that became hidden; it counts as gone only
+ * after it has been missing for as long as a change may stay unnoticed. An excluded project is gone at once.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();
@@ -106,7 +105,7 @@ function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   };
 }
 
-/** Ignores an error that concerns one project or job; rethrows errors of the server itself. */
+/** Ignores an error of a single project or job; rethrows errors of the whole server. */
 export async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await ask();

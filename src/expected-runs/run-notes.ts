@@ -14,9 +14,9 @@ type Recorded = {
   readonly serverNowMs: () => number;
 };
 
-/** Records the runs that a transaction counts, for the jobs that may wait for them, and the nodes of all runs. */
+/** For each transaction that counts runs, records the runs of jobs with undecided times, and the nodes of all runs. */
 export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
-  // Until restarted jobs are written, they must start again after a crash too.
+  // While restarted jobs are not written, nothing counts as recorded, so that they start again after a crash too.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
   const findChanged = createNodeNotes();
@@ -30,7 +30,7 @@ export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: 
         if (later !== undefined && later !== job) jobs.push(later);
       }
       const nowMs = serverNowMs();
-      // A member whose clock is ahead must not hide what comes after it.
+      // A member whose clock is ahead must not hide later runs.
       const ended = runs.map((run) => ({ ...run, project, endedAtMs: Math.min(run.endedAtMs, nowMs) }));
       const changed = findChanged(nodes, ended);
       pending.set(runs, { jobs, changed });
@@ -60,13 +60,13 @@ function noteNodesOf(job: WatchedJob, runs: readonly Finished[]): WatchedJob {
   return nodes === undefined || nodes === job.nodes ? job : { ...job, nodes };
 }
 
-/** The stored nodes with failures; those that may work again are forgotten with the next commit. */
+/** The stored nodes with failures. Nodes that may work again are removed with the next commit. */
 export function createKeptNodes() {
   const all = new Map<string, FailingNode>();
   let stale: readonly string[] = [];
   return {
     all,
-    /** Their runs may have been counted while nothing was recorded here. */
+    /** Runs on these nodes may have been counted while nothing was recorded here. */
     load: ({ nodes, isUnnoted }: { readonly nodes: FailingNodes; readonly isUnnoted: boolean }): void => {
       if (isUnnoted) stale = [...nodes.keys()];
       else for (const [node, failing] of nodes) all.set(node, failing);

@@ -23,7 +23,7 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
-/** Only a scheduled first attempt satisfies a time; old rows lack what started them. */
+/** Only a scheduled first attempt satisfies a time. Old rows do not have the trigger. */
 function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
   if (status === 'missed') return 'missed';
   const isScheduled = type === undefined || type === 'scheduled';
@@ -31,8 +31,8 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 }
 
 /**
- * Tracks up to when all runs of a project are known: a run that started before a list of running executions was in it
- * or had ended by then, and all ends up to then have been read.
+ * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions was in
+ * this list or had ended by then; so all runs before the list are known when all ends up to it have been read.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();
@@ -51,7 +51,7 @@ export function createClearTimes() {
             candidate.executions.filter((execution) => execution.project === project),
           );
         }
-        // After the clock was set back, that time is unknown again.
+        // After the clock was set back, runs after that time are unknown again.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
         const readAtMs = port.runningReadMs(project) ?? Number.POSITIVE_INFINITY;
         const left = known.slice(candidate === undefined ? 0 : known.indexOf(candidate) + 1);
@@ -60,17 +60,17 @@ export function createClearTimes() {
         waiting.set(project, isNew ? [...earlier, { readAtMs, executions }] : earlier);
       }
     },
-    /** Returns the executions in the underlying lists; one may have ended since, with its end unread. */
+    /** Returns the executions of these lists; some of them may have ended since. */
     listed: (): readonly Execution[] => [...lists.values()].flat(),
-    /** Every run of the project that started before this time is known. */
+    /** Returns the time before which all started runs of the project are known. */
     of: (project: string): number => clear.get(project) ?? Number.NEGATIVE_INFINITY,
   };
 }
 
-/** A list of running executions that is complete once later ends are read. */
+/** A list of running executions that will be complete when later ends have been read. */
 type Candidate = { readonly readAtMs: number; readonly executions: readonly Execution[] };
 
 /** Executions become visible up to 50 s late. */
 const lateMs = 60_000;
-/** While ends are not read, the earliest lists are kept. */
+/** While ends are not read, the oldest lists are kept. */
 const maxCandidates = 8;

@@ -2,7 +2,7 @@ export type ExpectedRunsSettings = {
   /** How late a run may start and still satisfy its time. */
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** How long a new series is shown as 0, so that Prometheus sees its first increase. */
+  /** How long a new series is published as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
   /** The bounds of the delay buckets, in seconds. */
   readonly buckets: readonly number[];

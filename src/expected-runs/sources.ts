@@ -19,9 +19,8 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** The server time, from its answers. */
   readonly serverNowMs: () => number;
-  /** The server time of the last answer of the server or one of its members, also before a restart. */
+  /** The server time of the last answer of the server or of a member; it is kept over a restart. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
-  /** How the clocks of its members differ. */
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Puts stored readings before those since the start. */
   readonly restore: (kept: Sources) => void;
@@ -58,7 +57,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     hearProjects(endpoint, about);
   }
 
-  /** Any answer shows that a member is there: its system info may be refused, or seldom requested. */
+  /** Any answer shows that a member is alive, because its system info may be refused, or is seldom requested. */
   function noteMember(member = ''): void {
     const uuid = uuids.get(member);
     if (uuid !== undefined) note(sourceKeys.member(uuid), 'answered');
@@ -127,7 +126,7 @@ function createProjectNotes(note: (key: string, value: string) => void) {
         noteProject(name, executionsEnabled, scheduleEnabled);
     }
     if (isOf(projectMeta, endpoint, answer)) noteProject(project, answer.executionsEnabled, answer.scheduleEnabled);
-    // Older servers report the two switches one after the other.
+    // Older servers report the two switches in two responses.
     if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
     if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
   };
@@ -162,7 +161,7 @@ function toProjectMode(executions: boolean, schedule: boolean): string {
   return schedule ? 'executions_disabled' : 'disabled';
 }
 
-/** Reports whether the server does not answer: refused credentials and "busy" are answers. */
+/** Reports whether the error means that the server does not answer. Refused credentials and "busy" are answers. */
 function isSilence(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.details.unsent === true || error.details.isOwnLimit === true) return false;
   if (error.details.status === undefined) return error.kind !== 'unsupported_version' && isOfWholeServer(error);

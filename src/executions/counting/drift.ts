@@ -1,25 +1,25 @@
-/** What is kept of the successful runs of a job to notice a lasting change of their durations: about 2 kB. */
+/** About 2 kB of the successful runs of a job, to notice a lasting change of their durations. */
 export type Drift = {
   /** The last durations in tenths of a second, oldest first. */
   readonly tenths: readonly number[];
-  /** The minutes between the end of each of them and the end before; and the last end. */
+  /** The minutes between the end of each run and the end before it; and the last end. */
   readonly apart: readonly number[];
   readonly lastMinute: number;
-  /** The sums for longer and for shorter runs. */
+  /** The cumulative sums for longer and for shorter runs. */
   readonly up: number;
   readonly down: number;
   readonly rhythm: Rhythm;
   readonly shift?: Shift;
 };
 
-/** The weekdays whose runs are compared with one another: all, or apart the weekend or one odd day. */
+/** Which runs are compared with each other: all; weekends and other days apart; or one odd weekday apart. */
 export type Rhythm = 'none' | 'weekend' | number;
 
-/** A lasting change. */
+/** A lasting change of a job's durations. */
 export type Shift = {
   /** When it began: the end of the first run that it changed. */
   readonly sinceMs: number;
-  /** The end of the last run before that; absent in states of earlier releases. */
+  /** The end of the last run before the change; absent in states of earlier releases. */
   readonly usualUntilMs?: number;
   readonly beforeMs: number;
   readonly afterMs: number;
@@ -30,7 +30,7 @@ export function toShiftRatio({ beforeMs, afterMs }: Shift): number {
   return afterMs / Math.max(beforeMs, 100);
 }
 
-/** Adds a successful run, in the order of ends; a late one is left out. */
+/** Adds a successful run. Runs must come in the order of their ends; a late one is ignored. */
 export function addDuration(before: Drift | undefined, durationMs: number, endedAtMs: number): Drift {
   const lastMinute = Math.floor(endedAtMs / minuteMs);
   const known = before ?? { tenths: [], apart: [], lastMinute, up: 0, down: 0, rhythm: 'none' };
@@ -62,7 +62,7 @@ function toEnds({ apart, lastMinute }: Drift): readonly number[] {
   return ends.reverse();
 }
 
-/** A job does not change its weekly rhythm often: it is looked for once a week. */
+/** Looks for a weekly rhythm once a week, because it seldom changes. */
 function addToSums(before: Drift, isNewWeek: boolean): Drift {
   const known = isNewWeek ? { ...before, rhythm: findRhythm(before) } : before;
   const places = findPlaces(known);
@@ -74,7 +74,7 @@ function addToSums(before: Drift, isNewWeek: boolean): Drift {
   return noteAlarm({ ...known, up: Math.min(up, limit), down: Math.min(down, limit) }, places);
 }
 
-/** Returns the places of the runs that are compared with the last one. */
+/** Returns the indexes of the runs that are compared with the last one. */
 function findPlaces(drift: Drift): readonly number[] {
   const all = [...drift.tenths.keys()];
   if (drift.rhythm === 'none') return all;
@@ -85,7 +85,9 @@ function findPlaces(drift: Drift): readonly number[] {
 const slack = 0.5;
 const limit = 7.5;
 
-/** Learns anew from the runs since the change, once it is large enough to matter; until then each run is judged again. */
+/**
+ * If the change is large enough to matter, starts again with the runs since the change; until then, each run is compared again.
+ */
 function noteAlarm(drift: Drift, places: readonly number[]): Drift {
   const { tenths, apart, shift: known } = drift;
   const own = places.map((place) => tenths[place] ?? 0);
@@ -95,7 +97,7 @@ function noteAlarm(drift: Drift, places: readonly number[]): Drift {
   if (!isLarge(beforeMs, afterMs)) return drift;
   const first = places[begin] ?? 0;
   const left = { ...withoutShift(drift), up: 0, down: 0, tenths: tenths.slice(first), apart: apart.slice(first) };
-  // Compared with what was usual before the first of several changes.
+  // After several changes, compares with the usual duration before the first.
   const usualMs = known?.beforeMs ?? beforeMs;
   if (!isLarge(usualMs, afterMs)) return left;
   const ends = toEnds(drift);
@@ -126,7 +128,7 @@ function toScore(durationsMs: readonly number[]): number {
 
 const maxScore = 2.5;
 
-/** Returns the place at which the rank sums of the two parts differ most. */
+/** Returns the index at which the rank sums of the two parts differ most. */
 function findBegin(durationsMs: readonly number[]): number {
   const ranks = toRanks(durationsMs);
   const { length } = ranks;
@@ -200,7 +202,7 @@ function findRhythm(drift: Drift): Rhythm {
 }
 
 const fourWeeks = 28 * 1440;
-/** What chi-square exceeds in one of a thousand cases, for 1 to 6 degrees of freedom. */
+/** Chi-square exceeds these values in one of a thousand cases, for 1 to 6 degrees of freedom. */
 const chiSquares = [10.83, 13.82, 16.27, 18.47, 20.52, 22.46];
 
 /** The inverse of the normal distribution (Acklam's approximation, exact to nine digits). */

@@ -1,9 +1,9 @@
 import type { Ending } from './naming.ts';
 
-/** The last final runs of a job, a letter each: a success, a success of a later attempt, or a failure. */
+/** The last final runs of a job, one letter each: a success, a success after a retry, or a failure. */
 export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
 
-/** Adds the newest run; a run that was aborted, or that is repeated, proves nothing. */
+/** Adds the newest run. An aborted run and a retried attempt prove nothing. */
 export function addResult(before: Flakiness | undefined, ending: Ending, attempt = 0): Flakiness | undefined {
   const mark = toMark(ending, attempt);
   if (mark === undefined) return before;
@@ -17,7 +17,7 @@ function toMark(ending: Ending, attempt: number): string | undefined {
   return ending === 'failed' || ending === 'timedout' || ending === 'other' ? 'f' : undefined;
 }
 
-/** The result changed four times within twenty runs, or three of them needed another attempt. */
+/** The result changed four times within twenty runs, or three of the runs needed a retry. */
 function isOften(marks: string): boolean {
   let count = 0;
   for (let place = 1; place < marks.length; place += 1)

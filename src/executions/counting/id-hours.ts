@@ -1,7 +1,6 @@
 /**
- * For one hour: the smallest id among runs that started in it, and the greatest id that became known in it. Together,
- * the hours show how ids grow. An imported execution gets its id long after its start, so a run with a smaller id may
- * have started later.
+ * For one hour: the smallest id of runs that started in it, and the greatest id that became known in it. Together, the hours
+ * show how ids grow. An imported execution gets its id long after its start, so a run with a smaller id may have started later.
  */
 export type IdHour = {
   readonly hour: number;
@@ -17,7 +16,7 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 export type IdOrder = {
   /** Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. */
   readonly isImported: (run: { id: number; endedAtMs: number }) => boolean;
-  /** Reports whether one of these slow clocks explains the start of the run: then it was not imported. */
+  /** Reports whether one of these slow clocks explains the start of the run. If so, the run was not imported. */
   readonly isOfSlowClock: (run: Started & { readonly endedAtMs: number }, slowByMs: readonly number[]) => boolean;
   /** Reports whether ids started again: the run's id is smaller than one known over a day before its start. */
   readonly startsAgain: (run: Started) => boolean;
@@ -26,7 +25,7 @@ export type IdOrder = {
 /** Compares ids with the known ones. Ignores hours after `nowMs`, which come from a clock that was ahead. */
 export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // The greatest id up to each hour, and the smallest from each hour on.
+  // The greatest id up to each hour, and the smallest id from each hour on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);
@@ -106,7 +105,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** After the clock was set back an hour, correct hours lie in the future. In a new epoch, there may be no others. */
+/** After the clock was set back an hour, correct hours are in the future; in a new epoch, there may be no other hours. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run: each fact comes from the newest run that has it, in whatever order runs
- * become known. A future-dated run counts as ended when it was read, and before every run with a greater id.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has it, whatever the order in which
+ * runs become known. A future-dated run counts as ended when it was read, and before every run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -36,7 +36,7 @@ export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefi
   };
 }
 
-/** Only the newest runs, in the order of their ends. */
+/** Keeps only the newest runs, in the order of their ends. */
 function toHistory(run: Finished, ending: Ending, before: JobFacts | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
   const { drift, flakiness } = before ?? {};
   if (!isAfter(run, before)) return withKnown(drift, flakiness);
@@ -114,8 +114,8 @@ function toLastFailure(
 }
 
 /**
- * Failures that ended after the last success, however late either became known. Ends are kept for the newest only: a
- * success older than all of them resets no other failure.
+ * Counts failures after the last success, even if one of them becomes known late. Only the newest ends are kept: a success that
+ * is older than all of them does not reset other failures.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};
@@ -140,8 +140,8 @@ function latest(one: number, other: number | undefined): number {
 }
 
 /**
- * Computes the duration in ms that three of four of the last successful runs of a job did not exceed; of all of them if the
- * last are not kept, or its average if there are few. Undefined for an unknown job.
+ * Computes the duration in ms that 75 % of the last successful runs of a job did not exceed. If these are not kept, uses all
+ * runs; if there are few, the average. Undefined for an unknown job.
  */
 export function toTypicalDuration(
   totals: Pick<Totals, 'cells' | 'jobs'>,
@@ -162,7 +162,7 @@ const quantile = 0.75;
 const fewRuns = 4;
 const lastRuns = 20;
 
-/** Undefined in the open bucket, which has no end. */
+/** Undefined in the last bucket, which has no upper bound. */
 function toQuantile(counts: readonly number[], bounds: readonly number[], rank: number): number | undefined {
   let below = 0;
   for (const [index, bound] of bounds.entries()) {

@@ -11,9 +11,9 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** Up to when everything is counted, so that new cells begin there. */
+  /** The time up to which everything is counted; new cells begin at this time. */
   readonly startMs: number;
-  /** True if new series were shown before, as after a restore: then they are not shown as 0 first. */
+  /** True if new series may have been published before, as after a restore: then they do not start as 0. */
   readonly isShown?: boolean;
 };
 
@@ -23,7 +23,7 @@ export type Measured = {
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
   /** The number of runs whose job has the labels of another job. */
   readonly merged: number;
-  /** The slots to take once the change is committed. */
+  /** The slots to take after the change is committed. */
   readonly claims: Claims;
 };
 
@@ -51,7 +51,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     return { project, group: '', name: otherJobs };
   }
 
-  /** Returns the slots that a job lacks. The next run takes a returned slot again if there is room. */
+  /** Returns the slots that a job lacks. The next run takes a slot again if one is free. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
@@ -81,12 +81,12 @@ function createChange(totals: Totals, rules: MeasureRules) {
   function addFacts(run: Finished, job: JobNames, isOther: boolean): void {
     const key = toJobKey(job.project, job.group, job.name);
     const before = jobs.get(key) ?? totals.jobs.get(key);
-    // A job without a slot is kept only if it had one before.
+    // Facts of a job without a slot are kept only if the job had a slot before.
     if (isOther && before === undefined) return;
     if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
     const facts = toFacts(job, run, before, rules.seenAtMs);
     const leftOut = toLeftOut(isOther, key, before);
-    // A run from before the job was deleted does not bring it back.
+    // A run that started before the job was deleted does not mean that the job exists again.
     const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;
     jobs.set(key, {
       ...facts,
@@ -126,7 +126,7 @@ export function measureFailures(
     const labels = [project, ...(hasSlot ? [group, name] : ['', otherJobs]), failureClass];
     touch('failures', labels, isOfGap).count += 1;
   }
-  // The last failure first: others of its job may show that it was not new.
+  // The last failure first, because other failures of its job may show that it was not new.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);
@@ -150,7 +150,7 @@ type ClassifiedFailure = JobNames & {
   readonly id?: number | undefined;
   readonly failureClass: FailureClass;
   readonly lines?: FailureLines | undefined;
-  /** True if it may have been shown before a copy was restored. */
+  /** True if the class may have been published before a copy was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 

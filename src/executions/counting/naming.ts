@@ -4,7 +4,7 @@ import { toJobPath as toPath } from '../../domain/job-path.ts';
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 
-/** A finished one-time run may keep the status `scheduled`; then its nodes show how it ended. */
+/** A finished one-time run may keep the status `scheduled`; then its nodes show its result. */
 export function toEnding({ status, failedNodes, succeededNodes }: Execution): Ending {
   if (status === 'scheduled') {
     if (failedNodes.length > 0) return 'failed';
@@ -16,7 +16,7 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 export type Trigger = (typeof triggers)[number];
 
-/** Plugins use values of their own, and old rows have none. */
+/** Plugins use other values, and old rows have none. */
 export function toTrigger({ type }: Pick<Execution, 'type'>): Trigger {
   return triggers.find((trigger) => trigger === type) ?? 'other';
 }

@@ -17,12 +17,12 @@ export type ReconcileInput = {
   /** Runs with ids up to `throughId` that ended before `untilMs` are earlier runs and do not count. */
   readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
   readonly ids: IdHours;
-  /** The ids of runs that once waited as one-time runs, whatever their row shows now. */
+  /** The ids of runs that were once one-time runs, even if their rows no longer show it. */
   readonly oneTimeIds?: ReadonlySet<number>;
   /** The lags of clocks that were recently seen to be more than a day behind. */
   readonly slowByMs?: readonly number[];
   readonly seenAtMs: number;
-  /** The later of the server time and the exporter's: a row dated after it is from a clock that was ahead. */
+  /** The later of the server time and the exporter's time: a row with a later date comes from a clock that was ahead. */
   readonly latestMs: number;
   /** The start of the present epoch; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
@@ -53,7 +53,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
-  // Built only when needed: most rounds have nothing new.
+  // Built only when needed: most rounds have no new rows.
   let order: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
   for (const row of toNew(input)) {
@@ -61,7 +61,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const { id, startedAtMs } = entry;
     entries.push(entry);
     order ??= createIdOrder(ids, seenAtMs);
-    // One-time runs get their ids long before they start, and some rows have no start or a future one.
+    // One-time runs get their ids long before they start, and some rows have no start or a start in the future.
     const hasOrder = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
     const isComparable = hasOrder && startedAtMs <= seenAtMs + maxAheadMs;
     if (isComparable && order.isImported(entry)) {
@@ -72,13 +72,13 @@ export function reconcile(input: ReconcileInput): Reconciled {
       ofSlowClock.add(row);
     }
     const earlier = known.get(id);
-    // The first run read in an epoch may not be its first: this one started earlier and reuses an id too.
+    // The first run that was read in an epoch may not be its first: this run started earlier, and reuses an id too.
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (hasOrder && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
-      // Reusing an id of an earlier database starts no new epoch: a new database reuses each id once.
+      // An id that is reused again starts no new epoch: a new database reuses each id once.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
         const beganMs = isComparable ? startedAtMs : latestMs;
@@ -106,7 +106,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Returns the finished executions that count and are not known, each once. */
+/** Returns the finished executions that count and are not known, each only once. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
@@ -130,8 +130,8 @@ function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<numbe
 }
 
 /**
- * Returns the runs of the previous epoch: those that started before this one, unless they started shortly before it
- * with an id below all ids of the previous epoch.
+ * Returns the runs of the previous epoch: those that started before the present epoch, except runs shortly before it whose ids
+ * are below all ids of the previous epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);

@@ -8,10 +8,10 @@ export type SlotKind = (typeof slotKinds)[number];
 /** The number of slots of each kind; a long name takes more than one. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** Which jobs and nodes have their own series: first come, first served, until a slot is given back. */
+/** Which jobs and nodes have their own series: the first that need a slot, until they give it back. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
-/** Everything counted for one server; cells are replaced after each commit. */
+/** All totals of one server; cells are replaced after each commit. */
 export type Totals = {
   readonly cells: Map<string, Cell>;
   readonly jobs: Map<string, JobFacts>;
@@ -49,11 +49,11 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
     has: (kind: SlotKind, key: string): boolean => taken[kind].has(key),
     room: (): Room => room,
     taken: (): Room => toRoom((kind) => taken[kind].weight()),
-    /** Sets the number of slots; owners beyond it keep theirs until `leave` is called. */
+    /** Sets the number of slots. Owners beyond this number keep their slots until `leave` is called. */
     setRoom: (next: Room): void => {
       room = next;
     },
-    /** Returns a view for one change or one scrape. Claimed slots are not taken until `settle`. */
+    /** Returns a view for one change or one scrape. Its claims take effect only in `settle`. */
     claim: (): Claims => createClaims(taken, room),
     /** Takes the slots that a committed change claimed, and counts refused ones. */
     settle: (claims: Claims): void => {
@@ -78,12 +78,12 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const slots of [taken[kind], refused[kind]])
           for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    /** Counts the jobs and nodes that were refused a slot, or gave theirs back, and still have none; bounded. */
+    /** Counts the jobs and nodes without a slot that were refused one, or gave one back; the count is bounded. */
     refused: (): Room => toRoom((kind) => refused[kind].size),
   };
 }
 
-/** Reports whether a name stands for several jobs. */
+/** Reports whether a name stands for several jobs, not one. */
 export function isNoJob(name: string): boolean {
   return name === '' || name === deletedJob || name === otherJobs;
 }
@@ -93,7 +93,7 @@ export function toNodeKey(project: string, node: string): string {
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
-/** Names are long, and users choose them. */
+/** Bounds memory: users choose the names, which may be long. */
 const maxRefused = 1000;
 
 type Sets = Readonly<Record<SlotKind, Set<string>>>;
@@ -131,7 +131,7 @@ function toHolders(): Readonly<Record<SlotKind, Holders>> {
   return { jobs: createHolders(), durations: createHolders(), nodes: createHolders() };
 }
 
-/** Returns the slots that an owner takes: a long name is in each of its series, which makes scrapes larger. */
+/** Returns the number of slots of an owner. A long name is repeated in each series, so it takes more slots. */
 export function toWeight(key: string): number {
   return Math.max(1, Math.ceil((key.length * parts) / usualLength) / parts);
 }

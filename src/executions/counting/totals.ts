@@ -4,7 +4,7 @@ import type { Drift } from './drift.ts';
 import type { Flakiness } from './flaky.ts';
 import type { Ending } from './naming.ts';
 
-/** The kinds of cells: finished runs by job and by trigger, their durations, the classes of failures, their nodes, and the nodes that failed. */
+/** Kinds of cells: finished runs by job, finished runs by trigger, durations, classes of failures, nodes, and failed nodes. */
 export const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
@@ -17,17 +17,16 @@ export function isOfJob(kind: CellKind): boolean {
 export type Cell = StoredHistogram & {
   readonly kind: CellKind;
   readonly labels: readonly string[];
-  /** When it began; absent in states of earlier releases. */
   readonly startSeconds?: number;
-  /** True once its value has been shown. Until then it is shown as 0, so that Prometheus sees the first increase. */
+  /** True once its value has been published. Until then it is published as 0, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 
-/** The fingerprint of the lines of a failure, and whether its job failed so for the first time. */
+/** The fingerprint of the lines of a failure, and whether the job failed with these lines for the first time. */
 export type FailureLines = {
   readonly fingerprint: string;
   readonly isNew: boolean;
-  /** When the failure before with the same lines ended. */
+  /** When the previous failure with the same lines ended. */
   readonly beforeMs?: number | undefined;
 };
 
@@ -37,7 +36,7 @@ export type LastFailure = {
   readonly lines?: FailureLines | undefined;
 };
 
-/** The facts of one job by its labels, each from the newest run that has it. */
+/** The facts of one job. Each comes from the newest run that has it. */
 export type JobFacts = {
   readonly project: string;
   readonly group: string;
@@ -50,21 +49,21 @@ export type JobFacts = {
   readonly lastDurationOfMs?: number | undefined;
   readonly lastId: number;
   readonly lastFailedId?: number | undefined;
-  /** When that failure ended; absent in states of earlier releases. */
+  /** The end of the last failure; absent in states of earlier releases. */
   readonly lastFailedMs?: number | undefined;
   /** The class of the failure with this id, once it is known. */
   readonly lastFailure?: LastFailure | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
-  /** The ends of the newest of these failures, newest first: a late success resets only earlier ones. */
+  /** The ends of the newest failures in a row, newest first: a success that becomes known late resets only earlier ones. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
   /** The durations of its last successes; absent in states of earlier releases. */
   readonly drift?: Drift | undefined;
   readonly flakiness?: Flakiness | undefined;
-  /** Since when the job list has not had this job (deleted or renamed); its last values are no longer shown. */
+  /** When the job first was missing from the job list (deleted or renamed). Its last values are no longer published. */
   readonly goneSinceMs?: number | undefined;
-  /** The slots that the job gave back: its own series are kept but not shown, and new runs count for `__other__`. */
+  /** The slots that the job gave back: its own series are kept but not published, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };
 

@@ -13,9 +13,9 @@ import { readPage } from './pages.ts';
 /** A counter or a histogram, with the executions that changed it. */
 export type HistorySeries = {
   readonly family: Family;
-  /** Its lines without their values; for a histogram those of its buckets, its sum and its count. */
+  /** Its lines without values; of a histogram, those of buckets, sum and count. */
   readonly lines: readonly string[];
-  /** By time: pairs of a time and what was added, for a histogram its seconds. */
+  /** Pairs of a time and an increase, sorted by time; for a histogram, the increase is a duration in seconds. */
   readonly changes: readonly number[];
 };
 
@@ -33,7 +33,7 @@ export function toHistorySeries(
   const measureRules = { buckets: rules.buckets, seenAtMs: 0, startMs: 0 };
   for (const page of pages) {
     for (const [project, run] of readPage(page)) {
-      // The totals stay empty, so each run gives what it adds.
+      // The totals stay empty, so each run returns its increase.
       for (const [key, cell] of measure(totals, project, [run], measureRules).cells) {
         if (!ofCell.has(key)) ofCell.set(key, findSeries(growing, cell, rules));
         const added = cell.kind === 'durations' ? (cell.sumSeconds ?? 0) : cell.count;
@@ -47,7 +47,7 @@ export function toHistorySeries(
     const { family } = first;
     const render = createRowRenderer(family, baseLabels);
     const lines = one.rows.map((row) => render(row).slice(0, -'0\n'.length));
-    // In place of the unsorted ones, so that no more than one series is in memory twice.
+    // Replaces the unsorted pairs, so that no more than one series is in memory twice.
     one.changes = sortPairs(one.changes);
     return [{ family, lines, changes: one.changes }];
   });
@@ -56,7 +56,7 @@ export function toHistorySeries(
   );
 }
 
-/** Returns the series of a cell; undefined if its family is off. Cells share one if labels are dropped. */
+/** Returns the series of a cell; undefined if its family is off. If labels are dropped, several cells have one series. */
 function findSeries(growing: Map<string, Growing>, cell: Cell, { families, buckets }: SeriesRules) {
   const zero = { ...cell, count: 0, sumSeconds: 0, buckets: [] };
   const rows = toCellRows(zero, { ...withoutBuckets, bounds: buckets });
@@ -69,7 +69,7 @@ function findSeries(growing: Map<string, Growing>, cell: Cell, { families, bucke
   return found;
 }
 
-/** Gives slots to the jobs and nodes with the latest executions, whatever the order of the pages. */
+/** Gives slots to the jobs and nodes with the latest executions, independent of the order of pages. */
 function fillSlots(pages: readonly LedgerDocument[], rules: SeriesRules): SeriesSlots {
   const projects = new Set<string>();
   const lastMs: Readonly<Record<SlotKind, Map<string, number>>> = {
@@ -101,7 +101,7 @@ function fillSlots(pages: readonly LedgerDocument[], rules: SeriesRules): Series
   return slots;
 }
 
-/** Sorts pairs by time, and by value: in whatever order they were read, sums are the same to the last digit. */
+/** Sorts pairs by time and value, so that sums are equal to the last digit for any order of reading. */
 function sortPairs(pairs: readonly number[]): number[] {
   const order = Array.from({ length: pairs.length / 2 }, (_, index) => 2 * index);
   const at = (index: number): number => pairs[index] ?? 0;

@@ -5,7 +5,7 @@ import { endings, toEnding, toJobName } from '../counting/naming.ts';
 /** The kind of the documents that keep counted executions. */
 export const pageKind = 'history-page';
 
-/** The executions of one page, without what their series do not need: there are hundreds of thousands. */
+/** The executions of one page, without fields that series do not need, because there are hundreds of thousands. */
 type Page = {
   readonly project: string;
   readonly jobs: readonly (readonly [group: string, name: string])[];

@@ -18,7 +18,7 @@ export type HistoryOptions = {
   readonly api: Api;
   readonly projects: readonly string[];
   readonly window: Window;
-  /** Keeps what was read: after a stop, reading continues there. */
+  /** Stores what was read, so that reading can continue after a stop. */
   readonly ledger: Ledger;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'isWantedJob'>;
   readonly clock: Pick<Clock, 'now' | 'ticks'>;
@@ -49,7 +49,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
       clock,
       commitHook: {
         keep: (project, runs) => {
-          // Some servers have no time finer than a second, so a window may show a little of the next one.
+          // The times of some servers have whole seconds, so a window may contain a little of the next window.
           const within = runs.filter(({ endedAtMs }) => endedAtMs <= window.endMs);
           return within.length === 0 ? [] : [toPage(project, within)];
         },
@@ -109,7 +109,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
 
 /** Concurrent requests. */
 const width = 3;
-/** Their executions are in memory together. */
+/** The executions of these pages are in memory at the same time. */
 const maxPagesAtOnce = 20;
 
 const silent: ExecutionsObserver = {

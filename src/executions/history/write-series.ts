@@ -4,8 +4,8 @@ import type { HistorySeries } from './history-series.ts';
 type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 /**
- * Prometheus computes increases from samples that are close together: changes alone would give too much, or nothing.
  * Returns the times of samples: every five minutes from an hour before each change to an hour after it, and both ends.
+ * Prometheus computes increases from samples that are close together; samples at changes alone would give a wrong increase.
  */
 export function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
   yield sinceMs;
@@ -42,10 +42,10 @@ export function sizeOf(
   return { lines, bytes };
 }
 
-/** A value of a few digits, a time in seconds, and a space before each. */
+/** A value of a few digits and a time in seconds, each after a space. */
 const usualEndLength = 16;
 
-/** Writes OpenMetrics in pieces: family by family, series by series, with rising times. */
+/** Writes OpenMetrics in pieces: family by family, series by series, times in ascending order. */
 export function* renderHistory(
   series: readonly HistorySeries[],
   { bounds, ...span }: Span & { readonly bounds: readonly number[] },

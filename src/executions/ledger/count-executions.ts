@@ -40,9 +40,9 @@ export type CountOptions = {
 export type CountRequest = {
   readonly project: string;
   readonly rows: readonly Execution[];
-  /** The server time at which they were read. */
+  /** The server time at which the rows were read. */
   readonly seenAtMs: number;
-  /** Returns the project's state for when these rows are in the ledger. */
+  /** Returns the project's state after these rows are in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
   /** Executions that ended before this time are late: earlier reads should have found them. */
   readonly lateBeforeMs?: number;
@@ -58,7 +58,7 @@ export function createCountExecutions(
   /** Removes old entries. Executions that ended before the pruned time are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier of two clocks: with one far ahead, executions would be removed that could not be counted again.
+    // The earlier of two clocks: with a clock far ahead, executions would be removed too early, and could not be counted again.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
@@ -122,7 +122,7 @@ export function createCountExecutions(
   };
 }
 
-/** What some rows change in the ledger. */
+/** The changes of the ledger by some rows. */
 type Count = {
   readonly found: Reconciled;
   readonly measured: Measured;
@@ -160,7 +160,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
   observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
   observe.imported(imported);
   for (const [reason, runs] of Object.entries(measured.unmeasured)) {
-    // The cast is true: these are its keys.
+    // The cast is true: the keys are reasons.
     observe.unmeasured(reason as UnmeasuredReason, runs);
   }
   observe.dropped('merged', measured.merged);
@@ -174,7 +174,7 @@ type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number 
 /** Rows of the previous database may come with or after the first rows of the new one. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
-    // If both epochs have facts of a job, those of the present epoch are kept.
+    // If both epochs have facts of a job, the facts of the present epoch are kept.
     { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
     { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
   ];
@@ -213,16 +213,18 @@ function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
   return runs;
 }
 
-/** The executions since the last one that was not an import, and how long ago the first and last came. */
+/**
+ * The imports since the last execution that was not an import: how many, and how long ago the first and the last became known.
+ */
 export type ImportsSince = { readonly executions: number; readonly firstAgoMs: number; readonly lastAgoMs: number };
 
 type Counts = Pick<ExecutionsObserver, 'observed' | 'imported'>;
 
-/** Records since the start of the process whether anything but imports is counted. */
+/** Records whether anything except imports is counted since the start of the process. */
 export function createImportsSince(ticks: () => number) {
   let since: { executions: number; readonly firstTicks: number; lastTicks: number } | undefined;
   return {
-    /** Wraps an observer, to record its calls here too. */
+    /** Wraps an observer and records its calls. */
     watch: <Observer extends Counts>(observe: Observer): Observer => ({
       ...observe,
       observed: (executions: number) => {

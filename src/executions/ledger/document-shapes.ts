@@ -11,7 +11,7 @@ const time = z.number().nullable();
 const window = z.object({ beginMs: z.number(), endMs: z.number() });
 const run = z.object({ id: z.number(), project: z.string(), name: z.string(), startedAtMs: time, endedAtMs: time });
 
-/** By kind, only fields that no later release may leave out; additional fields are accepted. */
+/** Only fields that no later release may omit; additional fields are accepted. */
 const shapes = new Map<string, z.ZodType>(
   Object.entries({
     server: z.object({
@@ -54,7 +54,6 @@ const shapes = new Map<string, z.ZodType>(
       name: z.string(),
       failureClass: z.string().optional(),
     }),
-    // Older releases kept each run in a document of its own.
     recent: z.union([z.array(run), run]),
   }),
 );

@@ -9,7 +9,7 @@ import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';
 
-/** A failed execution that is counted, and not yet by its class. */
+/** A failed execution that is counted, but not yet by class. */
 export type Failure = {
   readonly project: string;
   readonly group: string;
@@ -17,13 +17,12 @@ export type Failure = {
   /** Undefined until its steps are read. */
   readonly failureClass?: FailureClass | undefined;
   readonly id?: number | undefined;
-  /** What its log shows; undefined if none was read. */
+  /** Lines of its log; undefined if none were read. */
   readonly lines?: FailureLines | undefined;
-  /** True if it may have been shown by its class before a copy was restored. */
+  /** True if it may have been published by class before a copy was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 
-/** The totals, and the way to change them. */
 type Counting = {
   readonly totals: Totals;
   readonly update: (make: () => Promise<LedgerChange>) => Promise<void>;
@@ -35,8 +34,8 @@ export type Noted = { readonly documents: readonly LedgerDocument[]; readonly do
 type Run = Pick<Finished, 'id' | 'startedAtMs'>;
 
 /**
- * Keeps failed executions from their count until a round counts them by class: the class becomes known while the steps are
- * read, and only rounds change totals.
+ * Keeps failed executions until a round counts them by class. The class becomes known when the steps are read, but only rounds
+ * change totals.
  */
 export function createFailures() {
   const waiting = new Map<string, Failure>();
@@ -53,9 +52,9 @@ export function createFailures() {
   }
 
   return {
-    /** Called with the documents of the ledger before anything is counted. */
+    /** Call with the documents of the ledger, before anything is counted. */
     load,
-    /** For tracing, which may load the ledger earlier. */
+    /** Like `load`, for tracing, which may load the ledger earlier. */
     loadFirst: (documents: readonly LedgerDocument[]): void => {
       if (!isLoaded) load(documents);
     },
@@ -63,7 +62,7 @@ export function createFailures() {
     follow: (isOfGap: (project: string) => boolean): void => {
       isInGap = isOfGap;
     },
-    /** Notes a failure in the transaction that counts it; without a class it waits for `settle`. */
+    /** Records a failure in the transaction that counts it; without a class, the failure waits for `settle`. */
     expect: (project: string, run: Finished, failureClass?: FailureClass): Noted => {
       const isOfGap = isInGap(project) || undefined;
       const failure: Failure = { project, ...toJobName(run), id: run.id, failureClass, isOfGap };
@@ -78,20 +77,20 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // A ledger that was opened after the commit has its class already, and may have counted it.
+          // A ledger that was opened after the commit already has the class, and may have counted it.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };
     },
-    /** After a restore: what waits was counted by class, and shown, since the copy was made. */
+    /** Call after a restore: since the copy was made, waiting failures may have been counted by class and published. */
     markRestored: (): readonly LedgerDocument[] => {
       for (const [key, failure] of waiting) waiting.set(key, { ...failure, isOfGap: true });
       return [...waiting].map(([key, failure]) => toDocument(key, failure));
     },
-    /** Returns the projects whose classes may be behind what was shown before a copy was restored. */
+    /** Returns the projects whose totals by class may be lower than those published before a copy was restored. */
     behind: (): ReadonlySet<string> =>
       new Set([...waiting.values()].flatMap(({ project, isOfGap }) => (isOfGap === true ? [project] : []))),
-    /** Counts those whose class is known, and forgets them in the same transaction. */
+    /** Counts the failures whose class is known, and removes them in the same transaction. */
     count: async (cache: Counting, startMs: number): Promise<void> => {
       const classified = [...waiting].flatMap(([key, { failureClass, ...failure }]) =>
         failureClass === undefined ? [] : [{ key, ...failure, failureClass }],

@@ -8,7 +8,7 @@ import { type LedgerChange, type LedgerFacts, planDocuments, readContents } from
 import type { ProjectState } from './project-state.ts';
 import { type RecentRun, toNewest } from './recent-runs.ts';
 
-/** The contents of the ledger in memory; changes only after a commit. */
+/** The contents of the ledger in memory; it changes only after a commit. */
 export type LedgerCache = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
@@ -16,7 +16,7 @@ export type LedgerCache = {
   readonly facts: () => LedgerFacts;
   /** Returns the newest runs first. */
   readonly recent: () => readonly RecentRun[];
-  /** Commits one change at a time: each starts from the result of the previous one, and is visible after its commit. */
+  /** Commits one change at a time. Each change starts from the result of the previous one, and is visible after its commit. */
   readonly update: (make: () => Promise<LedgerChange | undefined>) => Promise<void>;
 };
 

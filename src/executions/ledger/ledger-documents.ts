@@ -13,20 +13,18 @@ export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 
 /** Facts about all executions of a server. */
 export type LedgerFacts = {
-  /** The number of times that ids started again. */
   readonly epoch: number;
   readonly epochStartedAtMs: number;
   /** The ids of one-time runs that wait or run. */
   readonly oneTimeIds?: readonly number[] | undefined;
-  /** The server time at which projects were last listed: a project that is new in the next list was created since. */
+  /** The server time of the last project list: a project that is new in the next list was created after it. */
   readonly listedAtMs?: number | undefined;
   /** When counting began: executions that ended earlier are not counted; absent in states of earlier releases. */
   readonly countedSinceMs?: number | undefined;
-  /** After a restore: the time up to which all executions must be read before anything is shown. */
+  /** After a restore: all executions up to this time must be read before anything is published. */
   readonly gapUntilMs?: number | undefined;
   /** The span that the server clock skipped when it was last set ahead; late executions may be dated before it. */
   readonly leap?: Window | undefined;
-  /** The server clock minus the exporter's, when it last changed. */
   readonly skewMs?: number | undefined;
   readonly slowClocks?: readonly SlowClock[] | undefined;
   /** The time that a clock more than a day ahead has reached. */
@@ -42,12 +40,12 @@ export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly cells?: readonly Cell[];
   readonly jobs?: readonly JobFacts[];
-  /** The slots that these cells and jobs take. */
+  /** The slots that the cells and jobs of this change take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** The later of the server time and the exporter's: hours after it are removed when others change. */
+  /** The later of the server time and the exporter's time: later hours are removed when other hours change. */
   readonly latestMs?: number;
-  /** True if the hours before belong to a previous epoch. */
+  /** True if the known hours belong to a previous epoch. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
   /** Documents that other rooms keep about the same executions. */
@@ -145,7 +143,7 @@ function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
 }
 
-/** Earlier versions kept fractions of a millisecond, and servers answer a window of such times with 400. */
+/** Earlier versions stored fractions of a millisecond, and servers answer 400 to a window with such times. */
 function toWholeTimes<Body extends object>(body: Body): Body {
   const whole = Object.entries(body).map(([name, value]: [string, unknown]) => [
     name,

@@ -4,22 +4,23 @@ import type { Window } from '../../api/paging.ts';
 export const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
-/** The stored progress of a project. Times are the server's. */
 export type ProjectState = {
   readonly project: string;
   /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** Runs after that time that do not count either; absent if there are none. */
+  /** Runs after `countedFromMs` that do not count either; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
-  /** Entries that ended before this time have been removed and must never be counted again; absent if none have. */
+  /**
+   * Entries that ended before this time have been removed and must never be counted again; absent if no entry has been removed.
+   */
   readonly prunedThroughMs?: number | undefined;
-  /** Every execution that ended before this time has been read. */
+  /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
   /** Executions up to this time have been read too, except for the backlog; absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
-  /** The windows before that time that are still to be read, oldest first. */
+  /** The windows before `aheadThroughMs` that are still to be read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** Once the backlog is read, everything from this time on is read again; absent if only the overlap is. */
+  /** After the backlog, everything from this time on is read again; absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
   /** Windows that were skipped because they are too old, and are not counted yet. */
   readonly skips?: readonly Skip[] | undefined;
@@ -35,14 +36,14 @@ export type ProjectState = {
 /** A skipped window, and why it was skipped: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of its runs counted so far, and whether it is incomplete because the server did not report all. */
+  /** The number of its runs counted so far; and whether the count is incomplete because the server did not report all runs. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
 
 /**
- * After a restore: runs with ids up to `throughId` that ended before `untilMs` do not count. A run with a later id may
- * have such a date only because the clock was set back after the copy was made.
+ * After a restore: runs with ids up to `throughId` that ended before `untilMs` do not count. A run with a later id can have an
+ * earlier date only because the clock was set back after the copy was made.
  */
 export type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
@@ -51,9 +52,9 @@ export type ProjectActivity = {
   /** The project is read every round until this time. */
   readonly activeUntilMs: number;
   readonly readAtMs: number;
-  /** When the totals of the last day are to be compared next. */
+  /** When to compare the totals of the last day next. */
   readonly nextDayMs: number;
-  /** Since when none of its rows has been shown; while set, rows do not count as read. */
+  /** Since when no row of the project has been shown. While this is set, rows do not count as read. */
   readonly unshownSinceMs: number | undefined;
   /** The last two times at which one of its runs was counted, latest first. */
   readonly lastRunsMs?: readonly number[];
@@ -69,7 +70,7 @@ export function toNewProject(project: string, countedFromMs: number): ProjectSta
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
   const limitMs = nowMs - catchUpLimitMs;
-  // A backlog was within the limit when it was created.
+  // A backlog was within the limit when it was created, so it stays.
   if (readThroughMs(state) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
@@ -79,17 +80,17 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
 }
 
 /**
- * After the server clock was set back: everything after that time is unread and counts again. If a proxy writes the
- * dates of responses, the step is noticed late; a new project has no earlier runs that could be counted by mistake.
+ * Changes a state after the server clock was set back to a time: everything after it is unread and counts again. The step may
+ * be noticed late if a proxy writes the dates of responses; a new project has no earlier runs that could be counted by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
- * Rewinds a state after the clock was set back while the exporter was away. How far the clock had been ahead is
- * unknown, except for the minimum: counting begins that much earlier. If it was ahead for longer, the last read was
- * earlier too, and reading an hour again costs little.
+ * Changes a state after the clock was set back while the exporter was not running, by an unknown amount. Counting begins
+ * earlier by the known minimum. If the clock was ahead for longer, the last read was earlier too, and reading an hour again
+ * costs little.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -103,9 +104,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Rewinds a state after the clock was set back by a known difference while the exporter was away. The step is certain
- * if times were read that are in the future, and harmless for a project without earlier runs. Otherwise the exporter's
- * own clock may have been set, and executions that ended before counting began must not be counted.
+ * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is certain if
+ * read times are in the future; a project without earlier runs allows it without a risk. Otherwise the exporter's own clock may
+ * have been set, and executions that ended before counting began must not be counted.
  */
 export function rewindAbsent(
   state: ProjectState,
@@ -148,18 +149,15 @@ export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined
   return oldest && { beginMs: oldest.beginMs, endMs: Math.min(oldest.endMs, oldest.beginMs + dayMs - 1) };
 }
 
-/**
- * Records that a window up to now has been read, except for `rest`. After a clock was set back, progress after now is
- * dropped.
- */
+/** Records that a window up to now has been read, except for `rest`. If a clock was set back, progress after now is removed. */
 export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   const { againFromMs: _again, ...kept } = state;
   return withRead(kept, window, rest, window.endMs);
 }
 
 /**
- * Records the same for a project with a backlog: the backlog stays, and what was read before is read again after it.
- * Otherwise an overlap too long for one round would be started in every round and never finished.
+ * Records that a window up to now has been read, for a project with a backlog. The backlog stays, and `rest` is read after it.
+ * Otherwise an overlap that is too long for one round would start in every round and never end.
  */
 export function withNewestReadBehind(
   state: ProjectState,
@@ -171,7 +169,7 @@ export function withNewestReadBehind(
   const fresh = rest.flatMap((each) => from(each, newFromMs));
   const read = withNewestRead(state, window, [...open, ...fresh]);
   const isOverlapRead = rest.every(({ endMs }) => endMs < sinceMs);
-  // What an earlier round left stays to be read, although this round read its own overlap.
+  // The rest of an earlier round is still to be read, even though this round has read its own overlap.
   const leftFromMs = isOverlapRead ? againFromMs : Math.min(againFromMs ?? sinceMs, sinceMs);
   return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }

@@ -11,7 +11,7 @@ export type RecentRun = {
   readonly endedAtMs: number;
   /** The first few nodes that failed; absent if there are none, or if an earlier release stored the run. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes, if `failedNodes` does not have all. */
+  /** The number of failed nodes, if there are more than `failedNodes`. */
   readonly failedNodeCount?: number;
 };
 
@@ -23,15 +23,15 @@ export function toRecent(project: string, run: Finished): RecentRun {
   return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs, ...nodes, ...count };
 }
 
-/** A run that fails on more nodes is not the fault of one node. */
+/** If a run fails on more nodes, no single node is the cause. */
 const maxNodes = 5;
 
-/** Runs by the key of their document. A document holds many runs: with one for each, every run would be written twice. */
+/** Runs by the key of their document. A document has many runs, so that not every run is written again. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The documents to write, and those to remove because they are empty. */
+  /** The documents to write, and empty ones to remove. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };
@@ -42,7 +42,7 @@ export function toNewest(sheets: RecentSheets, latestMs: number): readonly Recen
 
 type Ranked = EndOfRun & { readonly run: RecentRun };
 
-/** Ranks a run that a clock dated ahead, after the latest time, by the newest end of those that were counted before it. */
+/** Ranks a future-dated run by the newest end among the runs that were counted before it. */
 function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   let reachedMs = Number.NEGATIVE_INFINITY;
   const inOrder = [...sheets].sort(([one], [other]) => toNumber(one) - toNumber(other)).flatMap(([, runs]) => runs);

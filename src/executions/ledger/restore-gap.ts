@@ -7,8 +7,8 @@ import type { ProjectState } from './project-state.ts';
 export type RestoreGap = ReturnType<typeof createRestoreGap>;
 
 /**
- * After a restore, reads executions since the copy was made before showing counters, so that no counter is seen to
- * fall. The totals of a project that cannot be read meanwhile stay hidden: a series may be absent, never lower.
+ * After a restore, reads executions since the copy was made before publishing counters, so that no counter falls. Totals of a
+ * project that cannot be read stay hidden meanwhile: a series may be absent, but never lower.
  */
 export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>) {
   function untilMs(): number | undefined {
@@ -25,13 +25,13 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   });
 
   return {
-    /** Call at the start, before any request, so that the gap is stored even if the process ends at once. */
+    /** Call at the start, before any request: the gap must be stored even if the process ends at once. */
     open: async (isRestored: boolean): Promise<void> => {
       if (!isRestored) return;
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
-        // Cells that are 0 in the copy may have been shown with their values since.
+        // Cells that are 0 in the copy may have been published with values since it was made.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
@@ -57,9 +57,9 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         }),
       }));
     },
-    /** Returns the server time up to which everything must be read before it is shown; undefined once it has been. */
+    /** Returns the server time up to which everything must be read before it is published; undefined after that. */
     untilMs,
-    /** Returns the projects that have been read up to there; totals of other projects are not shown. */
+    /** Returns the projects that have been read up to `untilMs`; totals of other projects are not published. */
     readStates: (): ReadonlyMap<string, ProjectState> => {
       if (untilMs() === undefined) return cache.states;
       return new Map([...cache.states].filter(([, state]) => isRead(state)));
@@ -68,8 +68,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
 }
 
 /**
- * Reports whether executions since the copy are still to be read. Once they were read, setting the clock back has no
- * effect.
+ * Reports whether executions since the copy are still to be read. After they were read, a clock that is set back has no effect.
  */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
@@ -78,10 +77,10 @@ export function isInRestoreGap(
   return gapUntilMs !== undefined && scannedThroughMs < gapUntilMs && gapReadMs !== gapUntilMs;
 }
 
-/** Until the first round reads the server time. */
+/** The end of the gap, until the first round has the server time. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** Recounts since the copy are repeated at once. Less than a day, so that one read can cover it. */
+/** Recounts since the copy are repeated at once. Less than a day, so that one read is enough. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {
@@ -89,7 +88,7 @@ function rewind(state: ProjectState, knownId: number | undefined): ProjectState 
   const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
   const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
   const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
-  // A run with a new id is new, although a clock that was set back may have dated it before counting began.
+  // A run with a new id counts, even if a clock that was set back dated it before counting began.
   const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,

@@ -10,10 +10,10 @@ type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**
  * Creates a function that rewinds the ledger when the server clock was set back. It returns the time that the clock had
- * reached; undefined if it was not set back.
+ * reached; undefined if the clock was not set back.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** A clock step is reported once; if a full disk refused the change, it is made as soon as there is space. */
+  /** A clock step is reported once. If a full disk refused the change, it is made as soon as there is space. */
   let owedToMs: number | undefined;
   /** Computed from the first times, and kept until the change is stored. */
   let backMs: number | undefined;
@@ -40,8 +40,8 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
- * Returns how far the server clock was set back while the exporter was away, from the difference to the exporter's
- * clock; 0 if it was not.
+ * Returns by how much the server clock was set back while the exporter was not running, computed from its difference to the
+ * exporter's clock; 0 if it was not set back.
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
@@ -49,8 +49,8 @@ function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): num
 }
 
 /**
- * Plans the change after the server clock was set back, now or while the exporter was away: future times become unread,
- * unlisted and not skipped. Undefined if nothing is ahead of the clock.
+ * Plans the change after the server clock was set back, now or while the exporter was not running: future times are no longer
+ * read, listed or skipped. Undefined if nothing is dated after the clock.
  */
 function planRewind(
   states: ReadonlyMap<string, ProjectState>,
@@ -87,27 +87,27 @@ function planRewind(
 }
 
 /**
- * Reports whether the restore gap has been read: it counts as read after the rewind too, although its end is now
- * another time, or lies in the future again.
+ * Reports whether the restore gap has been read. It still counts as read after the rewind, although its end has moved or is in
+ * the future again.
  */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
-/** Reading a day again costs little; a larger difference means that the clock was wrong altogether. */
+/** Reading a day again costs little. A larger difference means that the clock was completely wrong. */
 const maxMs = 86_400_000;
 /** The end of a restore gap before the first round. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
 type Now = {
-  /** The server time, and the exporter's at that moment. */
+  /** The server time. */
   readonly nowMs: number;
   readonly ownMs: number;
   /** Set if the server clock was just set ahead. */
   readonly leap: Window | undefined;
   /** The time that a clock more than a day ahead has reached. */
   readonly reachedMs?: number | undefined;
-  /** Set while a jump is not accepted: then the difference to the exporter's clock is not known. */
+  /** Set while a jump of the clock is not accepted: then the difference to the exporter's clock is unknown. */
   readonly doubtedMs?: number | undefined;
 };
 
@@ -126,7 +126,7 @@ export function createFollowSkew(cache: LedgerCache) {
         const facts = cache.facts();
         const skewMs = now.doubtedMs === undefined ? Math.floor(now.nowMs - now.ownMs) : facts.skewMs;
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // After a restart, one more day is read anyway.
+        // After a restart, one more day is read in any case.
         const isReached = now.reachedMs !== undefined && now.reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         const { reachedMs } = now;

@@ -14,7 +14,7 @@ type ForgettingOptions = {
   readonly activities: Activities;
 };
 
-/** Removes a project that has been missing for thirty days: its entries a few at a time, then the rest. */
+/** Removes a project that has been missing for thirty days: first its entries, a few at a time, then the rest. */
 export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
   return async (nowMs: number): Promise<void> => {
     for (const state of cache.states.values()) {
@@ -42,8 +42,8 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 const keptForMs = 30 * 86_400_000;
 
 /**
- * Returns the time before which entries of a project may be removed: a little at a time, because a long transaction
- * delays all others.
+ * Returns the time before which entries of a project may be removed. Only a few are removed at a time, because a long
+ * transaction delays all others.
  */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
@@ -64,7 +64,7 @@ const maxMs = 3_600_000;
 const maxEntries = 2000;
 
 /**
- * Adapts cells to new bucket bounds: counts and sums stay, every bucket except the last begins at 0. Undefined if the
+ * Adapts cells to new bucket bounds: counts and sums stay, and every bucket except the last starts at 0. Undefined if the
  * bounds are the same.
  */
 export function rebucket(
@@ -82,7 +82,7 @@ export function rebucket(
   const changed: Cell[] = [];
   for (const cell of cells) {
     if (cell.buckets === undefined) continue;
-    // States from before bounds were kept have only the number of buckets.
+    // States that were stored without bounds have only the number of buckets.
     if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
     const { before: early } = cell;
     changed.push({
@@ -104,13 +104,13 @@ export function beginNatives(
   return { ...change, facts: { ...facts, ...change?.facts, nativeSeconds: Math.floor(nowMs / 1000) } };
 }
 
-/** Stores that the values of cells are shown from now on. */
+/** Stores that the values of cells are published from now on. */
 export async function release(
   cache: LedgerCache,
   keys: readonly string[],
   { nextTurn }: Pick<Clock, 'nextTurn'>,
 ): Promise<void> {
-  // After the first start all series become due at once, and one long transaction would delay all others.
+  // After the first start all series become due at once; one long transaction would delay all others.
   for (let begin = 0; begin < keys.length; begin += mostReleased) {
     if (begin > 0) await nextTurn();
     const part = keys.slice(begin, begin + mostReleased);
@@ -126,8 +126,8 @@ function toReleased({ totals }: LedgerCache, key: string): Cell[] {
 }
 
 /**
- * Records how far clocks are behind. A running execution was not imported: if it started more than a day before a run
- * with a smaller id, its clock is behind. Responses may also have the time of such a clock.
+ * Records by how much clocks are behind. A running execution was not imported: if it started more than a day before a run with
+ * a smaller id, its clock is behind. Responses may also have the time of a slow clock.
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
@@ -140,7 +140,7 @@ export async function noteSlowClocks(
   });
 }
 
-/** Returns the known clocks with the new ones; undefined if nothing changes. */
+/** Merges the known clocks and the new ones; undefined if nothing changes. */
 function toNoted(
   { facts, idHours }: LedgerCache,
   { running = [], serverTimes = [], nowMs }: Parameters<typeof noteSlowClocks>[1],
@@ -169,10 +169,10 @@ function toNoted(
     const run = { id, startedAtMs, endedAtMs: startedAtMs };
     if (!isImported(run)) continue;
     const byMs = nowMs - startedAtMs;
-    // A run that started hours before it was first seen does not show how far its clock is behind.
+    // A run that started hours before it was first seen does not show by how much its clock is behind.
     const knownByMs = next.map((clock) => clock.byMs);
     if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
-    // A run that started long ago does not show that its clock is still used.
+    // A run that started long ago does not prove that its clock is still used.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const byMs = nowMs - Math.min(nowMs, ...serverTimes);

@@ -5,7 +5,7 @@ export type Activities = {
   /** Changes the activity of a project; missing fields of a new project get their defaults. */
   readonly note: (project: string, change: Partial<ProjectActivity>, nowMs: number) => void;
   readonly forget: (project: string) => void;
-  /** Call after the server clock was set back: no due time may stay in the future. */
+  /** Call after the server clock was set back, so that no due time stays in the future. */
   readonly rewind: (nowMs: number) => void;
 };
 
@@ -35,7 +35,7 @@ export function createActivities(): Activities {
 }
 
 function toNewActivity(project: string, nowMs: number): ProjectActivity {
-  // The same minute of each hour, however often the process starts.
+  // The same minute of each hour, even if the process starts often.
   const untilNextMs = (toOffsetMs(project) - nowMs) % hourMs;
   return {
     activeUntilMs: 0,

@@ -32,8 +32,9 @@ export type HintInput = {
 type Search = { readonly sinceMs: number; missing: number; found: number };
 
 /**
- * A hint that an execution ended in an idle project, never a proof: older servers count projects that may not be read.
- * So only a growing difference starts a search, and after several searches in vain the hint is ignored for a while.
+ * A larger total hints that an execution ended in an idle project, but proves nothing: older servers count projects that may
+ * not be read. So only a growing difference starts a search, and after several searches without a result the hint is ignored
+ * for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   const question = createQuestion(clock);
@@ -55,8 +56,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   }
 
   /**
-   * Ends a search once every project has been read. What is still missing from before the search cannot be read; what
-   * ended since was not searched for.
+   * Ends a search after every project has been read. Executions from before the search that are still missing cannot be read;
+   * later ones were not searched for.
    */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
@@ -66,7 +67,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     }
     const { beginMs } = input.window;
     const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
-    // Another read has found the executions.
+    // Another read has counted the missing executions.
     if (left === undefined || left <= usualDifference) return;
     usualDifference = left;
     searchesInVain += 1;
@@ -91,7 +92,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
       const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>
         (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
-      // If every project is read anyway, there is nothing to search for.
+      // If every project is due anyway, no search is needed.
       if (nowMs < ignoredUntilMs || !question.isDue(nowMs) || projects.every(isReadSince(nowMs))) return;
       if (!(await api.supports(executionsTotal))) return;
       const difference = await readDifference(api, input);
@@ -111,7 +112,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
   };
 }
 
-/** Requests how many more executions ended in a window than are known, as often as the server can bear. */
+/** Requests how many more executions ended in a window than are known, as often as the server can handle. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {
   let nextMs = Number.NEGATIVE_INFINITY;
   let tookMs = 0;
@@ -121,12 +122,12 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
     },
-    /** Some servers refuse the endpoint or fail on it: it is restricted, or their database cannot answer. */
+    /** Some servers refuse the endpoint, or fail: access is restricted, or their database is too slow. */
     ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
       const askedTicks = clock.ticks();
       try {
         const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
-        // Ask less often if the server is slow to answer, or if its projects take long to search.
+        // Asks less often if the server is slow, or if searching its projects takes long.
         tookMs = clock.ticks() - askedTicks;
         nextMs = nowMs + Math.max(tookMs * restForEachMs, projects.length * restForProjectMs);
         return total === undefined ? undefined : total - (await countKnown(window));
@@ -152,7 +153,7 @@ const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
 /** A slower response means that the server had to work for it. */
 const quickMs = 500;
-/** The pause between two requests, for each millisecond of the last response. */
+/** The pause between two requests, for each millisecond that the last response took. */
 const restForEachMs = 20;
-/** The minimum pause for each project; up to 200 projects, less than the default interval in total. */
+/** The minimum pause for each project: for up to 200 projects, less than the default interval. */
 const restForProjectMs = 60;

@@ -17,27 +17,27 @@ type JobListsOptions = {
 
 export type JobLists = {
   /**
-   * Reads the job lists of the next projects in the rotation, so that facts of deleted jobs are no longer shown: each
-   * list every ten minutes, as far as a small share of all requests allows.
+   * Reads the job lists of the next projects in turn, so that facts of deleted jobs are no longer published. Each list is read
+   * every ten minutes, if a small share of all requests is enough.
    */
   readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
   /**
-   * Call before another poll reads the jobs of a project, and pass the list to the result. Until then, the project's
+   * Call before another poll reads the jobs of a project, and pass the list to the returned function. Until then, the project's
    * list is not read here.
    */
   readonly begin: (project: string) => LearnJobs;
   /** Returns the ids of a project's jobs; undefined if its list was not read, or is long. */
   readonly idsOf: (project: string) => readonly string[] | undefined;
   /**
-   * Removes jobs that are deleted or excluded, thirty days after their last run. Other jobs without a run for as long
-   * are removed only if running jobs need their slots.
+   * Removes deleted or excluded jobs thirty days after their last run. Other jobs without a run for thirty days are removed
+   * only if running jobs need their slots.
    */
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
 export type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;
 
-/** Finds out which known jobs are deleted, one project at a time. */
+/** Finds deleted jobs, one project at a time. */
 export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
   const { totals } = cache;
   const due = createDue(cache, ticks);
@@ -48,7 +48,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   function begin(project: string): LearnJobs {
     const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
     return async (list, nowMs) => {
-      // A hidden job may be missing in the list.
+      // A hidden job may be missing from the list.
       if (cache.states.get(project)?.hold !== undefined) return;
       due.note(project);
       ids.note(project, list);
@@ -56,7 +56,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     };
   }
 
-  /** Returns false if the list cannot be read: counting continues, but no other list is tried. */
+  /** Returns false if the list cannot be read: counting continues, but no other list is requested. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {
@@ -107,7 +107,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   };
 }
 
-/** Marks jobs that are missing in the list, and unmarks those that are back. */
+/** Marks jobs that are missing from the list, and unmarks jobs that are listed again. */
 async function noteListed(
   cache: LedgerCache,
   listed: ReadonlySet<string>,
@@ -153,7 +153,7 @@ function createDue({ totals, states }: LedgerCache, ticks: () => number) {
     note: (project: string): void => {
       dueTicks.set(project, ticks() + everyMs);
     },
-    /** Returns the project that has been due for longest; new projects come first. */
+    /** Returns the project that has been due longest; new projects come first. */
     find: (): string | undefined => {
       let found: string | undefined;
       let earliest = ticks();

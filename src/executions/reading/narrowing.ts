@@ -20,13 +20,13 @@ export type NarrowingInput = {
 export type Narrowing = {
   /** Returns the few projects that may have the missing executions; none if the totals of jobs do not show it. */
   readonly find: (api: Api, input: NarrowingInput) => Promise<readonly string[]>;
-  /** Call if the returned projects were read and had nothing new. */
+  /** Call if the returned projects were read without a new execution. */
   readonly noteVain: (nowMs: number) => void;
 };
 
 /**
- * Narrows a search by requesting totals of a few jobs at a time, so that few projects must be read. The search still
- * has to find runs without a job and runs of unknown jobs.
+ * Narrows a search with requests for totals of a few jobs, so that few projects must be read. Runs without a job and runs of
+ * unknown jobs are not covered: the search must still find them.
  */
 export function createNarrowing(): Narrowing {
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
@@ -50,7 +50,7 @@ export function createNarrowing(): Narrowing {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // Narrowing used up the time for reading the projects.
+        // Narrowing used up the time in which projects could have been read.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {
@@ -80,7 +80,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Halves a group with missing executions until reading its projects is as cheap. */
+/** Halves a group with missing executions, until reading its projects costs no more than a request. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);
@@ -106,11 +106,11 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   return groups;
 }
 
-/** An id takes about 53 characters, and some servers accept 8,000 for the address and all headers. */
+/** An id takes about 53 characters, and some servers accept only 8,000 for the address and all headers. */
 const maxIds = 75;
-/** For a project with more jobs, asking would cost as much as reading it. */
+/** For a project with more jobs, a request for totals costs as much as reading the project. */
 export const maxJobsOfProject = 20;
-/** With fewer projects to a group on average, asking saves no requests. */
+/** With fewer projects per group on average, no requests are saved. */
 const minProjects = 4;
 const fewProjects = 3;
 const ignoredForMs = 3_600_000;

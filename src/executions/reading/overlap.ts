@@ -2,28 +2,28 @@ import type { Window } from '../../api/paging.ts';
 import { stepMs } from '../../domain/time.ts';
 
 /**
- * The overlaps of a round: how far a window reaches back before the last read, and how far after now. They grow if
- * executions became visible late, or clocks were wrong.
+ * The overlaps of a round: how far a window begins before the last read, and how far it ends after now. They grow if executions
+ * became visible late, or if clocks were wrong.
  */
 export type Overlap = {
   readonly ms: (nowMs: number) => number;
   /** Call when an execution became visible this long after its project had been read. */
   readonly noteLateness: (latenessMs: number, nowMs: number) => void;
-  /** Call when a recount of the last day found what all rounds had missed: it became visible after the overlap. */
+  /** Call when a recount of the last day found executions that all rounds had missed: they became visible after the overlap. */
   readonly noteMissed: (nowMs: number) => void;
   /** Records the clocks of members that answered at about the same time. */
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
   readonly noteUnseen: () => void;
   /** Call when the clock was set back from this time. */
   readonly noteReached: (reachedMs: number) => void;
-  /** Returns the time that a clock more than a day ahead has reached. Must be stored for the next start. */
+  /** Returns the time that a clock more than a day ahead has reached. Store it for the next start. */
   readonly reachedMs: (nowMs: number) => number | undefined;
   /** Returns the latest date that executions may have: after now, until a clock that was set back has caught up. */
   readonly untilMs: (nowMs: number) => number;
   /** Call with the span over which the clock was last set ahead. */
   readonly noteLeap: (leap: Window | undefined) => void;
   readonly leap: () => Window | undefined;
-  /** Returns how much of the time since then the clock skipped. */
+  /** Returns how much of the time since `sinceMs` the clock skipped. */
   readonly leaptMs: (sinceMs: number) => number;
 };
 
@@ -37,7 +37,7 @@ export function createOverlap(
 ): Overlap {
   let widest = { ms: minMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
-  // The clock may have run on since.
+  // The clock may have advanced since.
   let latestMs = lastReachedMs + rememberedForMs;
   let isUnseen = isPastUnknown;
   let leap: Window | undefined;
@@ -50,12 +50,12 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // Setting the clock back does not prolong the day.
+    // A clock that is set back does not make the day longer.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
   function noteReached(reachedMs: number): void {
-    // While the exporter was away, the clock may have gone further than was last seen.
+    // While the exporter was not running, the clock may have advanced beyond the last known time.
     latestMs = Math.max(latestMs, isUnseen ? reachedMs + rememberedForMs : reachedMs);
     isUnseen = false;
   }
@@ -68,7 +68,7 @@ export function createOverlap(
       missedAtMs = nowMs;
     },
     noteLateness: (latenessMs, nowMs) => {
-      // Doubled: the largest of a few delays is not the largest possible.
+      // Doubled: the largest of a few delays is not the maximum.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
     noteClocks: (serverTimes, nowMs) => {
@@ -89,7 +89,7 @@ export function createOverlap(
     leap: () => leap,
     leaptMs: (sinceMs) => (leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs))),
     untilMs: (nowMs) => {
-      // While the exporter was away, the clock may have been ahead and set back.
+      // While the exporter was not running, the clock may have been ahead and been set back.
       if (isUnseen) latestMs = Math.max(latestMs, nowMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs);

@@ -8,24 +8,24 @@ type ListingInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly facts: LedgerFacts;
   readonly nowMs: number;
-  /** When the list was requested; another poll may have done that earlier. */
+  /** When the list was requested, perhaps by another poll. */
   readonly listedAtMs: number;
   /** When the present configuration took effect: a project that it adds counts from then on. */
   readonly begunMs?: number;
   readonly backfillMs: number;
-  /** When counting begins instead; undefined if not configured. */
+  /** When counting begins, instead of by the first list; undefined if not configured. */
   readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
   /** The longest delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between members' clocks: one that is ahead may have dated the list. */
+  /** The largest difference between members' clocks: a member with a fast clock may have dated the list. */
   readonly skewMs?: number;
 };
 
 /**
- * Plans the changes for a new list of projects: new ones begin where the previous list ended, and missing ones are put
- * on hold. A project that appears when another disappears may be the same one, renamed: then it continues from that
- * one's progress. Executions counted before are recognized by their ids.
+ * Plans the changes for a new list of projects: new projects begin where the previous list ended, and missing ones are put on
+ * hold. A project that appears when another disappears may be the renamed project, so it continues from the progress of the
+ * other. Executions counted before are recognized by their ids.
  */
 export function planProjects({
   names,
@@ -55,10 +55,7 @@ export function planProjects({
   return { facts: { ...facts, ...begun, listedAtMs }, states: changed };
 }
 
-/**
- * Plans to hold the projects that the configuration excludes, and to begin with those again that it includes now;
- * undefined without any.
- */
+/** Puts excluded projects on hold, and starts again with projects that are no longer excluded; undefined without changes. */
 export function planExcluded({
   states,
   facts,
@@ -69,14 +66,14 @@ export function planExcluded({
   const changed = [...states.values()].flatMap((state): ProjectState[] => {
     const isExcluded = state.hold === 'excluded';
     if (isWanted(state.project)) return isExcluded ? [toNewProject(state.project, begunMs)] : [];
-    // What was counted after a copy was made is counted again first: it has been shown.
+    // Executions that were counted after the copy was made have been published, so they are counted again first.
     if (isExcluded || isInRestoreGap(state, facts)) return [];
     return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
   });
   return changed.length === 0 ? undefined : { states: changed };
 }
 
-/** Returns the time from which executions may be unread: those that became visible late ended before the last read. */
+/** Returns the time from which executions may be unread: executions that become visible late ended before the last read. */
 function toUnreadMs({
   scannedThroughMs,
   backlog: [oldest] = [],
@@ -85,7 +82,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project was in the last list and is not in this one; a read may have found that out first. */
+/** Reports whether a project was in the last list and is not in this one. A read may have found it missing earlier. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

@@ -1,14 +1,14 @@
 import type { Window } from '../../api/paging.ts';
 import { type ProjectActivity, type ProjectState, readThroughMs } from '../ledger/project-state.ts';
 
-/** Why a project is read: active, its turn, an execution is missing, or it may be readable again. */
+/** Why a project is read: it is active, it is its turn, an execution is missing, or it may be readable again. */
 export type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;
   /** The window to request: up to now, at most a day. */
   readonly window: Window;
-  /** Everything from here on must be read, now or later. */
+  /** All executions from this time on must be read, now or later. */
   readonly sinceMs: number;
   readonly purpose: Purpose;
 };
@@ -16,14 +16,14 @@ export type PlannedRead = {
 export type PlanInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly activities: ReadonlyMap<string, ProjectActivity>;
-  /** The server time; never the exporter's, never the newest end that was seen. */
+  /** The server time. Not the exporter's time, and not the newest end that was seen. */
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;
   /** The span that the server clock skipped; late executions may be dated before it. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
-  /** Idle projects not read since this time are read as soon as possible. */
+  /** Idle projects that were not read since this time are read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
   readonly sweepQuota: number;
   /** The number of reads that a round may use for a search. */
@@ -45,11 +45,11 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else live.push(toRead(state, 'live', input));
   }
-  // A project missing in the list may be deleted; its series end once that is certain.
+  // A project that is missing from the list may be deleted; its series end when this is certain.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
-  // Slow rounds come less often than planned: a project that has waited for the whole delay is read at once.
+  // If rounds are slow, a project that has waited for the whole delay is read at once.
   const sweptBeforeMs = Math.max(sweepBeforeMs ?? Number.NEGATIVE_INFINITY, nowMs - maxDelayMs);
   const sweeping = idle.filter((state) => readAt(state) < sweptBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
@@ -70,7 +70,7 @@ export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
     .map(({ state }) => toRead(state, 'search', input));
 }
 
-/** Returns the time since a project's next run was due; without a period, since its last run. */
+/** Returns the time since a project's next run was expected; without a known period, since its last run. */
 function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
   const [last, before] = activity?.lastRunsMs ?? [];
   if (last === undefined) return Number.POSITIVE_INFINITY;
@@ -83,17 +83,17 @@ export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activi
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
-/** A project without a shown row for longer is read only when due. */
+/** A project that has shown no row for longer is read only when due. */
 const unshownForMs = 600_000;
 
-/** The maximum of missing projects that a round reads before they are due. */
+/** The maximum number of missing projects that a round reads before they are due. */
 const maxGone = 5;
 
 const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {
   const { project, countedFromMs, againFromMs = Number.POSITIVE_INFINITY, backlog: [oldest] = [] } = state;
-  // After the clock was set back, new executions are dated before the last read.
+  // After the clock was set back, new executions have dates before the last read.
   const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
     (purpose === 'rotation' || purpose === 'search') &&
@@ -108,7 +108,7 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
 
-/** Reports whether a held project need not be asked again yet: its answer seldom changes, so the pause grows. */
+/** Reports whether a project on hold need not be requested yet. Its answer seldom changes, so the pause grows. */
 function isResting(
   { hold, heldSinceMs = 0 }: ProjectState,
   readAtMs: number,
@@ -118,7 +118,6 @@ function isResting(
   return hold !== undefined && nowMs - readAtMs < waitMs;
 }
 
-/** A project that is enabled again is noticed within this time. */
 const maxRestMs = 300_000;
 
 function isOutOfSight(

@@ -35,7 +35,7 @@ export type ProjectReading = ReturnType<typeof createProjectReading>;
 export function createProjectReading(options: ProjectReadingOptions) {
   const tools: Tools = { ...options, ...createTakeIn(options), aheadLeft: new Map() };
   return {
-    /** Call after the clock was set back: what was read may be future-dated. */
+    /** Call after the clock was set back: rows that were read may be future-dated. */
     rewind: () => tools.aheadLeft.clear(),
     /** Reads the newest part of the planned window; the rest becomes backlog. May put the project on hold. */
     read: (api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> =>
@@ -43,7 +43,7 @@ export function createProjectReading(options: ProjectReadingOptions) {
     /** Reads a project's backlog for as long as `mayGoOn` allows. */
     readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> =>
       orHold(tools, project, nowMs, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
-    /** Reads a past window again, and returns what was unknown. */
+    /** Reads a past window again, and returns the executions that were unknown. */
     readAgain: async (api: Api, project: string, window: Window, nowMs: number): Promise<readonly Finished[]> => {
       const lateBeforeMs = Number.POSITIVE_INFINITY;
       const { counted } = await tools.takeIn(api, {
@@ -61,7 +61,7 @@ export function createProjectReading(options: ProjectReadingOptions) {
 
 type Tools = ProjectReadingOptions &
   ReturnType<typeof createTakeIn> & {
-    /** The future windows that are still to be read; without an entry, all of the future. */
+    /** The future windows that are still to be read; without an entry, the whole future. */
     readonly aheadLeft: Map<string, readonly Window[]>;
   };
 
@@ -73,13 +73,13 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // Setting the clock ahead does not prolong an outage. After a restore, everything counts again, however old it is.
+  // If the clock is set ahead, the outage does not count as longer. After a restore, all executions count again, at any age.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
   const dueMs = Math.max(sinceMs, countedFromMs);
   const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-  // The time between the last read and the window must be read too, if not now.
+  // The time between the last read and the window must be read too, perhaps later.
   const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
   const fromMs = Math.min(readThroughMs(before), nowMs);
   let pages = 0;
@@ -87,7 +87,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
-    // Future-dated rows do not count as read: the clock will reach their time.
+    // Future-dated rows do not count as read, because the clock has not reached their time.
     window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
     seenAtMs: nowMs,
     lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -98,7 +98,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       const newFromMs = Math.max(dueMs, fromMs + 1);
       return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
     },
-    // A few more pages may show whether any row is shown at all.
+    // If no row was shown, reads a few more pages to find out whether any is.
     mayGoOn: (rest, hasShown) => {
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
       ahead = rest.flatMap((each) => from(each, nowMs + 1));
@@ -110,7 +110,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  // The backlog holds no future-dated windows: if the newest page had new rows, the next ones may too.
+  // The backlog has no future-dated windows: if the newest page had new rows, the next windows may have some too.
   const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
   const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
   const more = await readAhead(tools, api, { project, windows, nowMs });
@@ -118,8 +118,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
 }
 
 /**
- * Reads more future-dated rows, up to the page limit of a project, and keeps the rest for later; returns how many were
- * counted.
+ * Reads more future-dated rows, up to the page limit of a project, and keeps the rest for later. Returns how many were counted.
  */
 async function readAhead(
   { takeIn, aheadLeft }: Tools,
@@ -153,7 +152,7 @@ async function countUnshown(
   { project, backlog: [oldest] = [] }: ProjectState,
   { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
 ): Promise<number> {
-  // One page is enough to find out, however long the window is.
+  // One page is enough, even for a long window.
   const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
   const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
   return shown === 0 ? total : 0;
@@ -187,7 +186,7 @@ async function readBacklog(
     });
     pages += taken;
     sum = addResults(sum, result);
-    // The rotation reads it again, and rows may be shown by then.
+    // The project is read again in its turn, and may show rows by then.
     if (result.isUnshown && !shownLately.has(project)) return sum;
   }
   return sum;
@@ -214,15 +213,15 @@ async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held:
   await cache.update(async () => {
     const state = cache.states.get(project);
     if (state === undefined || state.hold === held) return undefined;
-    // The facts of a missing project are kept for a time that starts here.
+    // The facts of a missing project are kept for a time that begins now.
     const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
     return { states: [{ ...state, hold: held, heldSinceMs }] };
   });
 }
 
-/** Backlog pages of one project before it is another's turn. */
+/** Backlog pages of one project before the next project's turn. */
 const maxPagesAtOnce = 20;
-/** Pages to look through if no row of the first is shown. */
+/** Pages to read if the first page shows no row. */
 const maxUnshownPages = 5;
 
 /** Returns the hold for an error; undefined if the error is not about the project. */

@@ -16,12 +16,12 @@ type NotesOptions = {
 /** Keeps the findings of reads for later rounds. */
 export function createReadNotes({ activities, visibility, activityHint, settings }: NotesOptions) {
   return {
-    /** Records a read up to now; returns true if no row was shown for a day, so that the project counts as hidden. */
+    /** Records a read up to now. Returns true if no row was shown for a day, so that the project counts as hidden. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
       const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
-      // While more is to be read, an empty read does not show whether the project is visible.
+      // While more pages are to be read, an empty read does not show whether the project is visible.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;

@@ -3,14 +3,14 @@ import { ApiError, type ErrorKind } from '../../api/errors.ts';
 export type RoundFaults = {
   /** Runs one part of a round and records its error. Rethrows errors that make the rest pointless. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
-  /** Like `attempt`, for a part that always sends requests: if it succeeds, the server is there. */
+  /** Like `attempt`, for a part that always sends requests. If it succeeds, the server is reachable. */
   readonly ask: (question: () => Promise<void>) => Promise<void>;
   readonly all: readonly ApiError[];
-  /** Returns the number of parts that the exporter's own limits left no time for; these are not errors. */
+  /** Returns the number of parts for which the exporter's own limits left no time; these are not errors. */
   readonly unasked: () => number;
   /** Reports whether an error affects this round only: the server is reachable and accepts the credentials. */
   readonly isOfRound: (error: unknown) => boolean;
-  /** Returns the error because of which the server never answered; undefined if it answered, or was not asked. */
+  /** Returns the error if the server never answered in this round; undefined if it answered, or got no request. */
   readonly silence: () => ApiError | undefined;
 };
 
@@ -19,10 +19,10 @@ export function createRoundFaults(signal: AbortSignal): RoundFaults {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** The credentials are refused, the server is being left alone, or its first two requests got no answer. */
+  /** The credentials are refused, requests are held back, or the first two requests got no answer. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
-    // A request that was not sent is not the server's fault.
+    // If a request was not sent, the server is not the cause.
     if (details.unsent === true) return kind !== 'rejected';
     return !hasAnswered && all.filter(isSilence).length > 1;
   }
@@ -58,7 +58,7 @@ export function createRoundFaults(signal: AbortSignal): RoundFaults {
   };
 }
 
-/** Reports whether nothing that speaks for the service has answered. */
+/** Reports whether the error is no answer of the service itself. */
 function isSilence({ kind, details }: ApiError): boolean {
   return silentKinds.includes(kind) || (kind === 'server' && details.status !== 500 && details.status !== 501);
 }

@@ -6,7 +6,7 @@ import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './window-reader.ts';
 
 export type Running = {
-  /** Undefined if none may be read, or not all have been. */
+  /** Undefined if no project may be read, or if not all have been read. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
   /** Projects whose running executions may not be read; undefined if one response covers all projects. */
@@ -16,12 +16,12 @@ export type Running = {
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
-/** Called after each project, if projects are read one by one: that may take long. */
+/** Called after each project, if projects are read one by one, because that may take long. */
 type AfterEach = () => Promise<void>;
 
 /**
- * Reads running and waiting executions in as few requests as possible. For releases without `*`, reads a few projects in
- * each round.
+ * Reads running and waiting executions in as few requests as possible. Releases without `*` need one request for each project:
+ * then each round reads a few projects.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
@@ -65,7 +65,10 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /** Chooses projects that ran something last time, and the next ones in the rotation; of denied ones, the one denied longest. */
+  /**
+   * Chooses projects that had running executions last time, and the next ones in turn; of denied projects, the one denied
+   * longest.
+   */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
     const [longest] = denied;
@@ -73,7 +76,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       .filter((project) => project === longest || !denied.has(project))
       .slice(0, maxPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
-    // The next round continues after the last project served.
+    // The next round continues after the last project that was chosen in turn.
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 
@@ -84,7 +87,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       return await readOf(api, '*', onOddRows);
     } catch (error) {
       if (!isUnknownStar(error, api.server().release)) {
-        // A 401 for all projects together means that none of them may be read: not an error, and nothing is known.
+        // A 401 for all projects together means that no project may be read. This is not an error, but nothing is known.
         if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
         throw error;
       }
@@ -98,13 +101,13 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** Afterwards all projects are tried together again, in case the server was upgraded. */
+/** After this time, all projects are requested together again, in case the server was upgraded. */
 const oneByOneForMs = 3_600_000;
 const maxPerRound = 25;
 
 /**
- * A missing, disabled or denied project has no running executions, and does not stop the others. Undefined if the
- * exporter's own limits leave no time after an answer.
+ * A missing, disabled or denied project has no running executions, and does not stop the others. Undefined if the exporter's
+ * own limits left no time.
  */
 function toNothing(error: unknown, isAnswered: boolean): Running | undefined {
   if (error instanceof ApiError && error.details.isOwnLimit === true && isAnswered) return undefined;

@@ -19,9 +19,9 @@ export type ServerTime = {
   readonly nowMs: number;
   /** Set if the clock was set back: executions after this time may have been missed, and must be read again. */
   readonly rewindToMs: number | undefined;
-  /** Set if the clock was ahead earlier: executions may be dated up to this future time. */
+  /** Set if the clock was ahead: executions may have dates up to this future time. */
   readonly reachedMs: number | undefined;
-  /** Set while a jump is not accepted: executions may be dated up to this time. */
+  /** Set while a jump of the clock is not accepted: executions may have dates up to this time. */
   readonly doubtedMs?: number | undefined;
   /** True if the server time was unknown for a while: its clock may have been set ahead and back. */
   readonly wasUnseen: boolean;
@@ -31,14 +31,17 @@ export type ServerTime = {
 
 type Known = Pick<LedgerFacts, 'skewMs' | 'listedAtMs'>;
 
-/** After a start, the stored difference of the clocks stands for a response: one long after it is a jump, too. */
+/** After a start, the stored difference of the clocks replaces a response: a response far after it counts as a jump too. */
 export function createServerClock(clock: Clock, known: Known = {}): ServerClock {
   const { believe, reckon } = createBelief();
   let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
   let askedAtTicks: number | undefined;
   let isJustAsked = false;
 
-  /** Not before the last list: the exporter's clock may have been set back, or another member have dated the list. */
+  /**
+   * Not before the last list: the exporter's clock may have been set back, or a member with another clock may have dated the
+   * list.
+   */
   function toUsualMs(): number | undefined {
     const { skewMs, listedAtMs } = known;
     if (skewMs === undefined || listedAtMs === undefined) return undefined;
@@ -49,8 +52,8 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
     isOld: (answeredAtMs) => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // A proxy may write its own dates: after a surprising date, and at intervals, the server is asked for its time. The
-      // first contact has asked.
+      // A proxy may write its own dates. So the server's own time is requested at intervals, and after a surprising date; the
+      // first contact has already requested it.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -60,12 +63,12 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // Its clock may be set before the next round.
+        // The clock may be set before the next round.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
-        // The token may lack the right; then the last known difference is used, or the exporter's own clock.
+        // Without the right to read the server time, the last known difference is used, or the exporter's own clock.
         skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
@@ -83,14 +86,14 @@ export function createServerClock(clock: Clock, known: Known = {}): ServerClock 
   };
 }
 
-/** Decides which reported times are accepted, and whether the clock was set. */
+/** Decides which times are accepted, and whether the clock was set. */
 function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let toldAtTicks: number | undefined;
   let jumpedAtTicks: number | undefined;
   /** The clock's reading after a jump that is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** When the clock began to be ahead of the time computed from its previous reading. */
+  /** When the clock was first ahead of the time that was computed from its previous value. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {
@@ -104,10 +107,10 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // A wrong future time would make the exporter skip the recent past: a jump must last before it is accepted.
+    // With a wrong future time, the exporter would skip recent executions: a jump must last before it is accepted.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
-    // Both clocks have fractions; stored and requested times must not.
+    // Both clocks have fractions; stored and requested times must not have any.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {
@@ -119,11 +122,11 @@ function createBelief() {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // By now, late executions from before the jump have become visible.
+    // By now, late executions from before the jump are visible.
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
-    // Executions since the last reading are dated by the present clock.
+    // Executions since the last response are dated by the present clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
@@ -132,7 +135,7 @@ function createBelief() {
 
   function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    // Dates are cut to the second, so the clock may have been one second further.
+    // Dates are cut to whole seconds, so the clock may have been one second further.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }

@@ -8,17 +8,16 @@ import type { Running } from './running-reader.ts';
 import type { ReadResult } from './take-in.ts';
 import { readNewest } from './window-reader.ts';
 
-/** The executions of one server that the credentials may not read. */
 export type Sight = {
   /** `denied` if no project's running executions may be read, `unknown` until all have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions may not be read although those of others may. */
+  /** Projects whose running executions may not be read, if those of other projects may. */
   readonly runningDenied: readonly string[];
   /** Projects whose finished executions are not all shown. */
   readonly history: readonly HiddenHistory[];
 };
 
-/** A project whose server counts more finished executions than it shows. */
+/** A project with finished executions that the server counts but does not show. */
 export type HiddenHistory = {
   readonly project: string;
   /** Undefined if the project itself may not be read. */
@@ -36,9 +35,9 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records which reads were denied, or showed less than was counted. Up to 3.4.4, the list of all running executions silently omits
- * projects, and a short window says little about a project that is partly hidden: both are checked by a request for
- * each project, one in a round.
+ * Records reads that were denied, or showed fewer rows than were counted. Up to 3.4.4 the list of all running executions omits
+ * projects without an error, and a short window says little about a partly hidden project; both are checked with a request for
+ * one project in each round.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
@@ -80,7 +79,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // Rounds have already passed this window, so it is read again here.
+    // The progress is already beyond this window, so it is read again here.
     if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -88,14 +87,14 @@ export function createVisibility(ticks: () => number) {
     const windows = toDays(given);
     for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
     const listed = new Set(given.names);
-    // What was counted of a project that is not listed any more is not counted again.
+    // Executions of a project that is no longer listed were counted once, and are not counted again.
     for (const { project, counted } of history.values())
       if (counted !== undefined && !listed.has(project))
         history.set(project, { project, counted: undefined, readable: 0 });
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // If one project hides running executions, others may too.
+    // If one project hides running executions, other projects may too.
     const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
@@ -129,7 +128,7 @@ function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   return new Map(days);
 }
 
-/** Requests the running executions of one project; a missing project hides none. */
+/** Requests the running executions of one project. A missing project hides nothing. */
 async function isRunningReadable(api: Api, project: string): Promise<boolean> {
   try {
     await api.get(runningExecutions, { path: { project }, query: { max: 1 } });
@@ -141,7 +140,7 @@ async function isRunningReadable(api: Api, project: string): Promise<boolean> {
   }
 }
 
-/** Returns the project that has been due for longest. */
+/** Returns the project that has been due longest. */
 function findDue(
   windows: ReadonlyMap<string, Window>,
   nowTicks: number,
@@ -159,6 +158,6 @@ function findDue(
 }
 
 const dayMs = 86_400_000;
-/** Permissions seldom change, but a change should show soon. */
+/** Permissions seldom change, but a change should become visible soon. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;

@@ -26,7 +26,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects that run something but were missing in the list that was read for that reason. */
+  /** Projects with running executions that were missing even from a list that was read because of them. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {
@@ -36,9 +36,9 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
 
   return {
     names: (): readonly string[] => names,
-    /** Reads the list when due: once a minute, and at once if something runs in an unlisted project. */
+    /** Reads the list when due: once a minute, and at once if an execution runs in an unlisted project. */
     refresh: async ({ cache, overlap, api, nowMs, running = [] }: Round): Promise<void> => {
-      // Whether or not a list can be read: otherwise excluded projects count until there is one.
+      // Before any request, because excluded projects must not count while the list cannot be read.
       const ticks = clock.ticks();
       const begunMs = Math.floor(nowMs - (ticks - begunTicks));
       await cache.update(async () =>
@@ -72,5 +72,5 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings, 
 }
 
 const listEveryMs = 60_000;
-/** The clocks of cluster members are hardly ever the same. */
+/** The clocks of cluster members usually differ a little. */
 const usualSkewMs = 5000;

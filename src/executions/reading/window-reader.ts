@@ -21,7 +21,7 @@ export function readProjectWindow(api: Api, project: string, window: Window) {
     return answer;
   };
   const noteTooLarge = (next: Execution | undefined, distance: number): void => {
-    // Identified by its distance from the next row: its own id is in the unread part.
+    // Identified by its distance from the next row, because its id is in the unread part.
     const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
     oddRows.set(row.text, row);
   };
@@ -40,7 +40,7 @@ function toEndMs({ endedAtMs }: Execution): number | undefined {
   return endedAtMs;
 }
 
-/** Reads the newest page of a window: whether rows are counted, and whether any is shown. */
+/** Reads the newest page of a window, to find out whether rows are counted, and whether any is shown. */
 export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
   let odd = 0;
   const read: ReadPage<Execution> = async ({ max, offset }) => {
@@ -73,11 +73,11 @@ export type OddRows = ReturnType<typeof createOddRows>;
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Records rows of executions that cannot be read. A bad row affects no other row, and is reported. */
+/** Records rows of executions that cannot be read. A bad row does not affect other rows, and is reported. */
 export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {
-    /** Counts the rows that are new: the same ones are read again in every round. */
+    /** Records rows and counts the new ones: the same rows are read again in every round. */
     note: (project: string, rows: readonly OddRow[]): void => {
       for (const { field, text, isTooLarge } of rows) {
         const key = JSON.stringify([project, field, text]);

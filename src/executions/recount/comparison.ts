@@ -16,7 +16,7 @@ export type Pass = {
 /** The windows still to compare, newest last. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with counted rows that are not shown: no total shows when they become readable. */
+  /** Windows with counted rows that are not shown: their totals do not show when the rows become readable. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -24,8 +24,8 @@ export type Comparison = {
 type ComparisonOptions = { readonly server: string; readonly ledger: Ledger; readonly residues: Residues };
 
 /**
- * Compares the server's totals with the ledger's. A window that differs is halved, down to single hours, which are read
- * again. Does at least one step; finished steps are not repeated.
+ * Compares the server's totals with the ledger. A window that differs is halved, down to single hours, which are read again.
+ * Does at least one step; finished steps are not repeated.
  */
 export async function compare(
   pass: Pass,
@@ -47,7 +47,7 @@ export async function compare(
   return { isDone: open.length === 0 };
 }
 
-/** Compares one window with the server's total; returns the windows to compare in its place. */
+/** Compares one window with the server's total; returns smaller windows to compare instead. */
 async function compareWindow(
   { api, project, readAgain }: Pass,
   window: Window,
@@ -69,7 +69,7 @@ async function compareWindow(
   return [];
 }
 
-/** A deleted history leaves nothing to read. */
+/** If the server deleted its history, there is nothing to read. */
 async function noteDeleted(project: string, window: Window, options: ComparisonOptions): Promise<void> {
   for (const hour of toHours(window)) {
     const beginMs = Math.max(hour * hourMs, window.beginMs);
@@ -99,7 +99,7 @@ function toHour(timestampMs: number): number {
 
 const hourMs = 3_600_000;
 
-/** By how much the total of an hour is known to differ from the ledger: rows that are hidden or were deleted. */
+/** The known differences between the total of an hour and the ledger, by rows that are hidden or were deleted. */
 type Residues = ReturnType<typeof createResidues>;
 
 /** Keeps known differences in memory, so that they are not reported again. */

@@ -19,19 +19,19 @@ type RecountOptions = {
 };
 
 export type Recount = {
-  /** Runs due recounts for as long as `mayGoOn` allows; the next call continues. */
+  /** Runs due recounts while `mayGoOn` allows it; the next call continues. */
   readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
   /** Returns sentences for the page if recounts are late for lack of requests. */
   readonly complaints: () => readonly string[];
 };
 
-/** The slow, cheap comparisons that find what rounds missed. */
+/** Slow, cheap comparisons that find executions that rounds missed. */
 export function createRecount(options: RecountOptions): Recount {
   const { cache, activities, reading, overlap } = options;
   const residues = createResidues();
   const lateness = createLateness(activities);
   const unfinished = new Map<string, Comparison>();
-  /** If a round lacks time for all projects, the next round continues after this one. */
+  /** The next round continues after this project. */
   let lastLookedAt: string | undefined;
 
   /** Returns the windows of a project to compare; undefined if none is due. */
@@ -43,7 +43,7 @@ export function createRecount(options: RecountOptions): Recount {
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    // The last day of an idle project is also read in the rotation, up to now.
+    // The last day of an idle project is also read in its turn, up to now.
     if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
@@ -95,7 +95,7 @@ async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: Reco
   if (endMs === undefined) return false;
   const beginMs = toHourStart(endMs);
   const throughMs = beginMs + hourMs;
-  // Windows that are still to be read are not compared.
+  // Windows that are still in the backlog are not compared.
   if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
   await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
   await noteState(cache, project, { rereadThroughMs: throughMs });
@@ -113,14 +113,13 @@ async function noteState(
   });
 }
 
-/** Measures how late recounts are, because the request budget is too small. */
 function createLateness(activities: Activities) {
   let lateMs = 0;
   let lastLookMs = Number.NEGATIVE_INFINITY;
   let sinceMs = Number.NEGATIVE_INFINITY;
   return {
     note: (states: readonly ProjectState[], nowMs: number): void => {
-      // Recounts that became due while the server was not asked are not late yet.
+      // While the server got no requests, recounts that became due are not late yet.
       if (Math.abs(nowMs - lastLookMs) > pauseMs) sinceMs = nowMs;
       lastLookMs = nowMs;
       const dueMs = states.map((state) => Math.max(toDueMs(activities.all.get(state.project), state, nowMs), sinceMs));
@@ -148,7 +147,7 @@ const dayMs = 24 * hourMs;
 const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
 
-/** Reports whether to compare the last day now. For an idle project, the rotation reads it where possible. */
+/** Reports whether to compare the last day now. The last day of an idle project is read in its turn instead, if possible. */
 export function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;
@@ -158,20 +157,20 @@ export function isActive(activity: ProjectActivity | undefined, nowMs: number): 
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
-/** Returns when to compare the last week; stored, so that a process that restarts often gets to it too. */
+/** Returns when to compare the last week. The time is stored, so that even a process that restarts often makes the comparison. */
 export function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
   // The clock was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 
-/** Returns since when a recount of the project has been due. */
+/** Returns the time at which a recount of the project became due. */
 export function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
   const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
   return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;
 }
 
-/** Enough recounts for every project to get its turn in time, within a quarter of the requests. */
+/** Enough recounts for every project to have its turn in time, with at most a quarter of the requests. */
 export function toMostLooks(
   { everyMs, requestsPerSecond }: { everyMs: number; requestsPerSecond: number },
   projects: number,

@@ -27,10 +27,10 @@ export const cicdSeries = {
 
 type Sum = Began & { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
 
-/** The native form of durations, and the start of both. */
+/** The native part of a histogram, and the start of both parts. */
 type Began = { native: NativePart; startSeconds: number | undefined };
 
-/** Returns the native form of durations. If some were counted before it, both forms begin with it. */
+/** Returns the native part of durations. If durations were counted before it, both parts have the start of the native part. */
 export function toNativeBegin(cell: Cell, nativeSeconds: number | undefined): Began {
   const native = toNativePart(cell.kind === 'durations' && cell.isReleased ? cell : { count: 0 });
   return { native, startSeconds: native.before === undefined ? cell.startSeconds : nativeSeconds };
@@ -44,14 +44,14 @@ function addBegan(one: Began, other: Began): Began {
   };
 }
 
-/** Builds series of counted executions under OpenTelemetry's names. A command without a job is not a pipeline. */
+/** Builds series of counted executions with OpenTelemetry's names. A command without a job is not a pipeline. */
 export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nativeSeconds?: number): Row[] {
   const durations = new Map<string, Sum>();
   const errors = new Map<string, Sum>();
   for (const cell of cells) {
     const { kind, labels, isReleased, count, sumSeconds = 0, buckets = [] } = cell;
     const [project = '', group = '', name = '', ending = ''] = labels;
-    // The cast is true: that is what these cells are counted by.
+    // The cast is true: the last label of these cells is an ending.
     const outcome = outcomes[ending as Ending];
     if ((kind !== 'runs' && kind !== 'durations') || name === '') continue;
     if (kind === 'runs' && outcome.error === '') continue;

@@ -46,11 +46,11 @@ export function createExemplars(bounds: readonly number[]) {
 }
 
 const maxCells = 10_000;
-/** Afterwards a faster run may replace a slower one, whose trace may be gone. */
+/** After this time a faster run may replace a slower one, whose trace may be gone. */
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
-/** Storages of exemplars refuse any that is older than the last one. Failures: the newest is shown; others: the slowest. */
+/** Storages refuse exemplars that are older than the last one. Of failures, the newest is shown; of other runs, the slowest. */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;
   if (next.atMs <= before.atMs) return false;

@@ -5,9 +5,9 @@ import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
 /** Which jobs have no series of their own, and which limit is the reason. */
 export type LeftOut = {
-  /** The number of jobs counted only in `__other__`; past a thousand it is a minimum. */
+  /** The number of jobs counted only in `__other__`; above a thousand it is a minimum. */
   readonly jobs: number;
-  /** Jobs whose durations are in `__other__` although `jobs.top` has room for them. */
+  /** Jobs whose durations are in `__other__` although they are within `jobs.top`. */
   readonly durations: number;
   /** How many jobs may have their own series, and their own durations. */
   readonly room: Room;
@@ -46,7 +46,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
-  /** Returns as many of the first owners as must leave so that the others fit. */
+  /** Returns the first owners that must leave so that the others have room. */
   function takeOver<Owner>(kind: SlotKind, owners: readonly Owner[], toKey: (owner: Owner) => string): Owner[] {
     let over = slots.taken()[kind] - slots.room()[kind];
     return owners.filter((owner) => {
@@ -79,9 +79,9 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   reckon();
   return {
     leftOut,
-    /** Counts the series missing in a scrape for lack of slots. */
+    /** Counts the series that are missing from a scrape because slots are missing. */
     missing: (): number => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
-    /** Computes the number of slots again; jobs beyond it give theirs back, those with the oldest last run first. */
+    /** Computes the number of slots again. If there are too many jobs, those with the oldest last run give their slots back. */
     fit: async (): Promise<void> => {
       reckon();
       leaveNodes();

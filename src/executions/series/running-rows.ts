@@ -9,7 +9,7 @@ import { executionFamilies as families } from './families.ts';
 
 type RunningInput = {
   readonly executions: readonly Execution[];
-  /** Readable projects: if none of their executions runs, the series are 0. */
+  /** Readable projects: their series are 0 if nothing runs. */
   readonly projects: readonly string[];
   readonly nowMs: number;
   readonly slots: SeriesSlots;
@@ -80,7 +80,7 @@ function byStart(one: Execution, other: Execution): number {
   return one.startedAtMs - other.startedAtMs || one.id - other.id;
 }
 
-/** Reports whether a run is longer than a multiple of its job's average, if there is one, and a minimum. */
+/** Reports whether a run is longer than a multiple of its job's average (if known), and longer than a minimum. */
 export function isOverdue(
   execution: Execution,
   project: string,

@@ -14,22 +14,22 @@ export type SeriesRules = {
   readonly detail: number;
   readonly buckets: readonly number[];
   readonly families: ReadonlyMap<string, FamilyRule>;
-  /** True if totals are also shown under OpenTelemetry's names. */
+  /** True if totals also have series with OpenTelemetry's names. */
   readonly cicd: boolean;
   /** True if failures are counted by class. */
   readonly classes?: boolean;
 };
 
-/** The series that are used before any job has some. */
+/** The series that exist before any job has one. */
 export type SeriesUse = {
   readonly projects: number;
-  /** Histograms of projects: runs without a job, and jobs without their own durations. */
+  /** Histograms of projects: for runs without a job, and for jobs without their own durations. */
   readonly projectHistograms: number;
 };
 
 /**
- * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that
- * later runs never take a series away from another job. If not all fit, two thirds are for jobs and the rest for their
+ * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that later
+ * runs never take series from another job. If not all jobs fit, two thirds of the series are for jobs, and the rest for their
  * durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
@@ -66,7 +66,7 @@ function ofLastFailure(rules: SeriesRules): number {
 }
 
 function seriesOfProject(rules: SeriesRules): number {
-  // Deleted jobs and jobs without a slot may have one each.
+  // Deleted jobs and jobs without a slot may each have one.
   return sumOf(rules, ofEachProject) + ofClasses(rules, 3) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 
@@ -87,10 +87,10 @@ function sumOf(rules: SeriesRules, costs: readonly Cost[]): number {
 
 type Cost = readonly [family: Family, series: number];
 
-/** Few jobs fail in more ways than these: what is rare may exceed the reserve. */
+/** Few jobs fail in more classes; rare classes may exceed the reserve. */
 const usualClasses = 2;
 
-/** Without what few jobs have at a time: changed durations, and changing results. */
+/** Without series that few jobs have at a time: changed durations, and changing results. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],
@@ -114,7 +114,7 @@ const ofEachPipeline: readonly Cost[] = [
   [families.pipelineErrors, cicdSeries.errors],
 ];
 
-/** Runs without a job, deleted jobs, and jobs without a slot: each counter three times. */
+/** Three times: runs without a job, deleted jobs, and jobs without a slot. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
   [families.oldestStart, 2],
@@ -127,11 +127,11 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** What most projects use: reserving it means that no job loses its slot later. */
+/** Most projects use this number. It is reserved, so that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 
-/** A family without a job label costs next to nothing. */
+/** A family without a job label costs almost nothing. */
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
   if (off || ['job_name', 'node', 'cicd_pipeline_name'].some((label) => dropLabels.includes(label))) return 0;

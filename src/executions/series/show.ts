@@ -30,14 +30,14 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   let series = 0;
   let shownTicks = Number.NEGATIVE_INFINITY;
   let underWay: Promise<void> | undefined;
-  /** How long recent rounds took until they published. */
+  /** How long recent rounds took before they published. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {
     return clock.ticks() - Math.max(shownTicks, sinceTicks);
   }
 
-  /** Published series live three times as long as the next update may take. */
+  /** Published series stay valid for three times the longest expected interval. */
   function toValidForMs(round: Round): number {
     lateMs = [...lateMs, sinceShownMs(round)].slice(-lastTimes);
     return Math.max(3 * (everyMs + Math.max(...lateMs)), minValidMs);
@@ -57,13 +57,13 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
       .then(() => undefined, toError);
     const behind = found.failures.behind();
     observe.dropped('cap', room.missing());
-    // Rounds take time.
+    // The time that the round has taken is added.
     const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
     const projects = names.filter(
       (project) => cache.states.get(project)?.hold === undefined && visibility.mayReadRunning(project),
     );
     const rows = [
-      // Unknown values are not shown as 0.
+      // If running executions are unknown, they have no series instead of 0.
       ...(running === undefined
         ? []
         : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),
@@ -80,7 +80,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     if (unkept !== undefined) throw unkept;
   }
 
-  /** One call after the other, so that the newest rows stay. */
+  /** One call after the other, so that the newest rows are published last. */
   async function show(found: OpenRound, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
@@ -117,7 +117,7 @@ export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Act
   return (nowMs - oldestMs) / 1000;
 }
 
-/** Describes the work that a round left undone; undefined if there is none. */
+/** Describes work that a round did not finish; undefined if there is none. */
 export function toNote(
   { states }: Pick<LedgerCache, 'states'>,
   activities: Activities,

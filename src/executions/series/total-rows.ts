@@ -13,7 +13,7 @@ import { executionFamilies as families } from './families.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  /** The projects whose failures are not shown by class: fewer are counted than were shown before a restore. */
+  /** Projects whose failures by class are not published: fewer are counted now than were published before a restore. */
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
@@ -21,7 +21,7 @@ type RowsInput = {
   readonly nativeSeconds: number | undefined;
 };
 
-/** Builds series of the totals. Deleted projects have none; a series not shown before is shown as 0 first. */
+/** Builds series of the totals. Deleted projects have none; a new series is published as 0 first. */
 export function toTotalRows(input: RowsInput): Row[] {
   const { totals, states, settings, exemplars, nativeSeconds } = input;
   const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, input));
@@ -35,7 +35,7 @@ export function toTotalRows(input: RowsInput): Row[] {
   return rows;
 }
 
-/** Lists the keys of the totals that are shown as 0. */
+/** Lists the keys of totals that are published as 0. */
 export function* listHeld(input: HeldInput): Generator<string> {
   const { totals, settings, omits } = input;
   for (const [key, cell] of totals.cells) {
@@ -53,7 +53,7 @@ type HeldInput = ShownInput & {
 type CellRules = Pick<RowsInput, 'exemplars' | 'nativeSeconds'> & { readonly bounds: readonly number[] };
 export const withoutBuckets: CellRules = { bounds: [], exemplars: { of: () => [] }, nativeSeconds: undefined };
 
-/** Reports whether a total is shown: it has a slot, and its project is neither deleted nor excluded. */
+/** Reports whether a total is published: it has a slot, and its project is neither deleted nor excluded. */
 function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolean {
   const [project = ''] = cell.labels;
   if (cell.kind === 'failures' && behind?.has(project) === true) return false;
@@ -63,14 +63,14 @@ function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolea
 type ShownInput = Pick<RowsInput, 'totals' | 'states' | 'behind'>;
 
 /**
- * Reports whether the last values of a job are shown: not if it is deleted or excluded, although its totals stay for a
- * while.
+ * Reports whether the last values of a job are published. A deleted or excluded job keeps its totals for a while, but not its
+ * last values.
  */
 function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
-/** Reports whether a cell has a slot; cells that add up over all jobs always have one. */
+/** Reports whether a cell has a slot. Cells that are sums over all jobs always have one. */
 function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;
@@ -145,7 +145,7 @@ function toJobRows(facts: JobFacts, { successAgeMsOf, ownerOf }: RowsInput['sett
   ];
 }
 
-/** Only while the last run of the job is the failed one. */
+/** Returns rows only while the last run of the job is a failed one. */
 function toLastFailureRows(
   { lastId, lastFailure }: JobFacts,
   job: Readonly<Record<'project' | 'job_group' | 'job_name', string>>,

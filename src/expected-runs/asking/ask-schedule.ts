@@ -8,22 +8,22 @@ import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from '.
 
 export type AskInput = {
   readonly nowMs: () => number;
-  /** True if the job changed in the job list: its known times are worthless. */
+  /** True if the job changed in the job list, so that its known times are useless. */
   readonly isChanged: boolean;
   /** True if the known times must be confirmed. */
   readonly isWaiting: boolean;
-  /** True while many other jobs wait: its times are listed once, and further at its next turn. */
+  /** True while many other jobs wait: then only one list of times is requested, and the next one in the job's next turn. */
   readonly isBrief: boolean;
 };
 
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
-  /** Why it ended early: an error and the requested span, or an answer without times. */
+  /** Why the requests ended early: an error and the requested span, or an answer without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
 
-/** Requests when a schedule starts its job: as little as suffices, and only the next time of a new job. */
+/** Requests the times of a schedule with as few requests as possible; of a new job, only the next time. */
 export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): Promise<Asked> {
   const { nowMs, isChanged, isWaiting, isBrief } = input;
   const answers: Answer[] = [];
@@ -61,13 +61,13 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // An edited schedule may have no time in the span; then the next time comes after it.
+    // If a changed schedule has no time in the span, its next time is after the span.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length };
 }
 
-/** The next time, its hour, its day and its week. */
+/** The next time, and the hour, day and week after it. */
 const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
@@ -93,9 +93,9 @@ async function ask(
   return { source, askedAtMs, untilMs, timesMs };
 }
 
-/** Why the next time is useless: the server's scheduler stands still. */
+/** The reason why the next time is useless: the server's scheduler has stopped. */
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** The clocks of members differ, and a run that is due now may still be the next one. */
+/** The clocks of members differ, so a run that is due now may still be reported as the next one. */
 const maxOverMs = 2 * minuteMs;

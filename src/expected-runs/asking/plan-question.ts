@@ -1,6 +1,6 @@
 import { type Timetable, timesAfter } from '../deciding/timetable.ts';
 
-/** A request about a schedule: the next start, which is cheap, or all starts in a span from now on. */
+/** A request about a schedule: for the next start, which is cheap, or for all starts in a span from now on. */
 export type Question = { readonly ask: 'next' } | { readonly ask: 'times'; readonly spanMs: number };
 
 export type Situation = {
@@ -8,21 +8,21 @@ export type Situation = {
   /** False for older servers, which report only the next time. */
   readonly hasForecast: boolean;
   readonly maxSpanMs: number;
-  /** True once this turn has read the next time. */
+  /** True if the next time was read in this turn. */
   readonly isNextSure: boolean;
-  /** True if times are requested although enough are known: to confirm them, or because they may have changed. */
+  /** True if times are requested although enough are known: they must be confirmed, or may have changed. */
   readonly isListDue: boolean;
-  /** True if the job list shows no edit since the times were listed, or they were just listed. */
+  /** True if the job list shows no edit since the times were listed, or if they were listed just now. */
   readonly isUnedited: boolean;
-  /** True if times only need confirming: then almost all of a stretch is enough. */
+  /** True if times only need confirming: then almost all of a span is enough. */
   readonly isConfirming: boolean;
 };
 
 /**
- * Plans the next request about a schedule; undefined if none is needed. A server lists all times of a span in memory.
- * So a span starts with the time known to be empty, up to the next start, and grows with the number of times listed
- * before. The schedule may have been edited meanwhile: before a long span, the next time and an hour from there are
- * requested. To confirm times, that hour is enough.
+ * Plans the next request about a schedule; undefined if none is needed. A server lists all times of a span in memory, so spans
+ * start small: up to the next start, and then longer, depending on the number of times listed before. The schedule may have
+ * been edited meanwhile, so before a long span the next time and the hour after it are requested. To confirm times, this hour
+ * is enough.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -42,12 +42,12 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   return { ask: 'times', spanMs: isUnedited && !isListDue ? spanMs : Math.min(spanMs, quietMs + hourMs) };
 }
 
-/** Reports whether the known times suffice for a while. */
+/** Reports whether the known times are enough for a while. */
 export function isEnough(timetable: Timetable, nowMs: number): boolean {
   return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= halfDayMs;
 }
 
-/** Reports whether only the next time is known although more may be requested by now. */
+/** Reports whether only the next time is known, although more times may be requested now. */
 export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
@@ -57,8 +57,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next time on: far enough that requests are rare, with two times if starts are rare,
- * and at most as far as `maxTimes` reach at the present rate.
+ * Chooses how far to list from the next time on: far enough that requests are rare, at least two times if starts are rare, and
+ * not more than `maxTimes` at the present rate.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
@@ -76,7 +76,7 @@ export const maxTimes = 500;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const halfDayMs = 12 * hourMs;
-/** A little more than a day and a week, so that they include the same time of the next one when clocks change. */
+/** A little more than a day and a week: when clocks change, the same time of the next day is still included. */
 const longDayMs = 26 * hourMs;
 const stretches = [
   5 * minuteMs,
@@ -93,16 +93,16 @@ const stretches = [
   4 * longDayMs,
   170 * hourMs,
 ] as const;
-/** From an hour to a day: within a day, all hours with starts are alike. */
+/** From an hour to a day: within a day, all hours with starts are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** If someone changed the schedule to every second, this lists 3,600 times. */
+/** If the schedule was changed to every second, this span has 3,600 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** An answer this recent counts as current; a first contact takes as long. Shorter if the list shows no edits. */
+/** An answer that is not older counts as current; a first contact takes this long. Less if the list shows no edits. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
-/** The server counts the span by its clock, and may cut times to seconds: the last start may be missing. */
+/** The server computes the span with its own clock, and may cut times to seconds: the last start may be missing. */
 export const edgeMs = 30_000;
-/** Until a start is this near, nothing else needs to be known. */
+/** No more times are needed while the next start is further away. */
 const maxAheadMs = 7 * 24 * hourMs;

@@ -5,7 +5,7 @@ import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 
-/** What keeps a schedule from starting its job now, or hides its runs, and how to fix that. */
+/** What keeps a schedule from starting its job now, or hides its runs, and a fix for it. */
 export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: Fact; readonly fix: string };
 
 /** Returns the latest findings that keep a schedule from starting its job. */
@@ -21,14 +21,14 @@ export function findBlockers(job: WatchedJob, sources: Sources, nowMs: number): 
   ];
 }
 
-/** Returns what keeps all schedules of a server, or of one of its members, from starting jobs. */
+/** Returns findings that keep all schedules of a server, or of one of its members, from starting jobs. */
 export function findServerBlockers(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
   const mode = lastValue(ofOwner(sources, sourceKeys.mode, ownerUuid));
   const passive = block('passive', mode?.value === 'passive' ? mode.fromMs : undefined);
   return [...passive, ...findSetBack(sources, nowMs, ownerUuid)];
 }
 
-/** Returns that the clock was set back, until it shows again the time from which it was. */
+/** Returns whether the clock was set back, until it again shows the time before the step. */
 export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
   const span = findRepeated(sources, nowMs, ownerUuid);
   if (span === undefined) return [];
@@ -37,7 +37,7 @@ export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string)
   return [{ reason: 'clock', fact: { fact, atMs: span.fromMs, source: 'system-info' }, fix: planAnew }];
 }
 
-/** What makes a scheduler plan the next run of a job by the present time. */
+/** What a person can do so that the scheduler plans the next run of a job with the present time. */
 export const planAnew =
   'restart the server, or save the schedule of the job again: then the scheduler plans its next run again';
 

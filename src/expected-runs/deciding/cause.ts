@@ -16,7 +16,7 @@ export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact
 export type CauseInput = {
   readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & { readonly maySeveral: boolean };
   readonly expectedMs: number;
-  /** The expected time by the clock of the readings; the member that runs the job may have another. */
+  /** The expected time by the clock of the readings. The clock of the member that runs the job may differ. */
   readonly atMs: number;
   readonly marginMs: number;
   readonly runs: readonly SeenRun[];
@@ -26,7 +26,7 @@ export type CauseInput = {
 /** Returns the first cause that held at an expected time without a run, with its facts. */
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
-  // In an absence, only causes that leave traces can be found.
+  // In an absence of the exporter, only causes that leave traces can be found.
   const judges = isGap ? [toOverlap, toRestart, toClock] : allJudges;
   for (const judge of judges) {
     const cause = judge(input);
@@ -46,10 +46,10 @@ const allJudges: readonly Judge[] = [
   toOverlap,
   (input) => toSaturated(input, lastSoonBefore),
   toRestart,
-  // Without another cause, the server became passive between the readings before and after the time.
+  // The last resort: the server became passive between the readings before and after the time.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
-  // Jobs that are due at the same time fill the pool at that time.
+  // Jobs that are due at the same time may use up the threads at that time.
   (input) => toSaturated(input, firstSoonAfter),
   toClock,
 ];
@@ -59,7 +59,7 @@ function unwatched({ sources, atMs }: CauseInput): Fact {
   return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? atMs, source: 'exporter' };
 }
 
-/** A request failed between the last answer before the time and the first after it. */
+/** The cause is `down` if a request failed between the last answer before the time and the first answer after it. */
 function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const contact = timelineOf(sources, sourceKeys.contact);
   const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
@@ -92,7 +92,7 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
-/** Reports whether the job was switched off around a time: on earlier, off later. */
+/** Reports whether the job was switched off around a time: on before it, off after it. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
   if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;
@@ -100,7 +100,7 @@ export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: numb
   return isBetween || (sinceMs <= expectedMs && expectedMs - sinceMs < marginMs);
 }
 
-/** Reports whether the job may have been off at a time: it was switched off during a long absence. */
+/** Reports whether the job may have been off at a time, because it was switched off during a long absence of the exporter. */
 export function mayBeOff(period: OffPeriod, expectedMs: number): boolean {
   const { lastOnMs = Infinity, seenAtMs } = period;
   return isUndated(period) && lastOnMs < expectedMs && expectedMs < seenAtMs;
@@ -118,7 +118,7 @@ export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
   };
 }
 
-/** The owner answered before, but not for a while after the time, although other members did. */
+/** The owner answered earlier, but stopped answering for a while around the time, although other members answered. */
 function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undefined {
   if (job.ownerUuid === undefined) return undefined;
   const member = timelineOf(sources, sourceKeys.member(job.ownerUuid));
@@ -132,7 +132,7 @@ function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undef
   return { reason: 'orphaned', facts: [{ fact, atMs: last.throughMs, source: 'system-info' }] };
 }
 
-/** Each member is asked once a minute. */
+/** Each member is polled once a minute. */
 export const ownerSilenceMs = 180_000;
 
 function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
@@ -146,7 +146,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: running.startedAtMs, source: 'executions' }] };
 }
 
-/** The given reading and all later ones within the margin found all threads busy. */
+/** All readings within the margin, from the given one on, found all threads busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -161,21 +161,21 @@ function lastSoonBefore(timeline: Timeline, atMs: number): Span | undefined {
   return isUnwatched(timeline, atMs) ? undefined : lastBefore(timeline, atMs);
 }
 
-/** The server started after the time, and had also been started before it. */
+/** The server started after the time, and was running before it too. */
 function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
   const before = lastBefore(starts, atMs);
   const after = firstAfter(starts, atMs);
   if (before === undefined || after === undefined || before.value === after.value) return undefined;
   const startedAtMs = Number(after.value);
-  // Each member reports its start by its own clock.
+  // Each member reports its start with its own clock.
   const isOfOwner = starts !== timelineOf(sources, sourceKeys.start());
   if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
   const fact = { fact: 'the server restarted', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
 
-/** The clock passed the time and was set back; the server plans runs at its start, and has not restarted. */
+/** The clock passed the time and was then set back. The server plans runs only when it starts, and has not restarted. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
@@ -185,13 +185,15 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
-/** Returns the readings of the member that runs a job, if it is asked directly; else those of the common address. */
+/**
+ * Returns the readings of the member that runs a job, if the member is polled directly; otherwise those of the common address.
+ */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());
 }
 
-/** Reports whether every source read before a time has been read after it. */
+/** Reports whether every source that was read before a time has been read after it. */
 export function areReadAfter(
   sources: Sources,
   { project, ownerUuid }: Pick<WatchedJob, 'project' | 'ownerUuid'>,

@@ -16,16 +16,15 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** What is known when the times of a job are decided. Times are the server's. */
 export type DecideInput = {
   readonly nowMs: number;
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** Every run of the project that started before this time is known, finished or not. */
+  /** All runs of the project that started before this time are known, finished or not. */
   readonly clearMs: number;
-  /** How far the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
+  /** By how much the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
   readonly aheadMs?: number;
-  /** How far it may be behind the clock of any other member. */
+  /** By how much this clock may be behind the clock of any other member. */
   readonly behindMs?: number;
   /** Runs that ended before this time are unknown. */
   readonly countedFromMs: number;
@@ -34,13 +33,13 @@ export type DecideInput = {
 };
 
 export type Decided = Judged & {
-  /** True if a miss needs an answer about the schedule that was requested after it. */
+  /** True if a missed run needs an answer about the schedule that was requested after it. */
   readonly needsAnswer: boolean;
-  /** What else a miss waits for. */
+  /** What else a missed run waits for. */
   readonly doubt: Doubt | undefined;
 };
 
-/** Decides the expected times of a job in order, as far as enough is known. */
+/** Decides the expected times of a job in order, until more must be known. */
 export function decide(before: WatchedJob, input: DecideInput): Decided {
   const job = takeBack(before, input);
   const times = job.timetable?.timesMs ?? [];
@@ -81,7 +80,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides held misses once an answer has come, or if none is needed. */
+/** Decides held missed runs when an answer has come, or if none is needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,
@@ -122,7 +121,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   if (run !== undefined) {
     return { is: 'ran', expectedMs, delayMs: Math.max(0, run.startedAtMs - expectedMs), runId: run.id };
   }
-  // If the next time is unknown, so is the end of the window.
+  // If the next time is unknown, the end of the start window is unknown too.
   if (expectedMs > nowMs) return wait;
   if (job.hiddenMs !== undefined) {
     return expectedMs > job.hiddenMs ? { is: 'skipped' } : { is: 'undecided', expectedMs, why: 'hidden' };
@@ -147,7 +146,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'unsure' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  // The run may be dated in a window that counts as read.
+  // The run may have a date in a window that counts as read.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
@@ -160,13 +159,13 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // There is no answer while the job is off, perhaps for ever: later times must not wait for it.
+    // While the job is off, perhaps for ever, no answer comes: later times must not wait for it.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
   }
   if (doubt !== undefined) return { is: 'wait', doubt };
-  // Do not wait for readings of a member that stopped responding.
+  // Readings of a member that stopped responding are not awaited.
   const { project } = job;
   const isRead = areReadAfter(sources, cause.reason === 'orphaned' ? { project } : job, given.atMs);
   if (!isLate && !(isRead && job.listedAtMs > given.atMs)) return wait;
@@ -175,14 +174,14 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
 
 const wait: Wait = { is: 'wait' };
 
-/** As late as executions may become visible. */
+/** Executions may become visible this late. */
 const maxBehindMs = 60_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
- * Reports whether an answer requested after a time still had it. There is none for a job or project that is off: then
- * the last answer before counts.
+ * Reports whether an answer that was requested after a time still had this time. A job or project that is off gives no answer;
+ * then the last answer before counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;
@@ -191,10 +190,10 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   if (!isProjectOff(sources, job.project)) return false;
-  // The schedule may have been edited before it was switched off, after the last answer.
+  // After the last answer, the schedule may have been edited before it was switched off.
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
-  // The list shows every edit, and there was none.
+  // The list shows every edit, and shows none.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
@@ -217,9 +216,9 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
   const misses = addMisses(job.misses, verdicts, decidedMs);
   const { timetable } = job;
-  // The last decided time limits the next window. Times after the request are kept, because the pattern repeats.
+  // The last decided time limits the next start window. Times after the request are kept, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // A run satisfies only one time, and stays until its window is over.
+  // A run satisfies only one time, and is kept until its start window is over.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,
@@ -245,7 +244,7 @@ type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 /** The clocks of members differ a little. */
 const earliestMs = 5000;
 
-/** Returns the start window of a time: at most half way to its neighbours. */
+/** Returns the start window of a time: at most half the distance to its neighbours. */
 export function toStartWindow(
   { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
   index: number,
@@ -258,7 +257,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // Beyond the known times, the next one counts as far away as the previous one.
+  // The unknown next time counts as far away as the previous one.
   const guessed = before === undefined || knownMs > time + 2 * marginMs ? undefined : 2 * time - before;
   const next = isBeforeGap ? Math.min(told ?? Infinity, guessed ?? Infinity) : (told ?? guessed);
   const earlyMs = before === undefined ? earliestMs : Math.min(earliestMs, (time - before) / 2);

@@ -4,8 +4,8 @@ import { type Gap, type Timetable, toMostPerHour } from './timetable.ts';
 import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
- * Decides whether to request the times of a gap, which the server computes from the present schedule. `wait` if the job
- * list must first show that it was not edited, `lost` if that cannot be known, or if there are too many times.
+ * Decides whether to request the times of a gap, which the server computes from the present schedule. `wait`: the job list must
+ * first show that the schedule was not edited. `lost`: this cannot be known, or there are too many times.
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
   if (gap.isLost === true || job.goneAtMs !== undefined || !isUneditedSince(job, gap.askedAtMs)) return 'lost';
@@ -47,7 +47,7 @@ export function loseGap(job: WatchedJob): WatchedJob {
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided: as many as there are if the pattern continues. */
+/** Counts the times of a gap as undecided: as many as the pattern predicts. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
@@ -62,7 +62,7 @@ function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
   return rest;
 }
 
-/** While a job or its project is off, only times known before are expected. */
+/** While a job or its project is off, only times known before that are expected. */
 function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
   const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
   return !isOff && !isProjectOffAt(sources, project, atMs);

@@ -10,23 +10,23 @@ export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
   readonly most: number;
-  /** Set if the maximum exceeds the threads: when it first does, and the jobs that run then. */
+  /** Set if there are more runs than threads: when this first happens, and the jobs that run then. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;
 };
 
 export type PlannedAhead = {
-  /** 24 hours, starting with the present one. */
+  /** 24 hours, beginning with the present one. */
   readonly hours: readonly HourAhead[];
   /** The next sixty minutes, and the next 24 hours, from this minute on. */
   readonly hour: Contention;
   readonly day: Contention;
-  /** The spans of that day in which runs start although there are already as many as threads. */
+  /** The spans of these 24 hours in which runs start although all threads are in use. */
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start that makes more runs than threads. */
+/** A span from the first to the last start for which no thread is free. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number };
 
 type AheadInput = {
@@ -39,8 +39,8 @@ type AheadInput = {
 };
 
 /**
- * Plans the next 24 hours: starts, simultaneous runs and collisions. Keeps only the starts of one hour and earlier runs
- * that last: a day may have hundreds of thousands.
+ * Plans the next 24 hours: starts, concurrent runs and collisions. Keeps only the starts of one hour and earlier runs that
+ * still last, because a day may have hundreds of thousands of starts.
  */
 export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;
@@ -51,7 +51,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   let lasting: readonly RunUnderWay[] = now;
   let day: Contention = { most: now.length, exceededMs: undefined };
   const crowds: Crowd[] = [];
-  // The last piece is the rest of the day after 24 full hours.
+  // The last piece is the incomplete hour after 24 full ones.
   for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
     const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
     const throughMs = Math.min(startMs + hourMs - 1, fromMs + dayMs);
@@ -79,7 +79,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   return { hours, hour, day, crowds };
 }
 
-/** If runs under way exceed the threads, they do so from the beginning of the hour. */
+/** If runs in progress already exceed the threads, they do so from the beginning of the hour. */
 function within({ most, exceededMs }: Contention, beginMs: number): Contention {
   return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }
@@ -105,19 +105,19 @@ function toExceeded(
   return { atMs: exceededMs, jobs: [...jobs.values()].slice(0, maxNamed), jobCount: jobs.size };
 }
 
-/** The maximum of jobs that a page names for an hour. */
+/** The maximum number of jobs that a page names for an hour. */
 const maxNamed = 20;
 
 type ExpectedStart = { readonly atMs: number; readonly durationMs: number };
 
 export type Contention = {
-  /** The maximum of simultaneous runs. */
+  /** The maximum number of concurrent runs. */
   readonly most: number;
-  /** When there are first more runs than threads; undefined if never. */
+  /** The first time with more runs than threads; undefined if there is none. */
   readonly exceededMs: number | undefined;
 };
 
-/** Computes the maximum of simultaneous expected runs in a window, including those under way. */
+/** Computes the maximum number of concurrent runs in a window, including runs in progress. */
 function findContention(
   starts: readonly ExpectedStart[],
   { running, fromMs, toMs, threads }: Window,
@@ -142,13 +142,13 @@ function findContention(
   let next = 0;
   for (const atMs of begins) {
     next += 1;
-    // A run that ends makes room for one that starts at the same moment.
+    // A run that ends frees its thread for one that starts at the same moment.
     while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
     now += 1;
     most = Math.max(most, now - ended);
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
-    // Of runs that start at the same moment, any may be the one without a thread.
+    // Among runs that start at the same moment, any may be the one without a thread.
     if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;
@@ -159,7 +159,7 @@ function findContention(
 }
 
 type Window = {
-  /** The expected ends of the runs under way. */
+  /** The expected ends of runs in progress. */
   readonly running: readonly number[];
   readonly fromMs: number;
   readonly toMs: number;

@@ -1,10 +1,10 @@
 import { toDuration } from '../../domain/ages.ts';
 import type { Judged, MissReason, Verdict } from './watched-job.ts';
 
-/** The decisions on the expected times of one hour, over all jobs. */
+/** The decisions about the expected times of one hour, for all jobs. */
 export type HourOfTimes = {
   readonly startMs: number;
-  /** Runs that started in time, and those that started late. */
+  /** Runs that started in time, and runs that started late. */
   readonly ran: number;
   readonly late: number;
   readonly off: number;
@@ -26,7 +26,7 @@ export function toDelay(verdict: Extract<Verdict, { is: 'ran' }>): string {
   return verdict.delayMs < 1000 ? 'in time' : `in time, after ${after}`;
 }
 
-/** Adds verdicts to their hours, ascending; from the first hour on, hours without times are included. */
+/** Adds verdicts to their hours, in ascending order. Hours without times are included from the first hour on. */
 export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judged[]): readonly HourOfTimes[] {
   const byStart = new Map(hours.map((hour) => [hour.startMs, hour]));
   for (const { verdicts } of judged) {
@@ -60,7 +60,7 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** A day and an hour, because times are decided after they are over. */
+/** A day and an hour, because times are decided after the hour is over. */
 const maxHours = 25;
 
 function toEmpty(startMs: number): HourOfTimes {

@@ -2,21 +2,21 @@ import { type Answer, type Gap, type Timetable, toLikely, toMostPerHour, type Un
 
 export type Joined = {
   readonly timetable: Timetable;
-  /** Times that the new answer refutes: the schedule was edited. */
+  /** Times that the new answer does not have, because the schedule was edited. */
   readonly withdrawnMs: readonly number[];
-  /** Whether the answer agrees with the known times; unknown if the two have no time in common. */
+  /** Whether the answer agrees with the known times; `unknown` if they do not overlap. */
   readonly agreement: 'same' | 'edited' | 'unknown';
 };
 
 type JoinInput = {
   readonly decidedMs: number;
-  /** How far the clocks of the server's members differ. */
+  /** The difference between the clocks of the server's members. */
   readonly doubtMs: number;
 };
 
 /**
- * Merges a new answer into the known times. If it contradicts them, those since the older answer are withdrawn; if it
- * does not cover them, they are unsure.
+ * Merges a new answer into the known times. If the answer contradicts known times, those since the older answer are withdrawn;
+ * if it does not cover them, they are unsure.
  */
 export function joinAnswer(
   before: Timetable | undefined,
@@ -25,10 +25,10 @@ export function joinAnswer(
 ): Joined {
   const { askedAtMs } = told;
   const slackMs = minSlackMs + doubtMs;
-  // A time during the request may be missing in the answer.
+  // The answer may lack a time that passed during the request.
   const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
-  // The clock of the member that answered may differ from that of the member that runs the job.
+  // The member that answered and the member that runs the job may have different clocks.
   const untilMs = Math.max(told.untilMs - doubtMs, coming.at(-1) ?? Number.NEGATIVE_INFINITY);
   const answer = { ...told, untilMs, timesMs: coming };
   if (before === undefined)
@@ -38,7 +38,7 @@ export function joinAnswer(
   const sureMs = Math.max(before.confirmedMs, decidedMs);
   const kept = agreement === 'edited' ? past.filter((time) => time <= sureMs) : past;
   const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
-  // Two schedules may share their next time and no other.
+  // Two schedules may have only their next time in common.
   const isNextOnly = told.timesMs.length === 1 && told.timesMs[0] === told.untilMs;
   const confirmedMs = isLonger && isNextOnly ? before.confirmedMs : sureSinceMs;
   const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
@@ -66,7 +66,7 @@ export function joinAnswer(
 /** More than the duration of a request plus rounding to seconds. */
 export const minSlackMs = 30_000;
 
-/** Returns the time between the two answers, joined with the earlier gap if that is open. */
+/** Returns the time between the two answers, joined with the earlier gap if that gap is open. */
 export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   const { gap: open, untilMs } = before;
   if (untilMs >= askedAtMs) return open;
@@ -77,14 +77,14 @@ export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   return maxPerHour === undefined ? gap : { ...gap, maxPerHour };
 }
 
-/** The time between two unsure stretches is unsure too. */
+/** The time between two unsure spans is unsure too. */
 export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, decidedMs: number): Unsure | undefined {
   const open = before !== undefined && before.throughMs > decidedMs ? before : undefined;
   if (own === undefined || open === undefined) return own ?? open;
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two answers from a time on, where both are known: no time in either also counts as agreement. */
+/** Compares two answers where both are known, from a time on. If neither has a time there, they agree. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {
@@ -92,10 +92,10 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A time that is due now may be over by one of the clocks; only an unexpected time counts.
+  // A time that is due now may be over by one of the clocks, so only an additional time is a difference.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
-  // The first ends before the second begins, as after a long absence: only an even distance can be compared.
+  // After a long absence the first answer ends before the second begins: only an even distance can be compared.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;
   const last = before.timesMs.at(-1);
@@ -110,7 +110,7 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   return own.length === told.length && own.every((time, index) => time === told[index]);
 }
 
-/** Reports whether times break their even distance. No time in either proves little. */
+/** Reports whether times break an even distance. Without any time, little is proved. */
 function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
   const distanceMs = toEvenDistance(times);
   const last = times.at(-1);
@@ -121,7 +121,7 @@ function fits(times: readonly number[], distanceMs: number): boolean {
   return times.length < 2 || toEvenDistance(times) === distanceMs;
 }
 
-/** Returns the distance of all neighbours if it is the same; undefined for fewer than two times. */
+/** Returns the distance between neighbours if all distances are the same; undefined for fewer than two times. */
 function toEvenDistance([first, ...rest]: readonly number[]): number | undefined {
   let before = first;
   let distanceMs: number | undefined;

@@ -6,18 +6,16 @@ import type { WatchedJob } from './watched-job.ts';
 
 /**
  * Times that a clock skipped when it was set ahead.
- *
- * - `leapt`: no clock has shown them. Whether a job ran at such a time cannot be known: undecided.
- * - `undone`: the clock was set back before them and now shows them. They are normal times: without a run, they are missed.
- *   A scheduler that planned while the clock was ahead starts nothing until then.
- * - `lived`: the clock showed them while it was ahead, and shows them again. A run at the first showing satisfies them;
- *   without one they are undecided, because the scheduler does not start a run twice.
- *
- * `repeated` is all that the clock of a member shows again. They are normal times too.
+ * - `leapt`: no clock has shown them. Whether a job ran at such a time cannot be known, so it is undecided.
+ * - `undone`: the clock was set back and now shows them. They are normal times: without a run, they are missed. A scheduler that
+ *   planned with the wrong clock starts nothing until then.
+ * - `lived`: the clock showed them while it was ahead, and shows them again. A run at the first showing satisfies them; without
+ *   one they are undecided, because the scheduler does not start a run twice.
+ * - `repeated`: the whole span that the clock of a member shows again. These are normal times too.
  */
 type Leap = Span;
 
-/** A change of a clock: from the time it would show without the step, to the time it shows. */
+/** A change of a clock: from the time that it would show without the step, to the time that it shows. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
 /** Records a clock step. Without a name, any clock may have been set back. */
@@ -48,7 +46,7 @@ export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
-/** Returns the skipped span that contains a time before which the clock was set back. */
+/** Returns the skipped span with this time, if the clock was set back before it. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,
@@ -56,15 +54,15 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 }
 
 /**
- * Returns the span that the clock of a member shows again now: its scheduler planned the next runs after it. For the
- * whole server only if it has one member.
+ * Returns the span that the clock of a member shows again now; its scheduler planned the next runs with the earlier showing.
+ * For the whole server only if it has one member.
  */
 export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
   const span = leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === `repeated ${uuid}` && fromMs <= nowMs && nowMs < throughMs,
   );
   const start = timelineOf(sources, sourceKeys.start(uuid)).at(-1) ?? timelineOf(sources, sourceKeys.start()).at(-1);
-  // A scheduler plans anew when it starts.
+  // A scheduler plans again when the server starts.
   return span !== undefined && Number(start?.value ?? -Infinity) <= span.fromMs ? span : undefined;
 }
 
@@ -74,7 +72,7 @@ function onlyMember(sources: Sources): string | undefined {
 }
 
 /**
- * Withdraws requests and decisions made while the clock was ahead, for times now in the future. Skipped times are
+ * Withdraws requests and decisions for times that are in the future again, made while the clock was ahead. Skipped times are
  * decided again; times that the clock has shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {
@@ -98,7 +96,7 @@ type Now = { readonly nowMs: number; readonly aheadMs?: number; readonly sources
 
 function toKnownBefore(timetable: Timetable, nowMs: number, isDecided: boolean): Timetable {
   const { source, askedAtMs, gap } = timetable;
-  // Decided times are not kept and must be requested again.
+  // Decided times are not stored, so they must be requested again.
   const untilMs = isDecided ? nowMs : (gap?.afterMs ?? timetable.untilMs);
   return {
     source,

@@ -10,13 +10,13 @@ type Listed = {
   readonly maxJobs: number;
 };
 
-/** Judges one job by what is known of it when it is called. */
+/** Decides one job with the facts that are known when it is called. */
 export type Note = () => readonly Judged[];
 
-/** The maximum of characters in the names of watched jobs: a few thousand usual names. */
+/** The maximum total length of the names of watched jobs: a few thousand usual names. */
 const maxNameChars = 1_000_000;
 
-/** Plans the changes for a new list of a project: its jobs, and the missing ones. */
+/** Plans the changes for a new list of a project: listed jobs, and missing ones. */
 export function planListed(
   all: ReadonlyMap<string, WatchedJob>,
   { project, listed, atMs, maxJobs }: Listed,
@@ -46,7 +46,7 @@ function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
   return group.length + name.length;
 }
 
-/** Plans the end of deleted jobs. */
+/** Plans the changes for deleted jobs. */
 export function planGone(
   all: ReadonlyMap<string, WatchedJob>,
   isGone: (job: WatchedJob) => boolean,
@@ -74,8 +74,8 @@ type Gone = {
 };
 
 /**
- * Returns the jobs that were deleted long ago, the oldest ones if there are more than may be watched, and the tallies
- * whose names no other job has.
+ * Returns jobs that were deleted long ago, or the oldest deleted ones if there are too many jobs, and the tallies whose names
+ * no other job has.
  */
 export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));

@@ -28,20 +28,20 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   const { goneAtMs: _gone, ...there } = job;
   const isEdited =
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
-  // A turned switch also changes the date of the last edit.
+  // Turning a switch also changes the date of the last edit.
   if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
   const since = { afterMs: before.listedAtMs, throughMs: lastModifiedMs };
   return withdrawSince(withUnsure(withGap(there, atMs), since), lastModifiedMs, atMs);
 }
 
-/** A list shows only the last of several edits: the job may have been off before it, or have had another schedule. */
+/** A list shows only the last of several edits: before it, the job may have been off or have had another schedule. */
 function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
   const unsure = joinUnsure(job.timetable?.unsure, since, job.decidedMs);
   if (job.timetable === undefined || unsure === undefined) return job;
   return { ...job, timetable: { ...job.timetable, unsure } };
 }
 
-/** The times between the last answer and an edit are lost: they are counted from what is known. */
+/** The times between the last answer and an edit are lost: they are estimated from known times. */
 function withGap(job: WatchedJob, atMs: number): WatchedJob {
   const { timetable } = job;
   if (timetable === undefined || timetable.untilMs >= atMs) return job;
@@ -67,7 +67,7 @@ const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
-/** The schedule may have changed: past times that were expected after it cannot be decided. */
+/** The schedule may have changed: past times after the change cannot be decided. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
   const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');
@@ -96,7 +96,7 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     { what: 'job', isOn: isEnabled },
     { what: 'schedule', isOn: isScheduleEnabled },
   ] as const;
-  // What ended before every undecided time no longer matters.
+  // Runs that ended before all undecided times no longer matter.
   const fromMs = before === undefined ? atMs : (firstOpenMs(before) ?? atMs);
   const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
   let off = periods;
@@ -116,12 +116,12 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
   return off.length === known.length && off.every((period, index) => period === known[index]) ? known : off;
 }
 
-/** Updates a job from an answer about its schedule. Without an answer, as for a job that is off, nothing changes. */
+/** Updates a job with an answer about its schedule. Without an answer, as for a job that is off, nothing changes. */
 export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged {
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // By the clock of the member that runs the job, the first time may be over.
+  // By the clock of the member that runs the job, the first time may already be over.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
@@ -138,12 +138,12 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   };
 }
 
-/** Marks a job as missing in the list of its project. */
+/** Marks a job as missing from the list of its project. */
 export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
   return job.goneAtMs === undefined ? { ...job, goneAtMs: atMs } : job;
 }
 
-/** Adds finished runs that may matter for an undecided time. */
+/** Adds finished runs that may satisfy an undecided time. */
 export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob {
   const fromMs = firstOpenMs(job) ?? job.decidedMs;
   const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
@@ -163,7 +163,7 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   };
 }
 
-/** Reports whether two runs overlapped by more than clocks differ. */
+/** Reports whether two runs overlapped by more than the difference of clocks. */
 export function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')

@@ -3,11 +3,10 @@ import { lastBefore, type Timeline } from './timeline.ts';
 /** All readings of a server, by the key of their source. */
 export type Sources = ReadonlyMap<string, Timeline>;
 
-/** The keys of the sources: with the UUID for a member, without one for the common address. */
+/** The keys of the sources: with a UUID for a member, without one for the common address. */
 export const sourceKeys = {
   /** Whether the server answers: `answered` or `failed`. */
   contact: 'contact',
-  /** That the member of this name answered. */
   contactOf: (member: string) => `contact ${member}`,
   mode: (uuid = '') => `mode ${uuid}`,
   /** Whether all threads of the scheduler are busy: `full` or `free`. */
@@ -15,9 +14,9 @@ export const sourceKeys = {
   /** When the server started, in ms. */
   start: (uuid = '') => `start ${uuid}`,
   member: (uuid: string) => `member ${uuid}`,
-  /** The spans that the clock of a member skipped, and whether it has shown them since. */
+  /** The spans that the clock of a member skipped, and whether it has shown them later. */
   leaps: 'leaps',
-  /** How far the server clock is ahead of the exporter's, in ms: constant unless one of them is set. */
+  /** By how much the server clock is ahead of the exporter's, in ms. Constant unless a clock is set. */
   skew: 'skew',
   /** The switches of a project, as `automation_project_execution_mode` names them. */
   project: (project: string) => `project ${project}`,

@@ -1,13 +1,12 @@
 import { observe, type StoredHistogram } from '../../domain/histograms/stored-histogram.ts';
 import type { Judged, WatchedJob } from './watched-job.ts';
 
-/** Counted verdicts: one label set of a counter or histogram. */
+/** Decided times as one label set of a counter or histogram. */
 export type Tally = StoredHistogram & {
   readonly kind: 'missed' | 'delay' | 'undecided';
   readonly labels: readonly string[];
-  /** When it began; absent in states of earlier releases. */
   readonly startSeconds?: number;
-  /** True once its value has been shown. Until then it is shown as 0, so that Prometheus sees the first increase. */
+  /** True once its value has been published. Until then it is published as 0, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 
@@ -17,7 +16,7 @@ export function toTallyKey({ kind, labels }: Pick<Tally, 'kind' | 'labels'>): st
   return JSON.stringify([kind, ...labels]);
 }
 
-/** The tallies that exist as soon as a job is watched. */
+/** Returns the tallies that exist as soon as a job is watched. */
 export function toFirstTallies(tallies: Tallies, { project, group, name }: WatchedJob): readonly Tally[] {
   const first: readonly Tally[] = [
     { kind: 'missed', labels: [project, group, name, 'unknown'], count: 0, isReleased: false },

@@ -3,7 +3,7 @@ export type Timeline = readonly Span[];
 
 export type Span = { readonly value: string; readonly fromMs: number; readonly throughMs: number };
 
-/** Adds a reading. Times are the server's: after its clock was set back, later spans are replaced. */
+/** Adds a reading, with the server's time. After the clock was set back, the reading replaces later spans. */
 export function noteReading(timeline: Timeline, value: string, atMs: number): Timeline {
   const before = timeline
     .filter(({ fromMs }) => fromMs <= atMs)
@@ -25,7 +25,7 @@ export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
 
-/** Returns the latest value, from its first reading since any other value; gaps are ignored. */
+/** Returns the latest value, since its first reading after any other value; gaps are ignored. */
 export function lastValue(timeline: Timeline): Span | undefined {
   const last = timeline.at(-1);
   const other = timeline.findLastIndex(({ value }) => value !== last?.value);
@@ -42,12 +42,12 @@ export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefin
   return span !== undefined && span.fromMs - atMs <= maxGapMs ? span : undefined;
 }
 
-/** Reports whether the last reading before a time is too old to cover it. */
+/** Reports whether the last reading before a time is too old to be valid at it. */
 export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   const span = lastBefore(timeline, atMs);
   return span === undefined || atMs - span.throughMs > maxGapMs;
 }
 
-/** Vital polls come every 15 s, and their readings are stored once a minute. */
+/** Vital polls have an interval of 15 s, and their readings are stored once a minute. */
 const maxGapMs = 120_000;
 const maxSpans = 500;

@@ -1,46 +1,45 @@
-/** The expected times of one job, from the server's answers. Times are the server's. */
 export type Timetable = {
-  /** What the server offers: forecasts of many times, or, if older, only the next run. */
+  /** What the server reports: `forecast` for many times, or only the next run (older servers). */
   readonly source: 'forecast' | 'next-run';
   readonly askedAtMs: number;
-  /** All times up to here are known. */
+  /** All times up to this one are known. */
   readonly untilMs: number;
   /** Ascending. Past times are kept until they are decided. */
   readonly timesMs: readonly number[];
-  /** Times up to here were confirmed by a later answer. */
+  /** A later answer has confirmed the times up to this one. */
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first time that an edit removed; a start near it was not for an earlier time. */
+  /** The first time that an edit removed: a start near it was not for an earlier time. */
   readonly withdrawnMs?: number;
 };
 
 /** An answer about future times. */
 export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
-  /** True if the job list has shown an edit: times beyond the answer are outdated. */
+  /** True if the job list has shown an edit, so that times beyond the answer are outdated. */
   readonly isAfterEdit?: boolean;
 };
 
-/** Times that may belong to another schedule: a run satisfies one, and none counts as missed. */
+/** Times that may belong to another schedule: a run may satisfy one of them, but none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
 
-/** A span without known times, because the next request came too late. */
+/** A span without known times, because a request came too late. */
 export type Gap = {
   readonly afterMs: number;
   readonly throughMs: number;
-  /** When the last answer before it was requested. */
+  /** When the last answer before the gap was requested. */
   readonly askedAtMs: number;
-  /** The maximum of times in an hour before it; undefined if too few were listed. */
+  /** The maximum number of times in an hour before the gap; undefined if too few times were listed. */
   readonly maxPerHour?: number;
-  /** The number of times in each hour if the pattern continues. */
+  /** The number of times in each hour, if the pattern continues. */
   readonly likely: readonly LikelyTimes[];
-  /** True once the server cannot list them. */
+  /** True if the server can no longer list the times. */
   readonly isLost?: true;
 };
 
 export type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns the maximum of future times in an hour; undefined if too few were listed. */
+/** Returns the maximum number of future times in an hour; undefined if too few times were listed. */
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
   const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
@@ -54,7 +53,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts, by hour, the times in a span beyond an answer if its pattern continues; of a long span, the newest. */
+/** By hour, counts the times after an answer if its pattern continues; of a long span, only the newest. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -71,7 +70,7 @@ const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
 /**
- * Returns the time of the next request: when half of the known future is used, or all known times are over, at most
+ * Returns the time of the next request: when half of the known future has passed, or all known times are over; at the latest
  * after six hours.
  */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
@@ -83,7 +82,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the times in a future window; beyond the answer, its pattern is repeated. */
+/** Returns the times in a future window; the pattern of the answer is repeated after its end. */
 export function timesWithin(
   { timesMs, askedAtMs, untilMs }: Timetable,
   fromMs: number,
@@ -105,7 +104,7 @@ export function timesWithin(
   return times;
 }
 
-/** Reports whether the times up to one are known: listed, or repeating a pattern. */
+/** Reports whether the times up to a given time are known, either listed or by a repeating pattern. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
   if (timetable === undefined) return false;
   return toMs <= timetable.untilMs || timesAfter(timetable, timetable.askedAtMs).length >= 2;

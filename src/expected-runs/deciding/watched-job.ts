@@ -1,52 +1,52 @@
 import type { Timetable } from './timetable.ts';
 
-/** What is known of a scheduled job. Times are the server's. */
+/** The facts about a scheduled job. All times are the server's. */
 export type WatchedJob = {
   readonly id: string;
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** Times before this one are not decided. */
+  /** Earlier times are not decided. */
   readonly sinceMs: number;
-  /** Every expected time up to here is decided. */
+  /** All expected times up to this one are decided. */
   readonly decidedMs: number;
-  /** Times already decided that are in the future again, because the clock was set back. */
+  /** Decided times that are in the future again, because the clock was set back. */
   readonly decided?: { readonly afterMs: number; readonly throughMs: number };
   readonly timetable?: Timetable;
-  /** When the list last had the job, and what is off. */
+  /** When the job was last listed. */
   readonly listedAtMs: number;
   readonly off: readonly OffPeriod[];
   readonly lastModifiedMs?: number;
-  /** The member of a cluster that runs it. */
+  /** The cluster member that runs the job. */
   readonly ownerUuid?: string;
-  /** The members that ran it before, oldest first, as long as one of their times is undecided. */
+  /** The members that ran the job earlier, oldest first, while one of their times is undecided. */
   readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
-  /** True once two of its runs were seen at the same time. */
+  /** True if two of its runs were seen at the same time. */
   readonly allowsSeveral?: true;
-  /** Whether its definition allows several runs at once; undefined if it may not be read. */
+  /** Whether the definition allows several runs at the same time; undefined if it may not be read. */
   readonly definition?: { readonly askedAtMs: number; readonly allowsSeveral: boolean | undefined };
-  /** The last shown end of a run, when it was last requested, and since when ends are known to be hidden. */
+  /** The last end of a run that was shown. */
   readonly shownMs?: number;
   readonly runsAskedMs?: number;
   readonly hiddenMs?: number;
-  /** The runs around undecided times. */
+  /** Runs around undecided times. */
   readonly runs: readonly SeenRun[];
-  /** Not all runs that started up to here are kept: there were too many. */
+  /** Up to this time, some runs were not kept, because there were too many. */
   readonly lostRunsMs?: number;
-  /** Misses that an answer about the schedule must confirm; there is none while the job or its project is off. */
+  /** Missed runs that an answer about the schedule must confirm. While the job or its project is off, no answer comes. */
   readonly held?: readonly Missed[];
-  /** The nodes of its last runs, each with the number of further runs for which it counts. */
+  /** The nodes of the last runs, each with the number of further runs for which the node counts. */
   readonly nodes?: Readonly<Record<string, number>>;
   /** The newest decisions, in the order of their times. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;
-  /** The misses of the last days, more than the verdicts have. */
+  /** The missed runs of the last days; older than those in `verdicts`. */
   readonly misses?: readonly Misses[];
-  /** When the list first lacked it. */
+  /** When the job was first missing from the list. */
   readonly goneAtMs?: number;
-  /** Set while its schedule cannot be read. */
+  /** Set while the schedule cannot be read. */
   readonly unread?: Unread;
-  /** The shortest span with more times than the server could list, and when that was. */
+  /** The shortest span that had too many times for the server, and when it was requested. */
   readonly limit?: { readonly spanMs: number; readonly atMs: number };
 };
 
@@ -58,7 +58,7 @@ export type Unread = {
   readonly why?: string;
 };
 
-/** Returns until when a job is not asked about: each pause is twice as long as the last one. */
+/** Returns the time until which a job is not requested; each pause is twice as long as the last. */
 export function restsUntilMs({ atMs, count }: Unread): number {
   return atMs + Math.min(minRestMs * 2 ** (count - 1), maxRestMs);
 }
@@ -66,7 +66,7 @@ export function restsUntilMs({ atMs, count }: Unread): number {
 const minRestMs = 600_000;
 const maxRestMs = 6 * 3_600_000;
 
-/** Returns the longest span to request; for a day after a failure, much less than what failed. */
+/** Returns the longest span to request. For a day after a failure, it is much shorter than the span that failed. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;
@@ -76,23 +76,23 @@ const limitedForMs = 86_400_000;
 
 export type OffPeriod = {
   readonly what: 'job' | 'schedule';
-  /** When it was last seen on; absent if it was never seen on. */
+  /** When the job was last seen on; absent if never. */
   readonly lastOnMs?: number;
-  /** When it was switched off, as far as known. */
+  /** When the job was switched off, as far as known. */
   readonly sinceMs: number;
   readonly seenAtMs: number;
-  /** When it was seen on again. */
+  /** When the job was seen on again. */
   readonly untilMs?: number;
 };
 
-/** Lists come every few minutes: in a longer pause, switches may have been turned unseen. */
+/** Lists come every few minutes: during a longer pause, a switch may have been turned off and on unnoticed. */
 export const maxListGapMs = 600_000;
 
 export type SeenRun = {
   readonly id: number;
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
-  /** `scheduled` may satisfy an expected time; `missed` is the server's own record of a miss. */
+  /** `scheduled`: may satisfy an expected time; `missed`: the server's own record of a missed run. */
   readonly kind: 'scheduled' | 'missed' | 'other';
 };
 
@@ -131,7 +131,7 @@ export type Verdict = { readonly expectedMs: number } & (
         | 'unconfirmed'
         | 'hidden'
         | 'unasked';
-      /** The number of times in that hour for which it counts, if more than one. */
+      /** The number of times in this hour for which the verdict counts, if more than one. */
       readonly count?: number;
     }
 );
@@ -145,30 +145,30 @@ export function ownerAt({ ownerUuid, formerOwners = [] }: WatchedJob, atMs: numb
   return formerOwners.find(({ untilMs }) => untilMs > atMs)?.uuid ?? ownerUuid;
 }
 
-/** Returns the undecided times, without misses on hold. */
+/** Returns the undecided times, without held missed runs. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
   return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
 }
 
-/** Returns the time before which ended runs no longer matter; undefined if every time is decided. */
+/** Returns the time before which finished runs no longer matter; undefined if all times are decided. */
 export function firstOpenMs(job: WatchedJob): number | undefined {
   const [first] = openTimes(job);
   const gapMs = job.timetable?.gap?.afterMs;
   return gapMs === undefined ? first : Math.min(first ?? gapMs, gapMs);
 }
 
-/** Returns the undecided times, including misses on hold. */
+/** Returns the undecided times, including held missed runs. */
 export function undecidedTimes(job: WatchedJob): readonly number[] {
   return [...(job.held ?? []).map(({ expectedMs }) => expectedMs), ...openTimes(job)];
 }
 
-/** The first expected time after now; undefined for a job that is off. */
+/** The first expected time in the future; undefined for a job that is off. */
 export function nextTime(job: WatchedJob, nowMs: number): number | undefined {
   if (isOff(job)) return undefined;
   return job.timetable?.timesMs.find((time) => time > nowMs);
 }
 
-/** Returns until when nothing is expected, if the last answer reaches that far; otherwise undefined. */
+/** Returns the time until which no start is expected, if the last answer reaches that far; otherwise undefined. */
 export function quietUntil(job: WatchedJob, nowMs: number): number | undefined {
   const { untilMs = nowMs } = job.timetable ?? {};
   return untilMs > nowMs && nextTime(job, nowMs) === undefined ? untilMs : undefined;
@@ -178,14 +178,14 @@ export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }
 
-/** Reports whether a switch of a job was turned. Finished periods are ignored, because they are dropped in time. */
+/** Reports whether a switch of a job was turned. Finished periods are ignored, because they are removed later. */
 export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJob, 'off'>): boolean {
   const toOpen = ({ off }: Pick<WatchedJob, 'off'>): string =>
     off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');
   return toOpen(before) !== toOpen(after);
 }
 
-/** The times of one job that were missed for the same reason, with the facts that all of them share. */
+/** Times of one job that were missed for the same reason, with the facts that all of them share. */
 export type Misses = {
   readonly reason: MissReason;
   readonly facts: readonly Fact[];
@@ -193,7 +193,7 @@ export type Misses = {
   readonly timesMs: readonly number[];
 };
 
-/** Adds decided times to the misses of a job, and drops those of more than a week before. */
+/** Adds decided times to the missed runs of a job, and removes those that are more than a week older. */
 export function addMisses(
   before: readonly Misses[] | undefined,
   verdicts: readonly Verdict[],
@@ -206,7 +206,7 @@ export function addMisses(
   const misses = [...(before ?? [])];
   for (const { reason, facts, expectedMs } of missed) {
     const last = misses.at(-1);
-    // An earlier time that is decided later, after its answer, begins anew.
+    // An earlier time may be decided later, after its answer: it starts a new group.
     const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
     const isShared = isLater && JSON.stringify(last.facts) === JSON.stringify(facts);
     if (isShared || (isLater && misses.length >= maxMisses))
@@ -229,7 +229,7 @@ function toKept(misses: readonly Misses[], fromMs: number): readonly Misses[] {
 
 const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
-/** A day of a job that starts each minute. */
+/** One day of a job that starts each minute. */
 const maxTimes = 1500;
-/** From then on, times with different facts are joined, without facts. */
+/** With more groups, times with different facts are joined, without facts. */
 const maxMisses = 100;

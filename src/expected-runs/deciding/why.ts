@@ -14,7 +14,7 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** Why a job ran, or did not, at its last decided time; times are text, as in JSON. */
+/** Why a job ran, or did not run, at its last decided time; times are text, as in JSON. */
 export type Why = {
   readonly server: string;
   readonly id: string;
@@ -45,7 +45,7 @@ export type WhyInput = {
   readonly asked: AskedSchedules;
 };
 
-/** The number of schedules with known times, and how long requests about the others will take. */
+/** The number of schedules with known times, and how long the remaining requests will take. */
 export type AskedSchedules = { readonly known: number; readonly all: number; readonly leftMs: number };
 
 /** Explains the last decision about a job, and what keeps it from running now. */
@@ -54,7 +54,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
   const blockers = findBlockers(job, sources, nowMs);
-  // A cause that still holds is mentioned once.
+  // A cause that still exists is mentioned only once.
   const isSaid = ({ reason, fact }: Blocker): boolean =>
     reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
   const now = blockers.filter((blocker) => !isSaid(blocker)).map(({ fact }) => fact);
@@ -149,13 +149,13 @@ function toNext(job: WatchedJob, nowMs: number): string {
   return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;
 }
 
-/** What a person can do about a past cause. */
+/** Returns what a person can do about a past cause. */
 function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly string[] {
   const fix = verdict?.is === 'missed' && !isBlocked ? fixes[verdict.reason] : undefined;
   return fix === undefined ? [] : [fix];
 }
 
-/** A switch that is on again needs no fix. */
+/** Switches have no fix here: one that is on again needs none. */
 const fixes: { readonly [Reason in MissReason]?: string } = {
   down: 'find out why the server did not answer',
   orphaned: 'start the member again, or take over its jobs on another member',

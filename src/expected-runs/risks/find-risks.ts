@@ -14,13 +14,13 @@ export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   /** The running executions of each job, by its id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
-  /** When more runs are expected than there are threads. */
+  /** When more runs are expected than threads. */
   readonly crowds: readonly Crowd[];
   readonly areThreadsKnown: boolean;
   readonly isCritical: (path: string) => boolean;
 };
 
-/** The runs of one job that the same trouble awaits. */
+/** Runs of one job that share the same trouble. */
 export type RunsAtRisk = {
   readonly job: JobNames;
   readonly isCritical: boolean;
@@ -29,13 +29,13 @@ export type RunsAtRisk = {
   readonly count: number;
   /** Worst first. */
   readonly reasons: readonly RiskReason[];
-  /** What has the worst trouble. */
+  /** The project, node, member or job with the worst trouble. */
   readonly subject: string;
-  /** True if the next run of the job is the first of them. */
+  /** True if the first of these runs is the next run of the job. */
   readonly isNext: boolean;
 };
 
-/** One trouble, and the runs that it awaits. */
+/** One trouble, and the runs at risk because of it. */
 export type TroubleAhead = Risk & {
   readonly count: number;
   readonly jobCount: number;
@@ -43,27 +43,27 @@ export type TroubleAhead = Risk & {
   readonly firstJob: JobNames;
 };
 
-/** What is known of the runs in a horizon. */
+/** The known risks of the runs in a horizon. */
 export type RisksAhead = {
   readonly nowMs: number;
   readonly untilMs: number;
-  /** The watched jobs, and the runs that they are expected to have. */
+  /** The number of watched jobs, and of their expected runs. */
   readonly jobCount: number;
   readonly expected: number;
   readonly atRisk: number;
-  /** By their first run, of the same time the worst first. */
+  /** Sorted by first run; at the same time, the worst first. */
   readonly troubles: readonly TroubleAhead[];
-  /** The number of runs at risk by each reason that can be known. */
+  /** The number of runs at risk for each reason that can be known. */
   readonly byReason: ReadonlyMap<RiskReason, number>;
   /** By their first time. */
   readonly runs: readonly RunsAtRisk[];
-  /** Runs of jobs of which no run, or no node, is known. */
+  /** Runs of jobs without a known past run or node. */
   readonly unjudged: number;
-  /** Jobs that should run but whose times are not all known, with the trouble known of them. */
+  /** Jobs that should run but whose times are not all known, with their known trouble. */
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
-/** Finds the runs in a horizon that will meet known trouble. What is not known is counted, not guessed. */
+/** Finds the runs in a horizon that known trouble puts at risk. Unknown values are counted, not guessed. */
 export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksAhead> {
   const { jobs, nowMs, untilMs, factsOf, isCritical } = input;
   const troubles = new Map<string, Mutable<TroubleAhead>>();
@@ -115,14 +115,14 @@ export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksA
   };
 }
 
-/** A risk, and the times at which it is met. */
+/** A risk, and the times at which runs are affected. */
 type Met = { readonly risk: Risk; readonly timesMs: readonly number[] };
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] };
 
-/** Returns the risks of some of the times only: they depend on other runs. */
+/** Returns risks that affect only some of the times, because they depend on other runs. */
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name);
@@ -138,7 +138,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
   return met;
 }
 
-/** Returns the times within crowds; both are in order. */
+/** Returns the times within crowds; both lists are sorted. */
 function findCrowded(timesMs: readonly number[], crowds: readonly Crowd[]): readonly number[] {
   let place = 0;
   return timesMs.filter((time) => {
@@ -155,7 +155,7 @@ const tooMany: Risk = {
   evidence: 'timetables and usual durations of all jobs',
 };
 
-/** Returns the times at which the run before is expected to be going on; a run that is skipped takes no time. */
+/** Returns the times at which the previous run is expected to be still running; a skipped run takes no time. */
 function findSkipped(timesMs: readonly number[], durationMs: number, running: readonly SeenRun[]): readonly number[] {
   let freeMs = Math.max(0, ...running.map(({ startedAtMs }) => startedAtMs + durationMs));
   return timesMs.filter((time) => {
@@ -167,11 +167,11 @@ function findSkipped(timesMs: readonly number[], durationMs: number, running: re
 
 type Times = Omit<RunsAtRisk, 'job' | 'isCritical' | 'isNext'>;
 
-/** Groups the times of a job by all that they meet: a job that starts each minute is one line. */
+/** Groups the times of a job by their risks, so that a job that starts each minute is one line. */
 function groupTimes(met: readonly Met[]): readonly Times[] {
   const sorted = met.toSorted((one, other) => rank(one.risk) - rank(other.risk));
   const [first] = sorted;
-  // A passive server has hundreds of thousands of times, which all meet the same.
+  // A passive server has hundreds of thousands of times, which all have the same risk.
   if (first === undefined || sorted.every(({ timesMs }) => timesMs === first.timesMs)) return toOneGroup(sorted);
   const metAt = new Map<number, Risk[]>();
   for (const { risk, timesMs } of sorted)
@@ -228,7 +228,7 @@ function byTime(one: TroubleAhead, other: TroubleAhead): number {
   return one.firstMs - other.firstMs || rank(one) - rank(other);
 }
 
-/** What has not been read is not 0. */
+/** A reason that cannot be known has no number, not 0. */
 function countByReason(
   met: ReadonlyMap<RiskReason, number>,
   { sources, areThreadsKnown, surroundings }: RisksInput,

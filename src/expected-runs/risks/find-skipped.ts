@@ -2,14 +2,14 @@ import { type JobNames, toJobPath } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
 import type { Fact, MissReason, WatchedJob } from '../deciding/watched-job.ts';
 
-/** A success of a job, by which earlier misses were made good. */
+/** A success of a job, by which earlier missed runs count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
 
 export type SkippedInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The known successes of each job, by its path, in the order of their starts. */
+  /** By job path: the known successes, sorted by start. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
   readonly isCritical: (path: string) => boolean;
 };
@@ -32,17 +32,17 @@ export type Skipped = {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly missed: number;
-  /** The misses without a later success. */
+  /** The number of missed runs without a later success. */
   readonly left: number;
-  /** Since when the first of the jobs is watched: earlier misses are not known. Undefined if none is. */
+  /** Since when the first of the jobs has been watched; earlier missed runs are not known. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** Times of the interval that could not be decided, among the last ones of each job. */
+  /** The number of times in the interval that could not be decided, among the last times of each job. */
   readonly undecided: number;
-  /** Those without a later success first, of these the critical ones, then by time. */
+  /** First those without a later success (critical ones first), then the others; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
 
-/** Finds the scheduled runs of an interval that did not happen, and whether a later run made them good. */
+/** Finds the scheduled runs of an interval that did not happen, and whether a later run recovered them. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
   const { jobs, sinceMs, untilMs } = input;
   const runs: SkippedRuns[] = [];

@@ -1,11 +1,11 @@
 import type { JobNames } from '../../domain/job-path.ts';
 import type { Pause } from '../../domain/pause.ts';
 
-/** A job, or the runs under way of one, with the expected times of its runs. */
+/** A job, or its runs in progress, with the expected times of its runs. */
 export type ExpectedJob = {
   readonly job: JobNames;
   readonly isCritical: boolean;
-  /** Undefined if it is not known: its runs count for one moment. */
+  /** Undefined if not known: then runs count only for the moment of their start. */
   readonly durationMs: number | undefined;
   /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly number[];
@@ -15,7 +15,7 @@ export type RunGoingOn = { readonly job: JobNames; readonly isCritical: boolean;
 
 export type WindowWish = {
   readonly forMs: number;
-  /** How far the starts of windows may be away. */
+  /** How far ahead windows may start. */
   readonly withinMs: number;
   readonly count: number;
 };
@@ -26,7 +26,7 @@ export type WindowsInput = WindowWish & {
   readonly nowMs: number;
 };
 
-/** The runs of one job that a window touches: those that start in it, and those still going on. */
+/** The runs of one job that a window affects: those that start in it, and those still running. */
 export type Touched = { readonly job: JobNames; readonly isCritical: boolean; readonly count: number };
 
 export type QuietWindow = {
@@ -36,12 +36,12 @@ export type QuietWindow = {
   readonly critical: number;
   /** Critical jobs first, then by the number of runs. */
   readonly touched: readonly Touched[];
-  /** The first start at its end or later, if there is one within a day. */
+  /** The first start at the end of the window or later, if there is one within a day. */
   readonly next: { readonly atMs: number; readonly job: JobNames } | undefined;
 };
 
 /**
- * Finds the windows that touch the fewest critical runs, then the fewest runs, then the next ones; none overlaps a better
+ * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest ones; none overlaps a better
  * one. Windows start at full minutes.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
@@ -69,12 +69,12 @@ const minuteMs = 60_000;
 
 type Grid = { readonly firstMs: number; readonly minutes: number };
 
-/** Counts the runs that each window touches, from the differences between neighbours. */
+/** Counts the runs that each window affects, from the differences between neighbours. */
 async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { firstMs, minutes }: Grid, pause: Pause) {
   const all = new Int32Array(minutes + 1);
   const critical = new Int32Array(minutes + 1);
   const add = (startMs: number, endMs: number, isCritical: boolean): void => {
-    // A window that ends when the run starts, or starts when it ends, does not touch it.
+    // A window that ends when a run starts, or starts when it ends, does not affect the run.
     const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
     const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
     if (from >= to) return;
@@ -110,7 +110,7 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
   for (const each of jobs) {
     await pause();
     const { startsWithin, durationMs } = each;
-    // A run that ended when the window starts is not touched, nor one that starts at its end.
+    // A run that ended when the window starts is not affected, nor one that starts at its end.
     const fromMs = Math.max(nowMs, startMs - Math.max(durationMs ?? 0, 1));
     const own = startsWithin(fromMs, endMs - 1);
     if (own.length > 0) touch(each, own.length);

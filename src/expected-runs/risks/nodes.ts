@@ -1,12 +1,12 @@
 import type { Execution } from '../../domain/execution.ts';
 import { toJobPath } from '../../domain/job-path.ts';
 
-/** The failures on a node since its last success there. Times are the server's. */
+/** The failures on a node since its last success. */
 export type FailingNode = {
   readonly node: string;
   readonly sinceMs: number;
   readonly lastMs: number;
-  /** The paths of the jobs that failed, the first ones. */
+  /** The paths of the first jobs that failed. */
   readonly jobs: readonly string[];
 };
 
@@ -16,10 +16,10 @@ type Run = Pick<Execution, 'status' | 'project' | 'job' | 'succeededOn' | 'faile
   readonly endedAtMs: number;
 };
 
-/** The changed nodes; undefined for one that works again, or has been quiet for long. */
+/** The changed nodes; undefined for a node that works again, or has had no failure for a long time. */
 export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
 
-/** Finds the nodes that change with runs that ended, in whatever order runs become known. */
+/** Finds the nodes that change with finished runs, whatever the order in which runs become known. */
 export function createNodeNotes(): (known: FailingNodes, runs: readonly Run[]) => NodeChanges {
   const succeededMs = new Map<string, number>();
   return (known, runs) => {
@@ -48,7 +48,7 @@ function noteNodes(known: FailingNodes, runs: readonly Run[], succeededMs: Map<s
   return changed;
 }
 
-/** An aborted run, or one that is repeated, proves nothing. */
+/** Aborted runs and retried attempts prove nothing. */
 function isFinal({ status }: Run): boolean {
   return status !== 'aborted' && status !== 'failed-with-retry' && status !== 'missed';
 }
@@ -68,8 +68,9 @@ const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 
 /**
- * Returns the jobs that show that a node fails everywhere: several failed there and none has succeeded since. A job that had
- * failed before, when others succeeded there, shows nothing; `failsSinceMs` is the end of the first of its last failures.
+ * Returns the jobs that prove that a node fails everywhere: several jobs failed on it, and none has succeeded since. A job that
+ * was already failing when other jobs succeeded on the node proves nothing; `failsSinceMs` is the end of the first of its
+ * failures in a row.
  */
 export function findWitnesses(
   { jobs, sinceMs }: FailingNode,
@@ -79,10 +80,10 @@ export function findWitnesses(
   return witnesses.length < 2 ? [] : witnesses;
 }
 
-/** In how many more runs each node counts as usual. */
+/** The number of further runs for which each node counts as usual. */
 export type UsualNodes = Readonly<Record<string, number>>;
 
-/** Returns the nodes of the last five runs of a job, after one more run. */
+/** Returns the nodes of the last five runs of a job, including one more run. */
 export function noteUsual(
   before: UsualNodes | undefined,
   { succeededOn = [], failedNodes }: Run,
@@ -101,7 +102,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run had a node, by the runs for which it counts. */
+/** Reports whether the last run had a node, from the number of runs for which it still counts. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

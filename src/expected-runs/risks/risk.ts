@@ -26,16 +26,16 @@ export const riskReasons = [
 ] as const;
 export type RiskReason = (typeof riskReasons)[number];
 
-/** Known trouble that a future run will meet. Times are the server's. */
+/** Known trouble that affects a future run. */
 export type Risk = {
   readonly reason: RiskReason;
-  /** What has the trouble: a project, a node, a member or the path of a job; empty for the server. */
+  /** The project, node, member or path of a job with the trouble; empty for the server. */
   readonly subject: string;
-  /** The trouble as the begin of a sentence. */
+  /** The trouble, as the beginning of a sentence. */
   readonly text: string;
-  /** Undefined if it only begins with the run, or its begin is not known. */
+  /** Undefined if the trouble begins with the run, or if its beginning is not known. */
   readonly sinceMs: number | undefined;
-  /** What shows it. */
+  /** The facts that show the trouble. */
   readonly evidence: string;
 };
 
@@ -50,7 +50,7 @@ export type FactsOf = (project: string, group: string, name: string) => PastRuns
 export type Trouble = {
   readonly sources: Sources;
   readonly nowMs: number;
-  /** The path of the job, and its past runs; undefined if none is known. */
+  /** The path of the job. */
   readonly path: string;
   readonly facts: PastRuns | undefined;
   readonly factsOf: FactsOf;
@@ -59,7 +59,7 @@ export type Trouble = {
   readonly surroundings: Surroundings | undefined;
 };
 
-/** Returns the trouble that every run of a job will meet while it lasts. */
+/** Returns trouble that affects every run of a job while it lasts. */
 export function findLasting(job: WatchedJob, trouble: Trouble): readonly Risk[] {
   return [
     ...findSwitched(job, trouble),
@@ -92,7 +92,7 @@ function findSwitched(job: WatchedJob, { sources, nowMs }: Trouble): readonly Ri
   });
 }
 
-/** The member that runs the schedule answered before, and is silent while the server answers. */
+/** The member that runs the schedule answered earlier, and does not answer now, although the server does. */
 function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): readonly Risk[] {
   if (ownerUuid === undefined) return [];
   const lastMs = timelineOf(sources, sourceKeys.member(ownerUuid)).at(-1)?.throughMs;
@@ -103,10 +103,13 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
   return [{ reason: 'owner_gone', subject: ownerUuid, text, sinceMs: lastMs, evidence: 'its last answer' }];
 }
 
-/** All nodes of the last run have left the inventory: a run without a node fails. One on fewer nodes does not. */
+/**
+ * All nodes of the last run have left the inventory, so the next run has no node and fails. With fewer nodes, a run does not
+ * fail.
+ */
 function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Trouble): readonly Risk[] {
   const needed = Object.keys(nodes);
-  // A job whose runs had other nodes before chooses among them.
+  // A job with other nodes in earlier runs chooses its nodes.
   if (surroundings === undefined || !Object.values(nodes).every(isOfLastRun)) return [];
   const goneMs = needed.map((node) => surroundings.nodeGoneMs(project, node) ?? Number.NaN);
   const sinceMs = Math.max(...goneMs);
@@ -116,7 +119,7 @@ function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Tr
   return [{ reason: 'node_gone', subject, text: `node ${subject} is no longer listed`, sinceMs, evidence }];
 }
 
-/** A usual node of the job fails in several jobs. */
+/** A node that the job usually uses fails in several jobs. */
 function findNodes(
   { project, nodes: usual = {} }: WatchedJob,
   { nodes, surroundings, factsOf }: Trouble,
@@ -153,7 +156,7 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
-  // A key may have changed while the run was under way.
+  // A key may have changed while the run was in progress.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   if (surroundings?.isAccessUnchanged(job, sinceMs) !== true) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job has changed since`;
@@ -162,14 +165,14 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   return [{ reason: 'access', subject: path, text: `${path} is refused access`, sinceMs: begunMs, evidence }];
 }
 
-/** Aborted runs and attempts that are retried neither count as failures nor end a row of them. */
+/** Aborted runs and retried attempts do not count as failures, and do not end a series of failures. */
 function findFailing({ path, facts }: Trouble): readonly Risk[] {
   const failing = facts && toFailing(facts);
   if (failing === undefined) return [];
   return [{ reason: 'job_failing', subject: path, text: `${path} fails every time`, ...failing }];
 }
 
-/** A job to which it refers fails when it runs alone, and the job itself has not succeeded since. */
+/** A job that this job runs as a step fails on its own, and this job has not succeeded since. */
 function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings }: Trouble): readonly Risk[] {
   return (surroundings?.childrenOf(id) ?? []).flatMap(({ project, group, name }): Risk[] => {
     const ofChild = factsOf(project, group, name);
@@ -195,7 +198,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence'> | undefi
 
 const failuresInRow = 3;
 
-/** Many jobs fail now that have something in common, and so does this one, which has not succeeded since. */
+/** Many jobs fail now for a common cause, which this job shares, and this job has not succeeded since. */
 function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly Risk[] {
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];

@@ -17,7 +17,7 @@ export type RowsInput = {
   readonly day: Contention;
 };
 
-/** Builds the series of the schedule watch. A tally not shown before is shown as 0 first. */
+/** Builds the series of the schedule watch. A new tally is published as 0 first. */
 export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day, isCritical }: RowsInput): Row[] {
   const present = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
   return [
@@ -57,7 +57,7 @@ function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowM
   ];
 }
 
-/** Lists the keys of the tallies that are shown as 0. */
+/** Lists the keys of tallies that are published as 0. */
 export function listHeld({ jobs, tallies, omits }: HeldInput): string[] {
   const held = listShown(jobs, tallies).filter(({ isReleased }) => !isReleased);
   return held.filter((tally) => !toTallyRows(tally, []).some(omits)).map(toTallyKey);
@@ -72,7 +72,7 @@ function listShown(jobs: Iterable<WatchedJob>, tallies: Iterable<Tally>): Tally[
   return [...tallies].filter((tally) => isThere(tally, there));
 }
 
-/** The series of a deleted job end; those of a project end with its last job. */
+/** The series of a deleted job end, and those of a project end with its last job. */
 function isThere({ kind, labels }: Tally, there: ReadonlySet<string>): boolean {
   return there.has(kind === 'missed' ? toKey(labels.slice(0, 3)) : (labels[0] ?? ''));
 }

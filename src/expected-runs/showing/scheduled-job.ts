@@ -8,9 +8,9 @@ export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verd
   readonly server: string;
   readonly nowMs: number;
   readonly nextMs: number | undefined;
-  /** Until when no start is expected; undefined if that is unknown, or if a start is expected. */
+  /** The time until which no start is expected; undefined if that is unknown, or if a start is expected. */
   readonly quietUntilMs: number | undefined;
-  /** What keeps its schedule from starting it now. */
+  /** Findings that keep the schedule from starting the job now. */
   readonly blockers: readonly Blocker[];
   readonly lastRun: RunOfJob | undefined;
   /** True if its results change often. */

@@ -17,20 +17,20 @@ export type Ahead = {
 export type ServerSchedule = {
   readonly server: string;
   readonly nowMs: number;
-  /** What keeps all schedules of the server from starting jobs now. */
+  /** Findings that keep all schedules of the server from starting jobs now. */
   readonly blockers: readonly Blocker[];
-  /** The number of watched jobs, and of those that are off. */
+  /** The number of watched jobs, and of jobs that are off. */
   readonly jobCount: number;
   readonly offCount: number;
   /** The last twelve hours and the present one; undefined for an unknown hour. */
   readonly hours: readonly {
     readonly startMs: number;
     readonly known: HourOfTimes | undefined;
-    /** Past undecided times of this hour. */
+    /** The number of past undecided times of this hour. */
     readonly openCount: number;
   }[];
   readonly openCount: number;
-  /** The newest decisions that are not runs in time, newest first, and their total number. */
+  /** The newest decisions except runs in time, newest first, and their total number. */
   readonly notable: readonly TimeOfJob[];
   readonly notableCount: number;
   readonly next: readonly NextStart[];
@@ -38,7 +38,7 @@ export type ServerSchedule = {
 };
 
 export type TimeOfJob = { readonly job: JobNames; readonly verdict: Verdict };
-/** A future start, and what keeps the schedule of its job from starting it now. */
+/** A future start, and findings that keep the schedule from starting the job now. */
 export type NextStart = { readonly job: JobNames; readonly atMs: number; readonly blockers: readonly Blocker[] };
 
 type Input = {
@@ -50,7 +50,7 @@ type Input = {
   readonly sources: Sources;
 };
 
-/** Collects the content of a server's timetable page; bounded, however many jobs there are. */
+/** Collects the content of a server's timetable page; its size is bounded for any number of jobs. */
 export async function toServerSchedule(
   { server, jobs, hours, nowMs, ahead, sources }: Input,
   pause: Pause,
@@ -104,7 +104,7 @@ function byStart(one: Start, other: Start): number {
   return one.atMs - other.atMs;
 }
 
-/** Drops all but the first items now and then, so that the list stays short. */
+/** Removes all but the first items from time to time, so that the list stays short. */
 function addTo<Item>(
   list: Item[],
   items: readonly Item[],
@@ -121,7 +121,7 @@ function isNotable(verdict: Verdict): boolean {
   return verdict.is !== 'ran' || isLate(verdict);
 }
 
-/** Counts the undecided times of each hour in place: frequent jobs have hundreds of them. */
+/** Counts the undecided times of each hour without a new list, because frequent jobs have hundreds. */
 function countOpen(
   { timetable, decidedMs, sinceMs, held = [] }: WatchedJob,
   nowMs: number,
