@@ -10,15 +10,15 @@ import type { Area } from './deciding/areas.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 
 export type Asking = {
-  /** Sends the requests that are due; answers are received as those of all polls are. */
+  /** Sends the requests that are due. The answers are received together with those of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
-  /** Call for each answered reading, with the folders that a folder of keys shows. */
+  /** Call for each answered reading. If it is a folder of keys, pass the folders in it. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
-  /** Reads the definition of a job in the next run. */
+  /** Requests that the definition of a job is read in the next run. */
   readonly hurry: (jobId: string) => void;
-  /** Reads at once what explains a failure: definitions that are to be read in the next run, and keys if a login was refused. */
+  /** Immediately reads data that explains a failure: the definitions due in the next run, and keys if a login was refused. */
   readonly readFor: (api: Api, jobIds: readonly string[], isLoginRefused: boolean) => Promise<void>;
-  /** Why an area could not be read; undefined if it could. */
+  /** Returns why an area could not be read; undefined if it could be read. */
   readonly refusalOf: (area: string) => string | undefined;
 };
 
@@ -28,7 +28,7 @@ type Options = {
   readonly requestsPerSecond: number;
 };
 
-/** Requests what no other poll reads: nodes, keys and definitions. */
+/** Requests data that no other poll reads: nodes, keys and definitions. */
 export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
@@ -39,10 +39,10 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   const isDue = (area: string, everyMs: number): boolean =>
     clock.ticks() - (heardTicks.get(area) ?? Number.NEGATIVE_INFINITY) >= everyMs;
 
-  /** The folders that each folder shows. */
+  /** The folders in each folder. */
   const folders = new Map<string, readonly string[]>();
 
-  /** An area that may not be read is tried again when it is due again. */
+  /** An area that may not be read is requested again when it is due. */
   async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
     heardTicks.set(area, clock.ticks());
     try {
@@ -51,7 +51,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusals.set(area, toReason(error));
-      // The vital polls report that.
+      // The vital polls report this error.
       if (isOfWholeServer(error)) throw new ServerAway();
     }
   }
@@ -94,7 +94,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
       whileThere(async () => {
         const wanted = jobIds.filter((id) => urgent.has(id));
         if (wanted.length > 0) await askDefinitions(api, wanted);
-        // A job that fails again and again is no reason to read them again and again.
+        // A job that fails repeatedly must not cause repeated requests.
         if (!isLoginRefused || clock.ticks() - hurriedTicks < hurryEveryMs) return;
         hurriedTicks = clock.ticks();
         for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
@@ -125,7 +125,7 @@ async function askNodes(api: Api, { areas, isDue, ask }: Due): Promise<void> {
     );
 }
 
-/** They change only with a start of the server. Members of a cluster may have different ones. */
+/** Plugins change only when a server starts. Members of a cluster may have different ones. */
 async function askPlugins(api: Api, { areas, isDue, ask }: Due): Promise<void> {
   const [server, ...others] = areas.get(areaNames.server)?.things.values() ?? [];
   const readMs = areas.get(areaNames.plugins)?.readMs ?? Number.NEGATIVE_INFINITY;
@@ -138,7 +138,7 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
   return [...(areas.get(areaNames.projects)?.things.keys() ?? [])];
 }
 
-/** Definitions never read, then those whose job was saved since, or that are old where the list has no such time. */
+/** Lists definitions that were never read; then those whose job was saved since, or old ones if the list has no such time. */
 function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
   for (const [key, { things }] of areas) {
     if (!key.startsWith(areaNames.jobsOf(''))) continue;

@@ -35,9 +35,9 @@ export type ChangesOptions = {
   readonly client: Client;
   readonly clock: Pick<Clock, 'awakeTicks' | 'ticks'>;
   readonly ledger: Pick<Ledger, 'load'>;
-  /** Stores documents in a transaction of the ledger, in turn with counting. */
+  /** Stores documents in a transaction of the ledger, one at a time with counting. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Makes the events to send of changes, in the same transaction; undefined if none are sent. */
+  /** Makes the events for changes, in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   readonly settings: ChangesSettings;
@@ -46,7 +46,7 @@ export type ChangesOptions = {
 };
 
 export type ChangesSettings = {
-  /** How long a new series is shown as 0, so that Prometheus sees its first increase. */
+  /** How long a new series is published as 0, so that Prometheus sees its first increase. */
   readonly holdNewSeriesMs: number;
   /** True if users may be kept and shown. */
   readonly namesUsers: boolean;
@@ -58,24 +58,27 @@ export type Changes = {
   /** Loads the stored state. Call before runs are counted, because they are compared here. */
   readonly open: () => Promise<void>;
   readonly commitHook: CommitHook;
-  /** Takes in the answers of all polls; `tookMs` is the duration of the request. */
+  /** Receives the answers of all polls; `tookMs` is the duration of the request. */
   readonly hear: (answer: Answer, tookMs: number) => void;
   readonly read: (signal: AbortSignal) => Promise<{ readonly result: 'success'; readonly series: number }>;
   readonly withdraw: () => void;
   /** The changes of the last 30 days, newest first. */
   readonly list: () => readonly Change[];
-  /** How many younger ones were dropped because there were too many. */
+  /** The number of changes of the last 30 days that were dropped because there were too many. */
   readonly dropped: () => number;
-  /** Explains a failure as soon as its class is known: first reads what may have changed and is read less often otherwise. */
+  /**
+   * Explains a failure as soon as its class is known. First reads things that may have changed and are otherwise read less
+   * often.
+   */
   readonly explainAtOnce: (run: FailedRun, jobId: string | undefined) => Promise<Explanation>;
   readonly explain: (run: FailedRun) => Explanation;
-  /** What most of the jobs that fail now have in common; undefined if there is nothing. */
+  /** The cause that most failing jobs share now; undefined if there is none. */
   readonly commonCause: () => CommonCause | undefined;
-  /** What jobs depend on. */
+  /** The keys, nodes and other things that jobs depend on. */
   readonly surroundings: () => Surroundings;
 };
 
-/** Keeps the journal of one server: compares what polls read with what they read before. */
+/** Keeps the journal of one server: compares each reading with the previous one. */
 export function createChanges(options: ChangesOptions): Changes {
   const { timeoutMs, client, serverNowMs, settings, withdraw } = options;
   const waiting: Reading[] = [];
@@ -101,7 +104,7 @@ export function createChanges(options: ChangesOptions): Changes {
   const show = createShow({ ...options, kept });
 
   const oneAtATime = createQueue();
-  /** Compares what was heard since the last call. */
+  /** Compares the readings that were received since the last call. */
   const takeWaiting = (): Promise<void> => oneAtATime(compareWaiting);
 
   async function compareWaiting(): Promise<void> {
@@ -130,7 +133,7 @@ export function createChanges(options: ChangesOptions): Changes {
     hear: createHear({ ...options, kept, asking, runNotes, waiting }),
     read: async (signal) => {
       await kept.open();
-      // Stores recent readings before any request, also while the server does not answer.
+      // Stores recent readings before any request, even if the server does not answer.
       await takeWaiting();
       await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
@@ -177,12 +180,12 @@ function createExplain({ serverNowMs, kept, asking, causes, commonCause }: Expla
 
 type Showing = Pick<ChangesOptions, 'everyMs' | 'clock' | 'settings' | 'publish'> & { readonly kept: KeptJournal };
 
-/** Publishes the counts of changes, and what failures have in common. */
+/** Publishes the counts of changes, and the common cause of failures. */
 function createShow({ everyMs, clock, settings, publish, kept }: Showing) {
   const newSeries = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
   return {
-    /** Holds a new count at 0 until scrapes have seen it. */
+    /** Holds a new count at 0 until scrapes have read it. */
     hold: (key: string): void => void held.add(key),
     all: (cause: CommonCause | undefined): Promise<number> => {
       for (const key of newSeries.due(clock.awakeTicks())) held.delete(key);
@@ -200,7 +203,7 @@ type Hearing = Pick<ChangesOptions, 'client' | 'serverNowMs' | 'settings'> & {
   readonly kept: KeptJournal;
   readonly asking: Asking;
   readonly runNotes: RunNotes;
-  /** Where readings wait for the next run. */
+  /** Readings that wait for the next run. */
   readonly waiting: Reading[];
 };
 
@@ -208,10 +211,10 @@ function createHear({ client, serverNowMs, settings, kept, asking, runNotes, wai
   const toReadings = createToReadings();
   return (answer, tookMs) => {
     const hash = kept.hash();
-    // Before the stored state is loaded, only what is sure to be requested again is missed.
+    // Before the stored state is loaded, only readings that will be requested again are lost.
     if (hash === undefined) return;
     if (answer.endpoint.name === projectExecutions.name) {
-      // The cast is true: it is that very endpoint.
+      // The cast is true: the endpoint was compared.
       runNotes.hear((answer.answer as Listed).origins, hash);
       return;
     }
@@ -222,12 +225,15 @@ function createHear({ client, serverNowMs, settings, kept, asking, runNotes, wai
       asking.noteHeard(seen.area, folders);
       waiting.push({ ...seen, fromMs: throughMs - tookMs, throughMs });
     }
-    // Changes are then seen later, and dated less exactly.
+    // The changes are then found later, and dated less exactly.
     if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
   };
 }
 
-/** The state may be away for hours, and readings are large: what they would have dated exactly is then dated less so. */
+/**
+ * While the state is not available for hours, only the last reading of each area is kept, because readings are large. Changes
+ * are then dated less exactly.
+ */
 function toLastOfEach(readings: readonly Reading[]): Iterable<Reading> {
   const toKey = ({ area, isPart, things }: Reading): string => JSON.stringify([area, isPart && [...things.keys()]]);
   return new Map(readings.map((reading) => [toKey(reading), reading])).values();

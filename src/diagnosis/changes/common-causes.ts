@@ -14,14 +14,14 @@ import type { Kept } from './documents.ts';
 
 type Options = {
   readonly serverNowMs: () => number;
-  /** What the definition of a job names. */
+  /** Returns the keys and jobs that the definition of a job names. */
   readonly namedBy: (jobId: string) => { readonly keys: readonly string[]; readonly children: readonly string[] };
   readonly memberName: (uuid: string) => string;
 };
 
 export type CommonCauses = ReturnType<typeof createCommonCauses>;
 
-/** Finds what many failed jobs have in common, from the last result of each. */
+/** Finds causes that many failed jobs share, from the last result of each job. */
 export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options) {
   const results = new Map<string, JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] }>();
   let current: CommonCause | undefined;
@@ -48,13 +48,13 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
   }
 
   return {
-    /** Takes in what an earlier process knew. */
+    /** Loads the results of an earlier process. */
     load: ({ runs, cause }: Pick<Kept, 'runs' | 'cause'>): void => {
       for (const { last } of runs.values()) if (last !== undefined) note(last);
       current = cause;
     },
     note,
-    /** Looks for a cause, or whether the present one lasts. */
+    /** Looks for a cause, or checks whether the present one lasts. */
     update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
       for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);
@@ -71,7 +71,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       current = current === undefined || isOver ? findCommonCause(all, nowMs) : recount(current, all, nowMs);
     },
     current: (): CommonCause | undefined => current,
-    /** Reports whether the present cause has to do with a run, which is the last of its job. */
+    /** Reports whether the present cause applies to a run, which is the last run of its job. */
     covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
       const result = results.get(job);
       if (current === undefined || result?.isFailed !== true || result.startedAtMs !== startedAtMs) return false;

@@ -16,12 +16,12 @@ export const keptKinds = [
   'change-cause',
 ] as const;
 
-/** The stored journal, and the areas as last read. */
+/** The stored journal, and the areas in their last known state. */
 export type Kept = {
   readonly areas: ReadonlyMap<string, Area>;
   readonly journal: Journal;
   readonly runs: ReadonlyMap<string, JobRuns>;
-  /** What the jobs that failed had in common; absent if there was nothing. */
+  /** The cause that failed jobs shared; absent if there was none. */
   readonly cause: CommonCause | undefined;
   /** The key of all hashes; undefined before the first start. */
   readonly secret: string | undefined;

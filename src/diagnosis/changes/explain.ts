@@ -15,19 +15,19 @@ export type FailedRun = {
   readonly startedAtMs: number;
   readonly failedNodes: readonly string[];
   readonly failureClass: FailureClass | undefined;
-  /** The start of the last success before it, if a page shows it. */
+  /** The start of the last success before the failure, if a page shows it. */
   readonly successMs: number | undefined;
 };
 
-/** What changed between the last success of a job and its failure. */
+/** The changes between the last success of a job and its failure. */
 export type Explanation = {
   /** The start of the last success; undefined if none is known. */
   readonly successMs: number | undefined;
   readonly suspects: readonly Suspect[];
-  /** What was watched all the time and did not change. */
+  /** Things that were watched all the time and did not change. */
   readonly unchanged: readonly string[];
   readonly notWatched: readonly NotWatched[];
-  /** What it has in common with most jobs that fail now. */
+  /** The cause that the failure shares with most failing jobs. */
   readonly commonCause?: CommonCause | undefined;
 };
 
@@ -39,7 +39,7 @@ type Known = Pick<KeptJournal, 'areas' | 'runs' | 'jobOf'> & {
   readonly toTime: (atMs: number) => string;
 };
 
-/** Lists the suspects of a failure, and says what else was looked at. */
+/** Lists the suspects of a failure, and what else was compared. */
 export function explainFailure(run: FailedRun, known: Known): Explanation {
   const { project, job: path, startedAtMs, failedNodes } = run;
   const job = `${project}/${path}`;
@@ -71,7 +71,7 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
   };
 }
 
-/** A run may differ from the last success as the first failure did, or not at all. */
+/** Reports whether a change is the difference of another run of the job. */
 function isOfOtherRun(
   { kind, subject, what, atMs }: Change,
   { job, startedAtMs }: Pick<Failure, 'job' | 'startedAtMs'>,
@@ -110,7 +110,7 @@ function findId({ areas }: Pick<Known, 'areas'>, project: string, path: string):
   return undefined;
 }
 
-/** Returns the jobs that a job refers to, and those that they refer to, by path; with their ids, if they are listed. */
+/** Returns the jobs that a job runs as steps, directly or indirectly, by path; with their ids, if they are listed. */
 export function findChildren(
   id: string | undefined,
   project: string,

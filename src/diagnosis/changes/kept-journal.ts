@@ -18,9 +18,9 @@ import {
 } from './documents.ts';
 
 export type KeptJournal = {
-  /** Loads the stored state; can be called again if that failed. */
+  /** Loads the stored state; may be called again after an error. */
   readonly open: () => Promise<void>;
-  /** Compares readings with what was read before, and stores the changes. One call at a time. */
+  /** Compares readings with the known areas, and stores the changes. One call at a time. */
   readonly take: (readings: readonly Reading[], more: readonly Change[]) => Promise<void>;
   readonly journal: () => Journal;
   readonly areas: ReadonlyMap<string, Area>;
@@ -35,19 +35,19 @@ export type ToSpooled = (changes: readonly Change[]) => Promise<readonly Spooled
 
 type Options = {
   readonly server: string;
-  /** True if the state is a restored copy: changes since it was made are lost, so counters begin again at 0. */
+  /** True if the state is a restored copy: changes after it are lost, so counters start again at 0. */
   readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Makes the events to send of changes, in the same transaction; undefined if none are sent. */
+  /** Makes the events for changes, in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
-  /** Returns the change as it is kept; undefined if it is not. */
+  /** Returns a change in its stored form; undefined if it is not stored. */
   readonly toKept: (change: Change) => Change | undefined;
   readonly onLoaded: (kept: Pick<Kept, 'runs' | 'cause'>) => void;
 };
 
-/** Keeps the journal of a server and what it was compared with; a change is visible only after its commit. */
+/** Keeps the journal of a server and the areas that readings are compared with. A change is visible only after its commit. */
 export function createKeptJournal(options: Options): KeptJournal {
   const { server, ledger, commit, serverNowMs, toKept } = options;
   const areas = new Map<string, Area>();

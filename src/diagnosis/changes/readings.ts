@@ -9,9 +9,9 @@ import { executionMode, systemInfo } from '../../api/endpoints/system.ts';
 import type { Area, Fields, Reading } from './deciding/areas.ts';
 import { areas, toFields } from './deciding/kinds.ts';
 
-/** An answer of the server, whichever poll requested it. */
+/** An answer of the server to a request of any poll. */
 export type Answer = {
-  /** The member that answered; undefined if any may have. */
+  /** The member that answered; undefined if it is not known. */
   readonly member: string | undefined;
   readonly endpoint: Endpoint<unknown>;
   readonly path: Readonly<Record<string, string | undefined>>;
@@ -19,20 +19,20 @@ export type Answer = {
 };
 
 type Seen = Omit<Reading, 'fromMs' | 'throughMs'> & {
-  /** The folders that a folder of keys shows. */
+  /** The folders inside a folder of keys. */
   readonly folders?: readonly string[];
 };
 
 type Known = {
   readonly areas: ReadonlyMap<string, Area>;
-  /** Hashes what may be secret, or is long. */
+  /** Hashes texts that may be secret, or are long. */
   readonly hash: (text: string) => string;
   readonly release: () => string | undefined;
   /** True if users may be kept. */
   readonly namesUsers: boolean;
 };
 
-/** Returns the states of the areas that an answer shows. */
+/** Returns the areas that an answer contains. */
 export function createToReadings(): (answer: Answer, known: Known) => readonly Seen[] {
   const uuids = new Map<string, string>();
   return ({ member, endpoint, path, answer }, known) => {
@@ -65,7 +65,7 @@ function readServer({ server, stats, executionMode: mode }: Content<typeof syste
   return { area: areas.server, things: new Map([[uuid, fields]]), isPart: true };
 }
 
-/** They are loaded at the start of the server; a release brings some of its own. */
+/** Plugins are loaded when the server starts; a release contains some of its own. */
 function readPlugins(answer: Content<typeof pluginList>, { areas: known, release }: Known): Seen {
   const [server] = known.get(areas.server)?.things.values() ?? [];
   const things = answer.map(
@@ -127,7 +127,7 @@ const allSections = [
   'plugins',
 ] as const;
 
-/** A folder disappears from its parent with its last key: then all below it is empty. */
+/** Without keys, a folder disappears from its parent: then everything below it counts as empty. */
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();

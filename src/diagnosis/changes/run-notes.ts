@@ -11,11 +11,11 @@ export type FirstFailure = { readonly project: string; readonly jobId: string | 
 
 export type RunNotes = {
   readonly commitHook: CommitHook;
-  /** Takes in how listed runs were started. */
+  /** Receives the origins of listed runs (how they were started). */
   readonly hear: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
-  /** Returns the differences of first failures from the last success, noted since they were taken. */
+  /** Returns the differences between first failures and last successes since the last `taken`. */
   readonly changes: () => readonly Change[];
-  /** Call when changes are stored. */
+  /** Call with the changes that were stored. */
   readonly taken: (stored: readonly Change[]) => void;
 };
 
@@ -30,7 +30,7 @@ type Options = {
   readonly maxJobs?: number;
 };
 
-/** Compares the first failure of each job after a success with that success. */
+/** Compares the first failure of each job after a success with this success. */
 export function createRunNotes(options: Options): RunNotes {
   const { runs, onFirst, onCounted, namesUsers, serverNowMs, maxJobs = usualMaxJobs } = options;
   const origins = createOrigins(namesUsers);
@@ -53,7 +53,7 @@ export function createRunNotes(options: Options): RunNotes {
         const facts = toFacts(run);
         const isSuccess = run.status === 'succeeded';
         const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, isSuccess);
-        // A member whose clock is ahead must not hide what comes after it.
+        // A member whose clock is ahead must not hide later runs.
         const counted = toCounted(run, { project, job, facts, endedAtMs: Math.min(run.endedAtMs, serverNowMs()) });
         const isLater = counted.endedAtMs >= (before.last?.endedAtMs ?? Number.NEGATIVE_INFINITY);
         const last = isLater ? counted : before.last;
@@ -65,7 +65,7 @@ export function createRunNotes(options: Options): RunNotes {
   }
 
   function apply({ project, job, jobId, runs: noted, first }: Step): void {
-    // The jobs that ran last are at the end.
+    // Moves the job to the end, where the jobs that ran last are.
     runs.delete(job);
     runs.set(job, noted);
     const { success, last } = noted;
@@ -104,7 +104,7 @@ export function createRunNotes(options: Options): RunNotes {
 
 type Origin = Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>;
 
-/** How the last listed runs were started. */
+/** The origins of the last listed runs. */
 function createOrigins(namesUsers: boolean) {
   const all = new Map<number, Origin>();
   const hear: RunNotes['hear'] = (listed, hash) => {
@@ -135,7 +135,7 @@ function toCounted(
 
 type Runs = ReadonlyMap<string, JobRuns>;
 
-/** Returns the jobs that ran longest ago and have no place beside the new ones. */
+/** Returns the jobs that ran longest ago, which must be removed to make room for new ones. */
 function findOldest(runs: Runs, last: Runs, maxJobs: number): readonly string[] {
   const added = [...last.keys()].filter((job) => !runs.has(job)).length;
   const excess = runs.size + added - maxJobs;

@@ -14,7 +14,7 @@ type Options = {
   readonly memberName: (uuid: string) => string;
 };
 
-/** Returns what jobs depend on; what takes long to find is found once for each state of the journal. */
+/** Returns the things that jobs depend on. Slow searches are made once for each state of the journal. */
 export function createSurroundings({ kept, cause, memberName }: Options): () => Surroundings {
   let of: unknown;
   let found: Found | undefined;
@@ -30,9 +30,9 @@ export function createSurroundings({ kept, cause, memberName }: Options): () => 
 type Found = {
   readonly areas: KeptJournal['areas'];
   readonly jobs: ReadonlyMap<string, JobNames>;
-  /** When each node was last no longer listed, by its project and name. */
+  /** By project and name: when each node disappeared from the list. */
   readonly unlistedMs: ReadonlyMap<string, number>;
-  /** What may let a refused job in. */
+  /** Changes that may allow a refused job to log in again. */
   readonly repairs: readonly Change[];
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
@@ -103,7 +103,7 @@ function toSurroundings(found: Found, { cause, memberName }: Now): Surroundings 
 
 type Now = { readonly cause: CommonCause | undefined } & Pick<Options, 'memberName'>;
 
-/** A key that the definition does not name may be that of a node, or of the project. */
+/** A key that the definition does not name may be the key of a node or of the project. */
 function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, keys: readonly string[] | undefined): boolean {
   if (kind === 'definition') return subject === toJobPath(job);
   if (kind === 'node') return project === job.project && Object.hasOwn(job.nodes ?? {}, subject);

@@ -1,8 +1,8 @@
 import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 
 /**
- * Chooses the lines that describe a failure: errors of the failed step on the failed node, else what it wrote to its
- * standard error, else its last output. Lines of the server, which are the same for every failure, are left out.
+ * Chooses the lines that describe a failure: errors of the failed step on the failed node, otherwise its standard error,
+ * otherwise its last output. Lines of the server, which are the same for every failure, are omitted.
  */
 export function chooseLines(
   lines: readonly LogLine[],
@@ -40,7 +40,7 @@ function isOfStep(line: LogLine, { node, context }: Pick<FirstCause, 'node' | 'c
   );
 }
 
-/** Logs name no parameters: `2@node=db03/1` is `2/1` there. */
+/** Logs do not contain parameters: `2@node=db03/1` is `2/1` in a log. */
 function toPlain(context: string): string {
   return context.replaceAll(/@[^/]*/g, '');
 }

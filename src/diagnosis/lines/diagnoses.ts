@@ -7,10 +7,10 @@ import { type KeptLines, keepLines } from './keep.ts';
 import type { Scrub } from './scrub.ts';
 import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
 
-/** What the log shows of a failure, with the documents to commit; `done` is called after the commit. */
+/** The findings in the log of a failure, with the documents to commit; call `done` after the commit. */
 export type Diagnosis = {
   readonly seen: Seen | undefined;
-  /** Undefined where no lines are kept. */
+  /** Undefined if no lines are kept. */
   readonly kept: KeptLines | undefined;
   readonly documents: readonly LedgerDocument[];
   readonly done: () => void;
@@ -28,7 +28,7 @@ const keyKind = 'fingerprint-key';
 
 /** Recognises the failures of one server's jobs by the fingerprints of their logs, across restarts. */
 export function createDiagnoses(scrub: Scrub) {
-  /** By job, the one that failed last at the end. */
+  /** By job; the job that failed last is at the end. */
   const jobs = new Map<string, KnownOfJob>();
   let key: string | undefined;
 
@@ -42,7 +42,7 @@ export function createDiagnoses(scrub: Scrub) {
       const stored = documents.find((document) => document.kind === keyKind)?.body;
       key = stored === undefined ? key : (JSON.parse(stored) as string);
     },
-    /** Returns what is known by now of how often a job failed so. */
+    /** Returns how often a job failed in this way, as known now. */
     refresh: (job: string, seen: Seen): Seen => refresh(seen, jobs.get(job)?.known ?? []),
     note: ({ job, endedAtMs, keepsLines = false }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
       const kept = keepsLines ? keepLines(lines, cause, scrub) : undefined;

@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto';
 import { normalise } from './normalise.ts';
 
 /**
- * Returns the same text for the same failure with other values. Without the key it does not show whether a line was in a
- * log. Undefined if the lines have no content.
+ * Returns the same text for the same kind of failure with other values. Without the key, the text does not show whether a line
+ * was in a log. Undefined if the lines have no content.
  */
 export function toFingerprint(texts: readonly string[], key: string): string | undefined {
   const plain = texts.flatMap((text) => text.split('\n')).map(normalise);
-  // Stacks differ with the path to the same failure, and a line may be repeated any number of times.
+  // Stack traces of the same failure differ, and a line may be repeated any number of times.
   const kept = new Set(plain.filter((line) => /[\p{L}]{2}/u.test(line) && !isFrame(line)));
   const content = kept.size > 0 ? [...kept] : plain.filter((line) => line !== '');
   if (content.length === 0) return undefined;

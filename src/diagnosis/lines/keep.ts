@@ -3,18 +3,18 @@ import { linesOfStep } from './choose.ts';
 import { withoutAnsi } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
 
-/** The lines of a failure that may be shown and sent, and what was left out of them. */
+/** The lines of a failure that may be shown and sent, and how many were omitted. */
 export type KeptLines = {
   readonly lines: readonly LogLine[];
-  /** The number of older lines of the step that were left out. */
+  /** The number of older lines of the step that were omitted. */
   readonly leftOut: number;
   /** The number of removed secrets. */
   readonly removed: number;
 };
 
 /**
- * Keeps the last lines of the failed step, as many of each node where it failed; of the whole log if it names no step.
- * Secrets are removed first.
+ * Keeps the last lines of the failed step, the same number for each node where it failed; if the log names no step, lines of
+ * the whole log. Secrets are removed first.
  */
 export function keepLines(
   lines: readonly LogLine[],
@@ -23,14 +23,15 @@ export function keepLines(
 ): KeptLines {
   const filled = lines.filter(({ text }) => text.trim() !== '');
   const own = linesOfStep(filled, cause);
-  // A line without a node is of the first one only.
+  // A line without a node counts only for the first node.
   const others = (cause.others ?? []).map((place) =>
     linesOfStep(filled, place).filter(({ node }) => node !== undefined),
   );
   const ofNodes = [own, ...others].filter(({ length }) => length > 0);
   let removed = 0;
   const said = (ofNodes.length > 0 ? ofNodes : [filled]).flatMap((lines) => {
-    // All lines of a node: a private key may begin above the first one that is kept, and lines of other nodes be between.
+    // All lines of a node are scrubbed: a private key may begin above the first kept line, and lines of other nodes may be in
+    // between.
     const clean = scrub(lines.map(({ text }) => withoutAnsi(text).replaceAll(controls, '').toWellFormed()));
     removed += clean.removed;
     return lines.map((line, index) => ({ line, text: shorten(clean.texts[index] ?? ''), newer: lines.length - index }));
@@ -45,10 +46,10 @@ export function keepLines(
   return { lines: filled.flatMap((line) => kept.get(line) ?? []), leftOut: said.length - kept.size, removed };
 }
 
-/** Other control characters, and what chooses a character set: within a name, they would hide it from the search. */
+/** Other control characters, and codes that choose a character set: inside a name, they would hide a secret from the search. */
 const controls = /[^\P{Cc}\t\r\n](?:[()][0AB])?/gu;
 
-/** A long line must not leave out all others. */
+/** One long line must not use up the limit of all lines. */
 function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
 }

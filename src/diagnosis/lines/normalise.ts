@@ -1,11 +1,11 @@
-/** Replaces what differs between two failures of the same kind, such as numbers, times, addresses and quoted values. */
+/** Replaces values that differ between two failures of the same kind, such as numbers, times, addresses and quoted values. */
 export function normalise(text: string): string {
   let plain = withoutAnsi(text);
   for (const [pattern, mark] of marks) plain = plain.replaceAll(pattern, mark);
   return plain.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Removes the sequences that colour a terminal. */
+/** Removes the codes for colours in a terminal. */
 export function withoutAnsi(text: string): string {
   return text.replaceAll(ansi, '');
 }
@@ -13,7 +13,7 @@ export function withoutAnsi(text: string): string {
 const ansi = /\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu;
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 
-/** In this order: what comes first may contain what comes later. */
+/** The order matters: an earlier pattern may contain a later one. */
 const marks: readonly (readonly [RegExp, string])[] = [
   [/[\p{Cc}\p{Cf}]/gu, ' '],
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '<uuid>'],
@@ -43,7 +43,7 @@ const marks: readonly (readonly [RegExp, string])[] = [
   [/\b0x[0-9a-f]{1,32}\b/gi, '<hex>'],
   [/@[0-9a-f]{5,16}\b/g, '@<hex>'],
   [/\b(?=[a-f]{0,64}\d)[0-9a-f]{7,128}\b/gi, '<hex>'],
-  // Not codes of errors, such as ORA-01017.
+  // Does not match error codes such as ORA-01017.
   [/\b(?![A-Z]{2,8}-?\d{2,6}\b)(?=[\w-]{0,80}\d)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}\b/g, '<name>'],
   [
     /(?<![A-Z]{2}-?\d{0,6})\d+(?:[.,]\d+)*(?: ?(?:ms|[kKMGT]i?B|bytes|B|s|sec|seconds|min|minutes|h|hours|d|days|%)\b)?/g,

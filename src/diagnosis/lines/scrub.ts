@@ -1,9 +1,9 @@
-/** Removes secrets from lines that follow each other, and counts what it removed. No scrubber finds everything. */
+/** Removes secrets from consecutive lines, and counts them. No scrubber finds all secrets. */
 export type Scrub = (texts: readonly string[]) => { readonly texts: readonly string[]; readonly removed: number };
 
 export const removedMark = '[removed]';
 
-/** `isRefused` are the patterns of the site: a line that matches is removed as a whole. */
+/** `isRefused` matches the patterns of the site: a matching line is removed completely. */
 export function createScrub(isRefused: (text: string) => boolean = () => false): Scrub {
   return (texts) => {
     let removed = 0;
@@ -26,7 +26,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
       let clean = text;
       for (const { pattern, keep } of rules)
         clean = clean.replaceAll(pattern, (found: string, ...groups: unknown[]) => {
-          // The last three are the place, the whole text and the groups by name.
+          // The last three arguments are the position, the whole text and the named groups.
           const kept = keep(found, groups.slice(0, -2).map(toText));
           return kept === found ? found : count(kept);
         });
@@ -39,7 +39,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
   };
 }
 
-/** Returns how many lines belong to a private key that began before the first one. */
+/** Returns the number of lines of a private key that began before the first line. */
 function countBegun(lines: readonly string[]): number {
   const end = lines.findIndex((line) => keyEnd.test(line));
   return lines.slice(0, Math.max(0, end)).every((line) => /^(?:(?:Proc-Type|DEK-Info): .*|[\w+/=\s]*)$/.test(line))
@@ -56,12 +56,12 @@ const wholeKey =
 
 type Rule = {
   readonly pattern: RegExp;
-  /** Returns what stays of a match: all of it if it is no secret. */
+  /** Returns the part of a match to keep: the whole match if it is not a secret. */
   readonly keep: (found: string, groups: readonly string[]) => string;
 };
 
 const whole: Rule['keep'] = () => removedMark;
-/** Keeps what is before the value, and its quotes. */
+/** Keeps the text before the value, and its quotes. */
 const after: Rule['keep'] = (found, [before = '', value = '']) =>
   isHarmless(value) ? found : `${before}${toQuote(value)}${removedMark}${toQuote(value)}`;
 
@@ -73,7 +73,7 @@ const rules: readonly Rule[] = [
   { pattern: wholeKey, keep: whole },
   // JSON Web Tokens.
   { pattern: /\beyJ[\w-]{5,2000}\.[\w-]{5,8000}(?:\.[\w-]{0,2000})?/g, keep: whole },
-  // Tokens that clouds and forges mark with a prefix.
+  // Tokens of cloud providers and code hosts, which have a prefix.
   { pattern: /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g, keep: whole },
   { pattern: /\b(?:gh[opsur]_\w{20,255}|github_pat_\w{20,255})/g, keep: whole },
   { pattern: /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{16,255}/g, keep: whole },
@@ -115,7 +115,7 @@ const rules: readonly Rule[] = [
     keep: after,
   },
   { pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})([\w.+/=~-]{12,4000})/g, keep: after },
-  // `password=`, `"token": `, `<secret>` and their like in shell, JSON, YAML, XML and ini.
+  // `password=`, `"token": `, `<secret>` and similar, in shell, JSON, YAML, XML and ini.
   {
     pattern: new RegExp(
       String.raw`(<[\w:.-]{0,40}${secretName}[\w.-]{0,40}(?:\s[^>]{0,200})?>\s{0,20})([^<]{1,500})(?=<)`,
@@ -179,7 +179,7 @@ const rules: readonly Rule[] = [
     ),
     keep: after,
   },
-  // Long words without meaning.
+  // Long random words.
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 
@@ -191,7 +191,7 @@ function ofName(found: string, groups: readonly string[]): string {
   return after(found, groups);
 }
 
-/** What programs write where a secret would be. */
+/** Placeholders that programs write instead of a secret. */
 function isHarmless(text: string): boolean {
   return /^\\?["']?(?:\[removed\]|\[?SECURE\]?|\*{2,}|x{3,}|<[\w -]{0,40}>?|\$\{?\w*\}?|null|none|nil|true|false|yes|no|undefined|missing|invalid|expired|required|not|is|was|empty|\W*|\[?(?:redacted|masked|hidden|filtered)\]?)\\?["']?[.,;:!]?$/i.test(
     text,
@@ -202,7 +202,7 @@ function toQuote(text: string): string {
   return /^\\?["']/.exec(text)?.[0] ?? '';
 }
 
-/** Random words change between letters and digits, upper and lower case, all the time; names and paths do not. */
+/** In random words, letters and digits, upper and lower case alternate often; in names and paths they do not. */
 function isRandom(word: string): boolean {
   if (/^[0-9a-f-]+$/i.test(word) || !/\d/.test(word)) return false;
   const parts = word

@@ -1,6 +1,6 @@
 import type { Seen } from '../../domain/failure-class.ts';
 
-/** A fingerprint of a job, with the ends of the first and the last failure. */
+/** A fingerprint of a job, with the ends of its first and last failure. */
 export type Known = {
   readonly fingerprint: string;
   readonly firstMs: number;
@@ -11,7 +11,9 @@ export type Known = {
 /** The fingerprints of a job, by its path `{project}/{group}/{name}`; the latest is last. */
 export type KnownOfJob = { readonly job: string; readonly known: readonly Known[] };
 
-/** Adds a failure to the fingerprints of its job; the one that was not seen for longest makes room. */
+/**
+ * Adds a failure to the fingerprints of its job; the fingerprint with the oldest last failure is removed if there are too many.
+ */
 export function addKnown(
   known: readonly Known[],
   fingerprint: string,
@@ -33,7 +35,7 @@ export function addKnown(
 
 const maxOfJob = 50;
 
-/** Returns another job that failed with the same lines, the latest. */
+/** Returns the job that failed last with the same lines, except this job. */
 export function findOther(all: Iterable<KnownOfJob>, fingerprint: string, job: string): string | undefined {
   let latest: { readonly job: string; readonly lastMs: number } | undefined;
   for (const other of all) {
@@ -44,7 +46,7 @@ export function findOther(all: Iterable<KnownOfJob>, fingerprint: string, job: s
   return latest?.job;
 }
 
-/** Older failures may become known later: then a failure was not the first. */
+/** Older failures may become known later, so a failure may turn out not to be the first. */
 export function refresh(seen: Seen, known: readonly Known[]): Seen {
   const now = known.find(({ fingerprint }) => fingerprint === seen.fingerprint);
   return now === undefined || now.firstMs >= seen.firstMs ? seen : { ...seen, firstMs: now.firstMs, count: now.count };

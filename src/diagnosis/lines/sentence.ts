@@ -16,7 +16,7 @@ export function toSentence({ job, endedAtMs, node, failureClass, reason, seen }:
   return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}.`;
 }
 
-/** Describes how often a job failed alike, as of one of these failures. */
+/** Describes how often a job failed in this way, from the view of one of these failures. */
 export function toOften({ count, firstMs, beforeMs, alsoIn }: Seen, endedAtMs: number): string {
   const also = alsoIn === undefined ? '' : `, also in ${alsoIn}`;
   if (firstMs >= endedAtMs) return `for the first time${also}`;

@@ -60,7 +60,7 @@ function toReadableSpan(span: Span, { traceId, resource, instrumentationScope }:
     droppedLinksCount: 0,
   };
   if (span.parentId !== undefined) {
-    // Only the parent of a root is from elsewhere.
+    // Only the parent of a root span is remote.
     const isRemote = span.kind === 'server';
     readable.parentSpanContext = { traceId, spanId: span.parentId, traceFlags: sampled, isRemote };
   }
@@ -94,7 +94,7 @@ export function encodeLogs({ resource, scope, records }: LogRecords, format: Tra
 
 function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attributes }: LogRecord) {
   return {
-    // A time of 0 is the protocol's word for an unknown one.
+    // In the protocol, 0 means an unknown time.
     hrTime: toHighResolution(atMs ?? 0),
     hrTimeObserved: toHighResolution(observedMs),
     severityNumber: severities[level],

@@ -4,13 +4,13 @@ import type { QuarantinedTrace, SpooledSignal, SpooledTrace, SpoolSize } from '.
 /** Why spans did not reach the backend. */
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
-/** How a request ended: with an answer, or with an error instead of one. */
+/** How a request ended: with an answer, or with an error. */
 export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
 /** Is notified of events of the sender, for metrics and the log. */
 export type SenderObserver = {
   readonly exported: (spans: number, signal: SpooledSignal) => void;
-  /** Refused and unanswered traces are quarantined and may be retried; dropped ones were removed from quarantine. */
+  /** Refused and unanswered traces are quarantined, and may be retried; dropped traces were removed from the quarantine. */
   readonly rejected: (reason: RejectReason, spans: number, signal: SpooledSignal) => void;
   /** Called when the trace backend accepted the request with a warning. */
   readonly warned: (message: string) => void;
@@ -21,7 +21,7 @@ export type SenderObserver = {
   ) => void;
   readonly dropped: (trace: QuarantinedTrace) => void;
   readonly request: (outcome: RequestOutcome, seconds: number) => void;
-  /** Called once when deliveries begin to fail, and once when they work again. */
+  /** Called once when deliveries begin to fail, and once when they succeed again. */
   readonly failing: (reason: string) => void;
   readonly recovered: () => void;
   readonly size: (size: SpoolSize) => void;
@@ -34,7 +34,7 @@ type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
-  /** True if the request may have been sent and lost. */
+  /** True if the request may have been sent and then lost. */
   readonly isLost: boolean;
 
   constructor(message: string, { kind, cause, isLost = kind === 'timeout' }: About) {
@@ -46,7 +46,7 @@ export class PostFault extends Error {
 
 type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 
-/** Converts the error of a file, socket, name or handshake, and adds what to check. */
+/** Converts an error of a file, socket, name or handshake, and adds what to check. */
 export function toPostFault(error: unknown, host: string, isSent: boolean): PostFault {
   const fileSays = fileFaults.find(({ codes }) => codes.test(toFaultCode(error)))?.says;
   const { kind, says, code } = toConnectionFault(error, traceBackend);
@@ -57,7 +57,7 @@ export function toPostFault(error: unknown, host: string, isSent: boolean): Post
   });
 }
 
-/** The error codes of connections that were open and then ended. */
+/** Error codes of connections that ended after they had been open. */
 const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|HPE_)/;
 
 const traceBackend: Peer = {
@@ -74,7 +74,7 @@ const fileFaults: readonly { codes: RegExp; says: string }[] = [
 const firstMs = 1000;
 const maxMs = 60_000;
 
-/** Returns the wait after a number of failed tries, with full jitter; at least what the OTLP endpoint asked for. */
+/** Returns the wait after a number of failed tries, with full jitter; at least the wait that the OTLP endpoint requested. */
 export function backoffMs(tries: number, random: number, askedMs = 0): number {
   return Math.max(askedMs, random * Math.min(maxMs, firstMs * 2 ** Math.min(tries, 30)));
 }

@@ -27,7 +27,10 @@ export type PostOptions = {
 
 const maxAnswerBytes = 64 * 2 ** 10;
 
-/** Sends requests to the trace backend over one connection, with a total deadline, a limit for answers, and no redirects. */
+/**
+ * Sends requests to the trace backend over one connection, with a total deadline and a limit for answers; redirects are not
+ * followed.
+ */
 export function createPost({ settings, readFile, userAgent, clock }: PostOptions) {
   const { endpoint, compression, timeoutMs } = settings;
   const { origin, host, protocol, pathname, search } = new URL(endpoint);
@@ -80,8 +83,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
           });
         }
         const fault = toPostFault(error, host, isSent);
-        // The certificate files are read again for the next connection, because they may have been fixed. An OTLP
-        // endpoint that rejects the certificate may close the connection without an alert.
+        // The certificate files are read again for the next connection, because they may have been repaired. An OTLP endpoint
+        // that rejects the certificate may close the connection without an alert.
         if (fault.kind === 'tls' || (protocol === 'https:' && fault.kind === 'network')) disconnect();
         throw fault;
       }

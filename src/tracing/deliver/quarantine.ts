@@ -8,7 +8,7 @@ type Options = {
   /** Called after every change, so that the sender sends retried traces. */
   wake: () => void;
   observe: Pick<SenderObserver, 'rejected'> & {
-    /** Called after a user's request was carried out. */
+    /** Called after a user's request was executed. */
     handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };
@@ -23,10 +23,10 @@ export type Handled = { readonly traces: number } | { readonly unknown: readonly
 
 /** Lists, retries and drops traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
-  /** Two changes at once would count the same traces. */
+  /** Two changes at the same time would count the same traces twice. */
   const oneAtATime = createQueue();
 
-  /** Lists the oldest in quarantine first. */
+  /** Lists quarantined traces, oldest first. */
   async function list(): Promise<readonly NamedTrace[]> {
     const traces = await spool.quarantined();
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));

@@ -1,8 +1,8 @@
 import type { OtlpSettings, SentHeader } from './settings.ts';
 
 /**
- * Lists the secrets in the settings of delivery, which must never be shown. Omits values too short to be a secret, such
- * as the name of a tenant: replacing them would only damage messages.
+ * Lists the secrets in the settings of delivery, which must never be shown. Short values, such as the name of a tenant, are
+ * omitted: replacing them would only damage messages.
  */
 export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 'endpoint'>): readonly string[] {
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
@@ -10,7 +10,7 @@ export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 
 
 const minSecretLength = 4;
 
-/** Lists values of headers, and what follows the scheme in values such as `Bearer …`. */
+/** Lists the values of headers, and the part after the scheme in values such as `Bearer …`. */
 function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   const forms = headers.flatMap(({ value }) => {
     const text = value.reveal();
@@ -21,8 +21,7 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
 }
 
 /**
- * Lists secrets in the address, which an OTLP endpoint may quote in an error: each pair of the query, and long values
- * on their own.
+ * Lists secrets in the address, because an OTLP endpoint may quote it in an error: each pair of the query, and each long value.
  */
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);

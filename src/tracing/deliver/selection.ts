@@ -4,7 +4,7 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The next traces to send, or the time until there may be some. */
+/** The next traces to send, or the time until some may be ready. */
 export type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number };
 
 export type Selection = ReturnType<typeof createSelection>;
@@ -16,13 +16,13 @@ type SelectionOptions = {
   clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Selects the traces of each request from the results of earlier requests. */
+/** Selects the traces of each request, depending on the results of earlier requests. */
 export function createSelection({ spool, gathering, signal, clock }: SelectionOptions) {
   const batchSize = createBatchSize(gathering.maxBytes);
   const suspects = createSuspects(clock.random);
 
   return {
-    /** Lost traces come after all others, except for one at a time right after others were delivered. */
+    /** Lost traces come after all others. After a successful delivery, one lost trace is tried. */
     next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
@@ -33,11 +33,11 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       if (next === undefined) return { traces, againInMs: idleMs };
       if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
       const lonely = await spool.next(oneTrace, but(next.key), signal);
-      // The trace was dropped by a user.
+      // A user has dropped the trace.
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };
     },
-    /** Records a failed request; reports whether to select again instead of repeating it. */
+    /** Records a failed request; reports whether to select again instead of repeating the request. */
     noteFault: (batch: readonly SpooledTrace[], { isLost, reason }: Verdict & { kind: 'wait' }): boolean => {
       const [only, ...others] = batch;
       const isSuspect = only !== undefined && others.length === 0 && suspects.keys().includes(only.key);
@@ -51,7 +51,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       else if (only !== undefined) suspects.lost(only, reason, clock.ticks());
       return true;
     },
-    /** Records a delivered request; returns the suspect that is now given up. */
+    /** Records a delivered request; returns the suspect that is given up because of it. */
     notePassed: (batch: readonly SpooledTrace[]): Suspect | undefined => {
       batchSize.passed();
       for (const { key } of batch) suspects.forget(key);
@@ -68,20 +68,20 @@ const oneTrace: SpoolBounds = { maxBytes: 0, maxTraces: 1 };
 const idleMs = 30_000;
 
 /**
- * Adapts the size to lost requests, because a proxy before the OTLP endpoint may drop large ones without an answer.
- * After several losses the size is halved. Successes double it again, each time later after a failed attempt.
+ * Adapts the size of requests, because a proxy before the OTLP endpoint may drop large requests without an answer. After
+ * several losses the size is halved. Successes double it again; after a failed attempt, this takes longer each time.
  */
 export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;
   let lost = 0;
   let passed = 0;
   let passesToGrow = 1;
-  /** True while trying a size larger than any that was delivered. */
+  /** True while trying a size that is larger than any delivered one. */
   let isProbing = false;
 
   return {
     maxBytes: (): number => maxBytes,
-    /** Call after a delivered request: soon a larger size is tried. */
+    /** Call after a delivered request: a larger size is tried later. */
     passed: (): void => {
       lost = 0;
       if (maxBytes >= fullBytes) {
@@ -95,7 +95,7 @@ export function createBatchSize(fullBytes: number) {
       maxBytes = Math.min(fullBytes, 2 * maxBytes);
       isProbing = true;
     },
-    /** Call after a lost request; reports whether to try a smaller one, if it had more than one trace. */
+    /** Call after a lost request with several traces; reports whether to try a smaller one. */
     lost: (): boolean => {
       lost += 1;
       return isProbing || lost >= lossesToShrink;

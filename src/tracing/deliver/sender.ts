@@ -12,7 +12,7 @@ export type SenderOptions = {
   readonly spool: Spool;
   readonly post: Pick<Post, 'send'>;
   readonly observe: SenderObserver;
-  /** What it sends of the spool; traces by default. */
+  /** The signal to send; traces by default. */
   readonly signal?: SpooledSignal;
   /** Removes known secrets from messages of the OTLP endpoint. */
   readonly scrub: (text: string) => string;
@@ -39,8 +39,8 @@ export type SenderStatus = {
 };
 
 /**
- * Sends the spool to the OTLP endpoint, one request at a time: a trace leaves it only when it is accepted, or refused
- * in a request of its own.
+ * Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool only when it is accepted, or is refused
+ * in a request with no other trace.
  */
 export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, signal = 'traces', wait = createWait(clock) } = options;
@@ -72,7 +72,7 @@ export function createSender(options: SenderOptions): Sender {
       const verdict = await send(batch, options, cutOff.signal);
       if (verdict.kind === 'delivered') await finish(batch, verdict);
       else if (verdict.kind === 'wait') {
-        // The next batch is selected again.
+        // The next batch is selected again, with a smaller size.
         if (selection.noteFault(batch, verdict)) batches.length = 0;
         else batches.unshift(batch);
         if (!outage.isOver() || batches.length > 0) await outage.backOff(verdict.reason, verdict.askedMs);
@@ -95,7 +95,7 @@ export function createSender(options: SenderOptions): Sender {
   async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {
     selection.noteRefused(traces);
     for (const trace of traces) {
-      // Stopped before the change was stored: the trace will be refused again.
+      // The sender was stopped before the change was stored, so the trace will be refused again.
       if (!(await settling.quarantine(trace, reason, 'refused'))) return;
     }
     refusedInARow += 1;
@@ -123,12 +123,12 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** Larger requests save nothing and block the process for longer. */
+/** Larger requests have no advantage, and block the process longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** After this many refused traces in a row, all may be refused: tries slow down. */
+/** After this number of refused traces in a row, the backend may refuse all: tries become slower. */
 const patience = 10;
 
-/** Sends one request; returns what its result means. */
+/** Sends one request, and returns the meaning of its result. */
 async function send(
   traces: readonly SpooledTrace[],
   { post, observe, clock }: SenderOptions,
@@ -148,13 +148,13 @@ async function send(
   }
 }
 
-/** Removes delivered and refused traces from the queue, and reports it. */
+/** Removes delivered and refused traces from the queue, and reports them. */
 function createSettling(
   { spool, observe, quarantineBounds, signal = 'traces', clock }: SenderOptions,
   { insist }: Pick<Outage, 'insist'>,
   shorten: (text: string) => string,
 ) {
-  /** Reports the size of the spool. Ignores errors of the state: the work that needs it fails anyway. */
+  /** Reports the size of the spool. Ignores errors of the state, because other work on the state reports them. */
   function tellSize(): void {
     spool.size().then(observe.size, () => {});
   }
@@ -193,7 +193,7 @@ function createSettling(
   };
 }
 
-/** First removes secrets, then cuts: half a secret would not be recognized. */
+/** Removes secrets before cutting the text: half a secret would not be recognized. */
 function createShorten(scrub: (text: string) => string): (text: string) => string {
   return (text) => {
     const line = scrub(text)
@@ -218,7 +218,7 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A series of failed deliveries and the waits between tries; its begin and end are reported once. */
+/** A series of failed deliveries and the waits between tries; its beginning and end are each reported once. */
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;
@@ -235,7 +235,7 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
     failing: (): Failing | undefined => failing,
     /** Reports whether the last try succeeded, so that the next one need not wait. */
     isOver: (): boolean => triesInVain === 0,
-    /** Waits longer after each failed try, and at least as long as the OTLP endpoint asked. */
+    /** Waits longer after each failed try, and at least as long as the OTLP endpoint requested. */
     backOff,
     recover: (): void => {
       triesInVain = 0;
@@ -243,7 +243,7 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
       failing = undefined;
       observe.recovered();
     },
-    /** Repeats work on the state until it succeeds; undefined if the sender is stopped before. */
+    /** Repeats work on the state until it succeeds; undefined if the sender is stopped first. */
     insist: async <Answer>(work: () => Promise<Answer>): Promise<Answer | undefined> => {
       for (;;) {
         try {

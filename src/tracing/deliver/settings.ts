@@ -1,10 +1,10 @@
 import { type Complaint, quote } from '../../domain/complaint.ts';
 import { Secret } from '../../domain/secret.ts';
 
-/** What is sent by OTLP; each has variables of its own. */
+/** The signals of OTLP; each has its own variables. */
 export type Signal = 'traces' | 'logs' | 'metrics';
 
-/** Where and how a signal is sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
+/** Where and how a signal is sent. */
 export type OtlpSettings = {
   /** True if an endpoint was set; false if the default is used. */
   readonly isConfigured: boolean;
@@ -28,7 +28,10 @@ const defaultBase = 'http://localhost:4318';
 const defaultTimeoutMs = 10_000;
 const maxTimeoutMs = 600_000;
 
-/** Reads the variables as the specification of OTLP exporters says: the variable for the signal wins, empty ones are not set. */
+/**
+ * Reads the variables as specified for OTLP exporters: the variable of the signal wins over the general one, and empty
+ * variables count as not set.
+ */
 export function readOtlpSettings(
   environment: OtlpEnvironment,
   signal: Signal = 'traces',
@@ -93,7 +96,7 @@ function toName(option: string, signal: Signal | undefined): string {
   return `OTEL_EXPORTER_OTLP_${signal === undefined ? '' : `${signal.toUpperCase()}_`}${option}`;
 }
 
-/** The endpoint for a signal is used as it is; the general one is the base for the paths of all signals. */
+/** The endpoint of a signal is used unchanged; the general endpoint is the base of the paths of all signals. */
 function readEndpoint({ name, value, isForSignal }: Given, signal: Signal): string | Complaint {
   const hint = `write it like ${defaultBase}${isForSignal ? `/v1/${signal}` : ''}`;
   if (!URL.canParse(value)) return { place: name, message: 'is not a URL', hint };
@@ -149,12 +152,12 @@ function isComplaint<Value>(read: Value | Complaint): read is Complaint {
   return typeof read === 'object' && read !== null && 'place' in read && 'message' in read;
 }
 
-/** A header of every request. Names are in lower case; values are never shown. */
+/** A header of every request. Names are in lower case. Never show the value. */
 export type SentHeader = { readonly name: string; readonly value: Secret };
 
 /**
  * Reads `key1=value1,key2=value2` with percent-encoded values, as in W3C Baggage. Complaints name a header only by its
- * position: the parts of an unreadable one may be a secret.
+ * position, because an unreadable header may contain a secret.
  */
 function parseHeaders(text: string, place: string): readonly SentHeader[] | Complaint {
   const headers = new Map<string, SentHeader>();

@@ -7,25 +7,25 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
 };
 
 /**
- * Traces that are lost when sent alone. It is the trace's own fault if others are delivered right before and right
- * after. While nothing is delivered, it is an outage, which does not count.
+ * Traces that are lost when sent alone. The trace itself is the cause if others are delivered right before and right after it.
+ * While nothing is delivered, an outage is the cause, which does not count.
  */
 export function createSuspects(random: () => number) {
   /** The oldest try comes first. */
   const known = new Map<string, Known>();
-  /** The key of the last lost one: if another trace is delivered next, that counts against it. */
+  /** The key of the last lost trace: if another trace is delivered next, this counts against the lost one. */
   let inDoubt: string | undefined;
 
   return {
-    /** Returns their keys. The other traces in the queue show whether requests are delivered. */
+    /** Returns the keys of the suspects. Other traces in the queue show whether requests are delivered. */
     keys: () => [...known.keys()],
-    /** Returns the one to try again now; undefined until others have shown whether the last loss was its own fault. */
+    /** Returns the suspect to try again now; undefined until other traces have shown whether the last loss was its own fault. */
     due: (ticks: number) => {
       if (inDoubt !== undefined) return undefined;
       for (const [key, { dueTicks }] of known) if (dueTicks <= ticks) return key;
       return undefined;
     },
-    /** Returns the one with the oldest try, for an otherwise empty queue; or how long it must still wait. */
+    /** Returns the suspect whose last try is oldest, if the queue is otherwise empty; or how long it must still wait. */
     next: (ticks: number) => {
       const [first] = known;
       if (first === undefined) return undefined;
@@ -33,7 +33,7 @@ export function createSuspects(random: () => number) {
       return dueTicks <= ticks ? { key } : { forMs: dueTicks - ticks };
     },
     lost: ({ key, server, executionId, encoding, spans }: SpooledTrace, reason: string, ticks: number) => {
-      // Without the bytes, which stay in the spool.
+      // Without the bytes, to save memory; they are in the spool.
       const suspect = { key, server, executionId, encoding, spans, reason };
       const { strikes = 0, losses = 0 } = known.get(key) ?? {};
       if (losses === 0 && known.size >= maxSuspects) return;
@@ -41,7 +41,7 @@ export function createSuspects(random: () => number) {
       known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
       inDoubt = key;
     },
-    /** Call when another trace was delivered; returns the suspect that is now given up. */
+    /** Call when another trace was delivered; returns the suspect that is given up because of it. */
     otherPassed: () => {
       const found = inDoubt === undefined ? undefined : known.get(inDoubt);
       inDoubt = undefined;
@@ -65,10 +65,10 @@ type Known = {
   suspect: Suspect;
   losses: number;
   dueTicks: number;
-  /** How often others were delivered right after it was lost. */
+  /** How often others were delivered right after this trace was lost. */
   strikes: number;
 };
 
-/** A connection that loses requests by chance does not lose the same one ten times and never the next. */
+/** If a connection loses requests at random, it does not lose the same trace ten times and never the next one. */
 const strikesToGiveUp = 10;
 const maxSuspects = 1000;

@@ -9,12 +9,12 @@ export type Verdict =
       readonly kind: 'wait';
       readonly reason: string;
       readonly askedMs: number | undefined;
-      /** True if the request was lost, as one too large for a gateway may be. */
+      /** True if the request was lost, for example because it was too large for a gateway. */
       readonly isLost: boolean;
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: number };
 
-/** Temporary statuses, which do not depend on what was sent. */
+/** Temporary statuses, which do not depend on the content of the request. */
 const passing: readonly number[] = [429, 502, 503, 504];
 
 /** Statuses of gateways that cannot reach the OTLP endpoint, or dropped the request. */
@@ -24,14 +24,14 @@ const lostBehind: readonly number[] = [502, 503, 504];
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // A login page before the trace backend answers 200 to everything: nothing was delivered.
+    // A login page in front of the trace backend answers every request with 200: nothing was delivered.
     if (isHtml(contentType))
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
   }
   const message = readMessage(answer);
   const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
-  // Redirects are never followed, and are not an answer about a trace.
+  // Redirects are never followed, and prove nothing about a trace.
   if (passing.includes(status) || status < 400) {
     const askedMs = readRetryAfterMs(retryAfter, nowMs);
     return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };
@@ -43,7 +43,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   if (isCut || bytes.length === 0) return { rejectedSpans: 0, message: '' };
   try {
     const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
-    // All signals have the same fields in protobuf; only JSON has their names.
+    // In protobuf all signals have the same fields; in JSON the names of fields differ.
     const partialSuccess: Rejected | undefined = serializer.deserializeResponse(bytes).partialSuccess;
     // JSON has 64-bit numbers as text.
     const rejectedSpans = Number(
@@ -55,7 +55,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
       message: typeof message === 'string' ? message : '',
     };
   } catch {
-    // An unreadable body does not change that the traces were delivered.
+    // Even if the body is unreadable, the traces were delivered.
     return { rejectedSpans: 0, message: '' };
   }
 }
@@ -73,7 +73,7 @@ function readMessage({ bytes, contentType }: PostAnswer): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message);
   } catch {
-    // Not JSON: the body is shown as it is.
+    // The body is not JSON: it is shown unchanged.
   }
   return text;
 }
@@ -87,8 +87,8 @@ function isJson(contentType: string): boolean {
 }
 
 /**
- * Reads the message of a `google.rpc.Status` (field 2), with which OTLP endpoints refuse requests; empty if the bytes
- * are not one. OpenTelemetry's own package reads only successful answers.
+ * Reads the message of a `google.rpc.Status` (field 2), with which OTLP endpoints refuse requests; empty if the bytes are
+ * something else. OpenTelemetry's own package reads only successful answers.
  */
 export function readStatusMessage(bytes: Uint8Array): string {
   let at = 0;

@@ -11,12 +11,12 @@ type Change = { documents: readonly LedgerDocument[]; done: () => void };
 
 const kind = 'next-attempt';
 
-/** Finds the attempt before an execution. Servers report only the next attempt, which may end days later. */
+/** Finds the previous attempt of an execution. Servers report only the next attempt, which may end days later. */
 export function createAttempts() {
   /** In the order in which they were recorded. */
   let known = new Map<string, Previous>();
 
-  /** Returns those whose next attempt never came, and the oldest if there are too many. */
+  /** Returns attempts whose next attempt never came, and the oldest ones if there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
     let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];
@@ -47,20 +47,20 @@ export function createAttempts() {
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
-      // Some may have been recorded before.
+      // Some attempts may have been recorded before loading.
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,
-    /** Reports whether the previous attempt is known, if there is one: it may be counted later, and only its row has the link. */
+    /** Reports whether the previous attempt of a retry is known. It may be counted later, and only its row has the link. */
     isComplete: (run: Run & { attempt?: number }): boolean => run.attempt === undefined || known.has(toKey(run)),
-    /** Returns the change that counts some runs and records the attempts that they repeat; call `done` after the commit. */
+    /** Returns the change for counted runs, with the attempts that they repeat; call `done` after the commit. */
     note: (runs: readonly Counted[], epoch: number, atMs: number): Change => {
       const added = runs.flatMap(({ id, nextAttemptId }) =>
         nextAttemptId === undefined ? [] : [[toKey({ id: nextAttemptId, epoch }), { id, atMs }] as const],
       );
       return added.length === 0 ? toChange([], []) : toChange(findSpent(added.length, atMs), added);
     },
-    /** Returns the change that forgets a run's previous attempt, for when its trace is made. */
+    /** Returns the change that removes a run's previous attempt, for when its trace is made. */
     forget: (run: Run): Change => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
   };
 }

@@ -2,18 +2,18 @@ import type { Diagnoses } from '../../diagnosis/lines/diagnoses.ts';
 import type { FirstCause, Seen } from '../../domain/failure-class.ts';
 import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 
-/** Why an execution did not succeed, in short, for its page once its steps are no longer kept. */
+/** Why an execution did not succeed, shortened for its page after its steps have been removed. */
 export type Cause = {
   /** One sentence: which step failed first, where and why. */
   readonly why: string;
   readonly facts: readonly { readonly name: string; readonly value: string | number }[];
   readonly traceId?: string | undefined;
   readonly permalink?: string | undefined;
-  /** Absent if it did not fail, and in states of earlier releases. */
+  /** Absent if the execution did not fail, and in states of earlier releases. */
   readonly failure?: FailedRun | undefined;
 };
 
-/** A failed execution, with what failed first and how often it did. */
+/** A failed execution, with its first failure and how often it has failed in this way. */
 export type FailedRun = FirstCause & {
   readonly id: number;
   /** `{project}/{group}/{name}`; undefined for a command without a job. */
@@ -22,7 +22,7 @@ export type FailedRun = FirstCause & {
   readonly seen?: Seen | undefined;
 };
 
-/** The start distinguishes executions with the same id, before and after a new database. */
+/** The start distinguishes executions with the same id in an old and a new database. */
 export type CauseKey = Pick<LedgerEntry, 'id' | 'startedAtMs'>;
 
 const kind = 'cause';
@@ -33,7 +33,7 @@ export const maxCauseLength = 3000;
 
 /** Keeps the causes of the last executions that did not succeed, across restarts. */
 export function createCauses() {
-  /** As stored, oldest start first. */
+  /** In the stored form, oldest start first. */
   const known = new Map<string, string>();
 
   return {
@@ -79,7 +79,7 @@ export function createCauses() {
 
 export type Causes = ReturnType<typeof createCauses>;
 
-/** Older failures of a job may have become known after a cause was stored. */
+/** Older failures of a job may become known after a cause was stored, so the count is looked up again. */
 export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
     const { job, seen } = failure ?? {};

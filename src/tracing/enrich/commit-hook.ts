@@ -7,19 +7,19 @@ import { type PendingTrace, toPendingDocument } from './pending.ts';
 type CommitHookOptions = {
   attempts: Pick<Attempts, 'note'>;
   nowMs: () => number;
-  /** The server time, which dates the ends of executions. */
+  /** The server time, by which executions are dated. */
   serverNowMs: () => number;
   /** The age after which an execution gets no trace. */
   maxAgeMs: number;
   /** Returns how many more traces may be pending. */
   room: () => number;
-  /** Keeps failures until their class is counted; undefined where failures are not diagnosed. */
+  /** Keeps failures until their class is counted; undefined if failures are not diagnosed. */
   failures: TracingSide['failures'] | undefined;
   onPending: (pending: readonly PendingTrace[]) => void;
   skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
-/** Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction that counts. */
+/** Stores the pending traces of counted executions, and the attempts that they repeat, in the transaction of counting. */
 export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
@@ -37,7 +37,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
-      // The steps of the others are not read.
+      // The steps of other failures are not read, so their class stays unknown.
       const failures = failed.flatMap(
         (run) => options.failures?.expect(project, run, kept.has(run) ? undefined : 'unread') ?? [],
       );
@@ -53,7 +53,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const documents = failures.flatMap((failure) => failure.documents);
       return [...noted.documents, ...documents, ...pending.map(toPendingDocument)];
     },
-    // If the commit failed, the runs are selected again: report skipped ones only now.
+    // If the commit fails, the runs are selected again; so skipped runs are reported after the commit.
     kept: (_project, runs) => {
       const { noted, pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
       noted();

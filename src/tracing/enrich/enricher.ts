@@ -22,9 +22,9 @@ export type EnricherObserver = {
   readonly degraded: (reason: 'backlog' | 'seal_timeout') => void;
   readonly skipped: (reason: 'no_trace', executions: number) => void;
   readonly invalidCaller: () => void;
-  /** An error that is not the server's; it is tried again. */
+  /** An error that is not the server's; the trace is retried. */
   readonly failed: (error: unknown) => void;
-  /** Secrets were removed from lines of a log. */
+  /** Called when secrets were removed from lines of a log. */
   readonly redacted: (secrets: number) => void;
 };
 
@@ -42,20 +42,23 @@ export type EnricherOptions = {
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /** The maximum wait for steps, in the queue or for a state, across restarts; then the trace gets none, so that others may. */
+  /**
+   * The maximum wait for steps, in the queue or for a state, even over restarts. After it, the trace gets no steps, so that
+   * other traces do.
+   */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
   readonly isDiagnosed: boolean;
-  /** Recognises failures by their logs; undefined where no logs are read. */
+  /** Recognises failures by their logs; undefined if no logs are read. */
   readonly diagnoses: Pick<Diagnoses, 'load' | 'note' | 'refresh'> | undefined;
   /** What to keep of the logs of a project's failures. */
   readonly logsOf: (project: string) => 'none' | 'fingerprint' | 'lines';
   /** Lists what changed before a failure, likeliest first. */
   readonly suspectsOf: (run: PendingTrace, failureClass: FailureClass) => Promise<readonly string[]>;
-  /** Keeps the classes of failures, to be counted. */
+  /** Keeps the classes of failures until they are counted. */
   readonly failures: TracingSide['failures'];
-  /** Shortens a plan to what is stored across restarts; undefined for an execution that succeeded. */
+  /** Shortens a plan to the part that is kept over restarts; undefined for an execution that succeeded. */
   readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;
   /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
@@ -66,7 +69,7 @@ export type Spooling = {
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
   readonly encode: (plan: Plan) => Uint8Array;
-  /** Sends the lines of failures; undefined if they are only for pages. */
+  /** Sends the lines of failures; undefined if only pages show them. */
   readonly lines?: LineSending | undefined;
   /** Called when something was spooled. */
   readonly onSpooled: () => void;
@@ -78,13 +81,13 @@ export type Enricher = {
   readonly size: () => number;
   readonly causeOf: Causes['of'];
   readonly lastFailureOf: Causes['lastFailureOf'];
-  /** Makes the traces that can be made now; resolves to when to call again. */
+  /** Makes all traces that can be made now; resolves to the time of the next call. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
 
 /**
- * Commit 2 of the life of an execution: a pending trace gets its steps and moves to the spool, or only to a page, in
- * one transaction.
+ * Commit 2 of the life of an execution: in one transaction, a pending trace gets its steps and moves to the spool, or only to a
+ * page.
  */
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, spooling, attempts, clock, observe } = options;
@@ -123,9 +126,9 @@ export function createEnricher(options: EnricherOptions): Enricher {
     observe.pending(waiting.size());
   }
 
-  /** Reports whether to continue with other executions after such an error. */
+  /** Reports whether to continue with other executions after an error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    // If the server does not answer for this execution, it will not for the next.
+    // If the server does not answer for this execution, it will not answer for the next one.
     if (error instanceof ApiError) {
       waiting.noteApiFault(entry, error);
       return false;
@@ -141,7 +144,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
-      // Traces that need no request never wait: many in a row would block scrapes and signals.
+      // Traces without requests never wait, so many in a row would block scrapes and signals.
       await clock.nextTurn();
       try {
         await makeTrace(entry, signal);
@@ -155,7 +158,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   return { add, size: waiting.size, ...createLookup(causes, options.diagnoses), run };
 }
 
-/** Reads the parts of one execution; undefined if it is worth waiting for more. */
+/** Reads the parts of one execution; undefined if more parts may come later. */
 function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   const { client, timeoutMs, detail, attempts, clock } = options;
   const wanted = {
@@ -260,7 +263,7 @@ function createSeal(options: EnricherOptions, causes: Causes) {
   };
 }
 
-/** By name, because this room may not import the state. */
+/** Checked by name, because this room may not import the state. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }

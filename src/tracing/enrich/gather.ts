@@ -11,28 +11,28 @@ import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from 
 import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 
-/** The parts found of an execution, and whether more may come. */
+/** The parts of an execution that were found, and whether more may come. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** Parts that this detail does not show are not requested, except for the steps of failures if `diagnosis` is on. */
+  /** Only parts that this detail includes are requested, and the steps of failures if `diagnosis` is on. */
   detail: Detail;
   isDiagnosed: boolean;
   /** True if failures of jobs are also diagnosed by their logs. */
   readsLogs: boolean;
   workflows: Workflows;
-  /** Use what is available; do not wait for more. */
+  /** Set on the last try: use the available parts; do not wait for more. */
   isLastTry: boolean;
 };
 
 /**
- * Requests all parts of a trace. Skips denied and missing parts; throws on other errors, so that they are tried again.
- * On the last try, also skips an endpoint that never answered.
+ * Requests all parts of a trace. Skips denied and missing parts; throws other errors, so that the trace is retried. On the last
+ * try, also skips an endpoint that never answered.
  */
 export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }), options);
-  // Another execution has this id now, and other requests would be about that one.
+  // Another execution has this id now; further requests would be about the other one.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -59,7 +59,7 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const tail = isLogWanted || needsReason(execution, state) ? await readTail(api, id, options) : undefined;
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
   const { failureReason, lines } = tail === undefined || tail === 'failed' ? noTail : tail;
-  // A reason in the state is nearer to the cause.
+  // A reason in the state is closer to the cause than the log.
   const loggedReason = needsReason(execution, state) ? failureReason : undefined;
   const log = isLogWanted ? lines : undefined;
   return { source: { execution, state, workflow, loggedReason, log }, isPending: isStatePending || isLogPending };
@@ -69,7 +69,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
   return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
-/** Builds an execution from what its round read, without a request: enough for a trace without steps. */
+/** Builds an execution from the row that its round read, without a request: enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
   const { seenAtMs: _seen, epoch: _epoch, attempt, nextAttemptId, ...execution } = pending;
   return {
@@ -99,20 +99,20 @@ async function readWorkflow(
 
 const noTail: Pick<LogTail, 'failureReason' | 'lines'> = { failureReason: undefined, lines: [] };
 
-/** Reports whether the log of a failure shows its cause: not if the server or a limit cut it off. */
+/** Reports whether the log of a failure may show its cause. It does not if the server or a limit ended the execution. */
 function hasTellingLog(execution: TracedExecution): boolean {
   const { status, customStatus, job } = execution;
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-/** A log without a storage is only where it ran: the next request may reach that member. */
+/** A log that is not stored exists only on the member that ran the execution; another request may reach this member. */
 async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
   const first = await ask();
   return typeof first === 'object' && first.isLost ? ask() : first;
 }
 
-/** A run may log much after its failure. */
+/** A run may write many lines after its failure. */
 const tailLines = 200;
 
 function needsReason({ status }: TracedExecution, state: ExecutionState | undefined): boolean {
@@ -120,12 +120,12 @@ function needsReason({ status }: TracedExecution, state: ExecutionState | undefi
 }
 
 function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boolean {
-  // A step that succeeded keeps the reason of a failed attempt.
+  // A step that succeeded keeps the failure reason of an earlier attempt.
   if ([step, ...nodes].some((each) => each.condition === 'failed' && each.failureReason !== undefined)) return true;
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
 
-/** A missing or denied part is final; one that fails each time is final on the last try. */
+/** A missing or denied part is final. A part that fails each time is final on the last try. */
 async function read<Answer>(
   asked: Promise<Answer>,
   { isLastTry }: GatherOptions,
@@ -144,7 +144,7 @@ const finalKinds: readonly string[] = ['not_found', 'forbidden', 'decode', 'reje
 
 type Steps = readonly WorkflowStep[] | undefined;
 
-/** The workflows of jobs, requested now and then: most runs of a job have the same. */
+/** The workflows of jobs, kept for a while, because most runs of a job have the same workflow. */
 export type Workflows = { readonly read: (jobId: string, ask: () => Promise<Steps>) => Promise<Steps> };
 
 export function createWorkflows(ticks: () => number): Workflows {

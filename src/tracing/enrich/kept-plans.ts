@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** The parts of a configuration that decide whether a plan is valid, and which personal and secret values it holds. */
+/** The parts of a configuration that decide whether a plan is still valid, and which personal and secret values it contains. */
 export type Circumstances = {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly namespace: string }[];
   readonly traces: {
@@ -24,7 +24,7 @@ type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes
 type Kept = {
   server: string;
   attempts: Plan['attempts'];
-  /** The plan, serialized: as objects it takes eight times as much. */
+  /** The serialized plan; as objects it would need eight times as much memory. */
   bytes: Uint8Array;
 };
 
@@ -32,10 +32,10 @@ type Kept = {
 const maxPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 
-/** The plans of the executions that pages can show. */
+/** The plans of executions, for pages. */
 export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
-  /** The attempt before an execution may become known after its trace is made. */
+  /** The previous attempt of an execution may become known after its trace is made. */
   const previous = new Map<string, number>();
   let size = 0;
 
@@ -75,10 +75,10 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       const kept = plans.get(key);
       const repeated = previous.get(key);
       if (kept === undefined) return undefined;
-      // The cast is true: it was written a few lines above.
+      // The cast is true: `serialize` got a plan.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
-      // Ids may start again: an execution that is not a retry has no previous attempt.
+      // If ids have started again, the number may belong to another run: only a retry has a previous attempt.
       if (plan.attempts.retry === undefined) return plan;
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
@@ -95,7 +95,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
 
 export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
-/** The name may now belong to another server, with the same execution ids. */
+/** After a change of configuration, the name may belong to another server with the same execution ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {
   const before = others.find(({ name }) => name === server.name);
   return before?.url === server.url || before?.namespace === server.namespace;

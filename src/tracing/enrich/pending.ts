@@ -3,11 +3,11 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 import { isSoundAttempt } from './attempts.ts';
 import { isSoundCause } from './causes.ts';
 
-/** A counted execution without a trace yet: enough of it for a trace without steps. */
+/** A counted execution without a trace, with enough data for a trace without steps. */
 export type PendingTrace = Execution & {
   readonly project: string;
   readonly endedAtMs: number;
-  /** The epoch in which it was counted, from 1 on: its trace may be made much later. */
+  /** The epoch in which it was counted, because its trace may be made much later. */
   readonly epoch: number;
   /** The exporter's clock when it was counted. */
   readonly seenAtMs: number;
@@ -19,7 +19,7 @@ export function toPendingDocument(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: JSON.stringify(pending) };
 }
 
-/** Returns the document that removes it, for the change that spools its trace. */
+/** Returns the document that removes a pending trace, for the change that puts its trace into the spool. */
 export function toForgetting(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: undefined };
 }

@@ -15,7 +15,7 @@ import type { AttributeValue, Span, Trace } from '../plan/span.ts';
 export type ReplayFormat = 'tree' | 'json';
 
 export type ReplayOptions = {
-  /** For ids; without it, the address in the recorded permalink. */
+  /** The namespace for ids; by default, the address in the recorded permalink. */
   readonly namespace: string | undefined;
   readonly format: ReplayFormat;
   readonly version: string;
@@ -60,8 +60,8 @@ function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
 }
 
 /**
- * Reads an execution from the answers of a server: JSON with `execution`, and with `state` and `workflow` if there are
- * any. It may also have what no single answer contains: `loggedReason`, `previousAttemptId`, `expectedAtMs`.
+ * Reads an execution from the answers of a server: JSON with `execution`, and optionally `state` and `workflow`. It may also
+ * have `loggedReason`, `previousAttemptId` and `expectedAtMs`, which are not part of a single answer.
  */
 export function readRecording(text: string): SpanSource {
   const recording = toFields(JSON.parse(text));
@@ -78,7 +78,7 @@ export function readRecording(text: string): SpanSource {
     loggedReason: typeof loggedReason === 'string' ? loggedReason : undefined,
     previousAttemptId: typeof previousAttemptId === 'number' ? previousAttemptId : undefined,
     expectedAtMs: typeof expectedAtMs === 'number' ? expectedAtMs : undefined,
-    // A missing or incomplete state, as after the seal timeout.
+    // Without a complete state, the trace is like one after the seal timeout.
     degraded: isPending ? 'seal_timeout' : undefined,
   };
 }
@@ -88,11 +88,13 @@ function isAbsent(answer: unknown): boolean {
 }
 
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  // The cast is true: any object can be read by name, and absent names read as undefined.
+  // The cast is true: an object can be read by any name; absent names give undefined.
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** Prints a tree for people: one indented line a span, with its times since the root's start, its result, and why. */
+/**
+ * Prints a tree for people: one indented line for each span, with its times since the root's start, its result and the reason.
+ */
 export function toTreeText({ spans }: Trace): string {
   const startMs = spans[0]?.startMs ?? 0;
   const depths = new Map<string, number>();

@@ -2,15 +2,15 @@ import { type ApiError, isOfWholeServer } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { type PendingTrace, toPendingKey } from './pending.ts';
 
-/** A pending trace in the queue, with the results of its tries. */
+/** A pending trace in the queue. */
 export type Waiting = {
   readonly pending: PendingTrace;
-  /** When, on the seal clock, a request for it was first answered. */
+  /** When a request for the trace was first answered, in ticks of the seal clock. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
-  /** True if it was requested and no answer came. */
+  /** True if it was requested without an answer. */
   isUnanswered: boolean;
-  /** The number of consecutive tries that ended in an error of the server. */
+  /** The number of consecutive tries that failed with an error of the server. */
   faults: number;
 };
 
@@ -18,7 +18,7 @@ export type WaitingTraces = {
   readonly add: (pending: readonly PendingTrace[]) => void;
   readonly remove: (pending: PendingTrace) => void;
   readonly size: () => number;
-  /** Returns the queue in order. The few that were never answered come last, so that they delay no other. */
+  /** Returns the queue in order. Traces that were never answered come last, so that they delay no other. */
   readonly inOrder: () => readonly Waiting[];
   /** Reports whether an execution was added after the queue was ordered: it may be more urgent. */
   readonly hasNew: () => boolean;
@@ -28,11 +28,11 @@ export type WaitingTraces = {
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
   readonly noteAnswer: (entry: Waiting) => void;
-  /** Schedules the next try; the longer the trace has waited, the later. */
+  /** Schedules the next try: the longer the trace has waited, the later. */
   readonly postpone: (entry: Waiting) => void;
   /** Schedules the next try after an error of the exporter. */
   readonly postponeAfterFault: (entry: Waiting) => void;
-  /** Schedules the next try after an error of the server; an unanswered trace goes to the end of the queue. */
+  /** Schedules the next try after an error of the server. An unanswered trace goes to the end of the queue. */
   readonly noteApiFault: (entry: Waiting, fault: ApiError) => void;
 };
 
@@ -42,7 +42,7 @@ type WaitingOptions = {
   readonly backlogAgeMs: number;
 };
 
-/** The queue of executions without traces, and when each is tried again. */
+/** The queue of executions without traces, with the time of the next try of each. */
 export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions): WaitingTraces {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
@@ -60,8 +60,8 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   }
 
   /**
-   * Returns how long a trace has been requested. Time in the queue does not count as waiting for a state; in total it
-   * waits no longer than the backlog age.
+   * Returns how long requests for a trace have been answered. Time in the queue does not count as waiting for a state; the
+   * total wait is limited by the backlog age.
    */
   function toAskedMs(entry: Waiting): number {
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
@@ -93,7 +93,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     hasNew: () => hasNew,
     isLate,
     isLastTry: (entry) => {
-      // In a long queue, tries are many minutes apart, and two errors prove little.
+      // In a long queue, tries are many minutes apart, so two errors prove little.
       const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
@@ -115,7 +115,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       if (isOfWholeServer(fault)) sealClock.silent();
       else if (isUnsent) sealClock.answered();
       else noteAnswer(entry);
-      // A request that was not sent is not an error of this trace.
+      // If a request was not sent, this trace is not the cause.
       if (isUnsent) return;
       entry.isUnanswered = true;
       entry.faults += 1;
@@ -123,7 +123,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
-/** The time since each trace was counted. Once a trace is queued, setting the system clock makes none late. */
+/** The time since each trace was counted. Setting the system clock does not change the age of a trace in the queue. */
 function createAges({ now, ticks }: WaitingOptions['clock']) {
   const seenTicks = new WeakMap<PendingTrace, number>();
   return {
@@ -134,18 +134,18 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
   };
 }
 
-/** More than can be requested within the backlog age; about 5 MB. */
+/** More than can be requested within the backlog age; about 5 MB of memory. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
 const maxRetryMs = 60_000;
 const faultRetryMs = 15_000;
-/** A state is requested at least this often before it is given up. */
+/** The minimum number of requests for a state before it is given up. */
 const minFaults = 10;
 
 /**
- * Orders pending traces: failures before others, each newest first, because someone may be looking for them now. Late
- * traces need no request and go between the others: a few are made after each request.
+ * Orders pending traces: failures first, each kind newest first, because a person may be looking for them now. Late traces need
+ * no request, so a few of them are made after each request.
  */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
@@ -166,7 +166,7 @@ export function toQueueOrder(
   return [...line, ...late.slice(placed)];
 }
 
-/** A trace without a request takes milliseconds; at the share of enrichment, a request takes about a second. */
+/** A trace without a request takes milliseconds. A request takes about a second, with the share of the budget for enrichment. */
 const minLatePerQuestion = 20;
 
 /** Returns the traces beyond the limit: the oldest first, failures last. */
@@ -181,7 +181,7 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
 }
 
-/** Measures the time in which a server could have answered: it stops while the server is down or rejects the credentials. */
+/** Measures the time in which the server could have answered. It stops while the server is down or rejects the credentials. */
 function createSealClock(ticks: () => number) {
   let countedMs = 0;
   let sinceTicks: number | undefined;
@@ -196,7 +196,7 @@ function createSealClock(ticks: () => number) {
       countedMs = read();
       sinceTicks = ticks();
     },
-    /** Call after no answer, or refused credentials: the clock stops until the next answer. */
+    /** Call if a request got no answer, or if the credentials were refused: the clock then stops until the next answer. */
     silent: (): void => {
       countedMs = read();
       sinceTicks = undefined;

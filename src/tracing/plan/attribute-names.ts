@@ -2,8 +2,8 @@
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
 /**
- * All attributes with names from the conventions; those of CI/CD are a release candidate. They are copied, because the
- * package of all names takes megabytes of memory; a test compares them with it.
+ * All attribute names from the conventions (those of CI/CD are a release candidate). They are copied, because the package of
+ * all names needs megabytes of memory; a test compares the copies.
  */
 export const conventional = {
   action: 'cicd.pipeline.action.name',
@@ -75,7 +75,7 @@ export function toOptionAttribute(option: string): string {
 
 export const actionRun = 'RUN';
 
-/** The results in the conventions, the same for pipelines and tasks. */
+/** The results of the conventions, for pipelines and tasks. */
 export const results = {
   success: 'success',
   failure: 'failure',
@@ -86,7 +86,7 @@ export const results = {
 } as const;
 export type Result = keyof typeof results;
 
-/** Reports whether a result makes a span an error; a cancelled run is none. */
+/** Reports whether a result makes a span an error; a cancelled run is not an error. */
 export function isErrorResult(result: Result): boolean {
   return result === 'failure' || result === 'error' || result === 'timeout';
 }

@@ -6,7 +6,7 @@ import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Attributes, AttributeValue } from './span.ts';
 
-/** Collects the attributes of one span; cuts long texts, and records whether it did. */
+/** Collects the attributes of one span; cuts long texts, and records whether a text was cut. */
 export function createAttributes() {
   const values: Record<string, AttributeValue> = {};
   let hasCut = false;
@@ -15,7 +15,7 @@ export function createAttributes() {
     const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
     if (wellFormed.length <= length) return wellFormed;
     hasCut = true;
-    // Half a surrogate pair at the end would be invalid text.
+    // A cut surrogate pair at the end would be invalid text.
     return `${wellFormed.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
   }
 
@@ -37,7 +37,7 @@ export type AttributeList = ReturnType<typeof createAttributes>;
 const maxValueLength = 1000;
 export const maxNameLength = 200;
 
-/** Builds the attributes of the whole execution, which all its spans share. */
+/** Builds the attributes that all spans of an execution share. */
 export function toResource({ execution, state }: SpanSource, settings: TraceSettings): Attributes {
   const { set, values } = createAttributes();
   set(conventional.service, settings.service);
@@ -45,7 +45,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   set(conventional.pipeline, toPipeline(execution));
   set(conventional.runId, String(execution.id));
   set(conventional.runUrl, execution.permalink);
-  // Servers outside a cluster have no UUID; then there is no worker, not one with a name and no id.
+  // Servers outside a cluster have no UUID. Their traces have no worker, because a worker needs an id.
   set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
   set(conventional.workerName, state?.serverNode);
   set(own.server, settings.server);
@@ -90,7 +90,7 @@ export function setRootAttributes(
   setSensitive(set, execution, settings);
 }
 
-/** Personal and secret values: only those that were configured. */
+/** Personal and secret values, if the configuration includes them. */
 function setSensitive(set: AttributeList['set'], execution: TracedExecution, settings: TraceSettings): void {
   if (settings.withUserNames) {
     set(conventional.user, execution.user);

@@ -48,7 +48,7 @@ function toAttributes(server: string, change: Change): Attributes {
     [own.changeAfter]: new Date(afterMs).toISOString(),
     [own.changeBefore]: new Date(beforeMs).toISOString(),
     ...(by === undefined ? {} : { [conventional.user]: by }),
-    // The same change has the same id if it is delivered twice.
+    // A change that is delivered twice has the same id.
     [conventional.recordId]: hash(
       'sha256',
       JSON.stringify([server, kind, change.project, subject, what, beforeMs]),

@@ -1,18 +1,18 @@
 import { mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Timed } from './times.ts';
 
-/** The details of a trace: only the execution, also its steps, or also their nodes. */
+/** How much a trace contains: only the execution, also its steps, or also the nodes of steps. */
 export const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
-/** Removes the spans that a detail does not have. Outcomes and times stay those of the whole tree. */
+/** Removes the spans that are not part of a detail. Outcomes and times remain those of the whole tree. */
 export function* reduceTo(detail: Detail, root: Timed): Pieces<Timed> {
   if (detail === 'nodes') return root;
   if (detail === 'steps') return yield* dropNodes(root);
   return { ...root, children: [], draft: { ...root.draft, children: [] } };
 }
 
-/** Moves the spans below a node (a reference run per node) up to its step. */
+/** Moves the spans below a node (of a job reference that runs for each node) up to its step. */
 function* dropNodes(timed: Timed): Pieces<Timed> {
   const kept: Timed[] = [];
   let { notStarted } = timed.draft;

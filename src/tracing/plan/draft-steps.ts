@@ -14,7 +14,7 @@ export type Level = {
 type Drafted = { drafts: readonly Draft[]; notStarted: number };
 type Placed = { step: StepState; context: string; place: StepPlace };
 
-/** Drafts the spans of one level of steps and everything below, in the order of step numbers. */
+/** Drafts the spans of one level of steps and of all levels below, in the order of step numbers. */
 export function* draftSteps(steps: readonly StepState[], level: Level): Pieces<Drafted> {
   if (steps.length === 0) return { drafts: [], notStarted: 0 };
   const found: Placed[] = [];
@@ -36,7 +36,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
   const nodes = yield* draftNodes(step, handler, inside);
-  // A state has a reference run per node twice: its `workflow` repeats it.
+  // In a state, a job reference that runs for each node appears twice, because its `workflow` repeats it.
   const isPerNode = step.perNode.length > 0;
   const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];
@@ -81,7 +81,7 @@ function* draftNode(state: NodeState | (NodeState & StepState), isRecovered: boo
   };
 }
 
-/** Places a step by its path. If that is unreadable or of another level, its position in the list counts. */
+/** Places a step by its path. If the path is unreadable or of another level, the position in the list counts. */
 function toPlaced(step: StepState, index: number, path: string): Placed {
   const prefix = path === '' ? '' : `${path}/`;
   const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;
@@ -98,7 +98,7 @@ function findNode({ context = '' }: StepState): string | undefined {
   return parseStepContext(context)?.at(-1)?.parameters.get('node');
 }
 
-/** Reports whether a step ran on the server only: it carries the server's own node, which is not a target. */
+/** Reports whether a step ran only on the server: its node is the server itself, which is not a target. */
 function isOnServerAlone({ isNodeStep, nodes }: StepState, { serverNode }: Level): boolean {
   return !isNodeStep && nodes.length === 1 && nodes[0]?.node === serverNode;
 }
@@ -112,7 +112,7 @@ function hasBegun(state: NodeState | StepState): boolean {
   const { condition, startedAtMs, durationMs } = state;
   if (condition === 'waiting' || condition === 'not-started') return false;
   if (condition !== 'aborted' || startedAtMs !== undefined || durationMs !== undefined) return true;
-  // A server marks what it closes as aborted, even if it never began.
+  // A server marks unfinished steps as aborted when it closes them, even if they never began.
   return 'nodes' in state && [...state.nodes, ...(state.workflow ?? []), ...state.perNode].some(hasBegun);
 }
 
@@ -138,7 +138,7 @@ function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered:
   return { ...toOutcome(progress, below, isRecovered), word: progress.failureReason, exitCode: progress.exitCode };
 }
 
-/** Computes the outcome of a step or node from its state and the outcomes below it. */
+/** Computes the outcome of a step or node from its state and from the outcomes below it. */
 function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
   const plain = { errorType: undefined, reason: undefined, isRecovered: false };
   switch (progress.condition) {
@@ -151,7 +151,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // Recorded runs have both inside executions that succeeded.
+      // In recorded runs, successful executions contain both.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }

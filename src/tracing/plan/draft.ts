@@ -29,12 +29,12 @@ export type Task = {
 export type Outcome = {
   readonly result: Result;
   readonly errorType: string | undefined;
-  /** The reason that the server gave here, as an error type. */
+  /** The reason that the server gave for this step or node, as an error type. */
   readonly reason: string | undefined;
   /** The server's own word for the reason. */
   readonly word?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** True if an error handler recovered it: it does not count as failed above. */
+  /** True if an error handler recovered the failure, so that it does not count as failed above. */
   readonly isRecovered: boolean;
   readonly why: string;
 };
@@ -42,13 +42,13 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The end as the server reported it, usually in whole seconds: two ends are compared by it. */
+  /** The end as the server reported it, usually in whole seconds. It is used to compare two ends. */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
   /** True if the end is estimated. */
   readonly isInferred: boolean;
-  /** True if no end was seen: then it ends with its parent. */
+  /** True if no end was seen: the span then ends with its parent. */
   readonly isOpen: boolean;
 };
 
@@ -60,28 +60,28 @@ export const untimed: Timing = {
   isOpen: false,
 };
 
-/** Reports whether it failed and was not recovered. */
+/** Reports whether a draft failed and was not recovered. */
 export function hasFailed({ outcome }: Draft): boolean {
   return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
 }
 
-/** Returns the reason of the first failure that has one: a leaf, otherwise a span above. */
+/** Returns the reason of the first failure with a reason: of a leaf, otherwise of a span above. */
 export function findReason(drafts: readonly Draft[]): string | undefined {
   const withReason = listFailures(drafts).filter(({ outcome }) => outcome.reason !== undefined);
   return (withReason.find(isFailedLeaf) ?? withReason[0])?.outcome.reason;
 }
 
-/** Returns the failed spans without a failed one below them, the first cause first. */
+/** Returns the failed spans without a failed span below them, the first cause first. */
 export function listFailedLeaves(drafts: readonly Draft[]): readonly Draft[] {
   return listFailures(drafts).filter(isFailedLeaf);
 }
 
-/** What failed below a span that an error handler recovered is no cause. */
+/** Failures below a span that an error handler recovered are not causes. */
 function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
 
-/** Lists spans by their end; those that ended together by their start, then as in the workflow. Unknown times come last. */
+/** Lists spans by their end; for equal ends, by their start, then in the order of the workflow. Unknown times come last. */
 export function listByEnd(
   drafts: readonly Draft[],
   isWanted: (draft: Draft) => boolean,
@@ -97,7 +97,7 @@ export function listByEnd(
   return found.toSorted((one, other) => toEnd(one) - toEnd(other) || toStart(one) - toStart(other));
 }
 
-/** A step that only passes on what failed below it is no cause. */
+/** A step is not a cause if it failed only because a step below it failed. */
 function isFailedLeaf(draft: Draft): boolean {
   return hasFailed(draft) && !draft.children.some(hasFailed);
 }
@@ -112,7 +112,7 @@ export function countSpans(draft: Draft): number {
   return count;
 }
 
-/** Drops spans with the id of an earlier one: a state may name a step twice. */
+/** Removes spans with the id of an earlier span, because a state may contain a step twice. */
 export function* dropDuplicates(draft: Draft, taken = new Set<string>()): Pieces<Draft> {
   const children: Draft[] = [];
   for (const child of draft.children) {

@@ -4,7 +4,7 @@ import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
 
-/** Computes an upper bound for the size of these spans in a request, without building it. */
+/** Computes an upper bound for the size of these spans in a request, without building the request. */
 export function* estimateBytes(
   spans: readonly Span[],
   resource: Attributes,
@@ -41,7 +41,7 @@ function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    // Attribute names are plain, except those of configured options.
+    // Attribute names are plain text, except those of configured options.
     bytes += costs.attribute + (name.startsWith(ofOptions) ? ofText(name, costs) : name.length);
     if (typeof value === 'string') bytes += ofText(value, costs);
   }

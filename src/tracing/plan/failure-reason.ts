@@ -1,4 +1,4 @@
-/** The values of `error.type` for reasons of the server: a closed list, whatever plugins write. */
+/** The values of `error.type` for reasons of the server: a closed list, because plugins write any text. */
 const knownReasons: readonly string[] = [
   'AuthenticationFailure',
   'ConfigurationFailure',

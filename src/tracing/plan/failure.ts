@@ -3,7 +3,7 @@ import { isFailure, toFailureClass } from '../../domain/failure-class.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import { type Draft, listByEnd, listFailedLeaves } from './draft.ts';
 
-/** Returns why an execution failed; undefined for one that did not. */
+/** Returns why an execution failed; undefined if it did not fail. */
 export function toFailure(
   { execution, state, loggedReason }: SpanSource,
   steps: readonly Draft[],
@@ -28,12 +28,12 @@ function listOthers([first, ...failed]: readonly Draft[]): FirstCause['others'] 
   return others.slice(0, maxOthers).map((other) => ({ node: other.node, context: other.context }));
 }
 
-/** Steps of a workflow that runs for each node apart name the node: `2@node=db03/1`. */
+/** Compares steps. If a workflow runs for each node separately, its steps name the node: `2@node=db03/1`. */
 function isSameStep(context: string | undefined, other: string): boolean {
   return context?.replaceAll(/@[^/]*/g, '') === other.replaceAll(/@[^/]*/g, '');
 }
 
-/** No more lines of a failure are kept. */
+/** No more lines of a failure are stored. */
 const maxOthers = 49;
 
 function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | 'context'> {
@@ -44,7 +44,7 @@ function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | '
   return { node: first.task?.node, step, context: path };
 }
 
-/** In a run that failed, a step may have succeeded through its error handler. */
+/** Reports whether a step of a failed run succeeded through its error handler. */
 function isHandled({ outcome, task }: Draft): boolean {
   return outcome.word !== undefined && (outcome.isRecovered || task?.isHandler === true);
 }

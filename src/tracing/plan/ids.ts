@@ -25,15 +25,15 @@ export function toTraceparent(traceId: string, spanId: string): string {
 }
 
 /**
- * Returns the address of a server as the namespace of its ids: scheme and host in lower case; no default port, user,
- * query, fragment or trailing slash.
+ * Returns the namespace of ids for the address of a server: scheme and host in lower case, without default port, user, query,
+ * fragment and trailing slash.
  */
 export function toNamespace(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Hashes fields, each on its own line, so that different lists never give the same text. An id of zeros is invalid. */
+/** Hashes fields, each on its own line, so that different lists never have the same text. An id of zeros would be invalid. */
 function digest(fields: readonly string[], length: number): string {
   const id = hash('sha256', `${fields.join('\n')}\n`).slice(0, length);
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;

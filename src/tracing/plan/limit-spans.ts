@@ -4,8 +4,8 @@ import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
 
 /**
- * Limits a tree to a number of spans. Failed, slowest and first spans stay, fairly among all parents; the others become
- * one overflow span under their parent, itself within the number. The tree is read once for all limits.
+ * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for all parents. The others
+ * become one overflow span under their parent, which counts as a span too. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
   const total = countTimed(root);
@@ -42,7 +42,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** The cost in spans: one, one more for omitted children, and one less if its parent then omits none. */
+/** The cost in spans: one, plus one if children are omitted, minus one if no child of the parent is omitted then. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }
@@ -144,7 +144,7 @@ function toOutcome(count: number, failed: number): Outcome {
   return { ...shared, result: 'success', errorType: undefined };
 }
 
-/** The steps below a node have the node in their path; so has their overflow span. */
+/** The path of steps below a node includes the node, so the path of their overflow span does too. */
 function toPath({ draft: { key } }: Timed): string | undefined {
   if (key.kind === 'node') return `${key.path}@node=${key.node}`;
   return key.kind === 'root' ? undefined : key.path;

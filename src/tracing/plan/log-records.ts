@@ -4,14 +4,14 @@ import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
 
 export type LogRecords = {
-  /** Only what names the service: log stores index it. */
+  /** Only names of the service, because log stores index the resource. */
   readonly resource: Attributes;
   readonly scope: Trace['scope'];
   readonly records: readonly LogRecord[];
 };
 
 export type LogRecord = {
-  /** Undefined if it has no time of its own. */
+  /** Undefined if the line has no time. */
   readonly atMs: number | undefined;
   readonly observedMs: number;
   readonly level: LogLine['level'];
@@ -42,7 +42,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
     scope,
     records: lines.map(({ text, level, atMs, node }, index) => {
       const { shared, ...of } = ofNodes.get(node) ?? first;
-      // A second delivery, or a second reading of the same log, gives the same ids.
+      // If the same log is delivered or read twice, the records have the same ids.
       const attributes = { ...shared, [conventional.recordId]: `${traceId}-${index + 1}` };
       return { atMs, observedMs, level, body: text, ...of, attributes };
     }),
@@ -51,7 +51,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
 
 type Place = Pick<FirstCause, 'node' | 'context'>;
 
-/** Finds the span of a step on its node; the root if the trace does not have it. */
+/** Finds the span of a step on its node; returns the root if the trace does not have it. */
 function findSpan({ spans }: Trace, { context, node }: Place = {}) {
   const find = (runId: string) => spans.find(({ attributes }) => attributes[conventional.taskRunId] === runId);
   return (node && find(`${context}@${node}`)) || (context && find(context)) || spans[0];

@@ -20,11 +20,11 @@ import { settleTimes } from './times.ts';
 export type Plan = {
   readonly trace: Trace;
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
-  /** True if the execution ended with an unknown status. */
+  /** True if the server reported an unknown status for the execution. */
   readonly isUnknown: boolean;
   /** Undefined for an execution that did not fail. */
   readonly failure: FirstCause | undefined;
-  /** The lines of its log that describe the failure, without secrets; only where they are kept. */
+  /** The lines of the log that describe the failure, without secrets; absent if lines are not kept. */
   readonly lines?: readonly LogLine[] | undefined;
   readonly leftOut: number;
   readonly attempts: Attempts;
@@ -80,7 +80,7 @@ export function* planInPieces(source: SpanSource, settings: TraceSettings): Piec
 
 type Described = { readonly seen: Seen | undefined; readonly suspects: readonly string[] };
 
-/** Adds to the root how often its job failed with the same lines, and what changed before. */
+/** Adds to the root how often the job failed with the same lines, and the changes before the failure. */
 export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   const [root, ...below] = plan.trace.spans;
   if (root === undefined) return plan;
@@ -92,7 +92,7 @@ export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 
-/** Near the last time that 64 bits of nanoseconds can hold. */
+/** Close to the last time that 64 bits of nanoseconds can store. */
 const latest = 9_000_000_000_000;
 
 function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {
@@ -159,7 +159,10 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
 
 const minWaitMs = 2000;
 
-/** A delayed retry, or no free thread: the execution is marked as running, but nothing happens yet. */
+/**
+ * Drafts the wait before the first step: for a delayed retry or a free thread, while the server already reports the execution
+ * as running.
+ */
 function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft | undefined {
   if (firstStepMs === undefined || firstStepMs - startedAtMs < minWaitMs) return undefined;
   return {

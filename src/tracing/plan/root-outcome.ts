@@ -4,11 +4,11 @@ import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts'
 import { incomplete, nodeFailure, otherError, timeout, toErrorType } from './failure-reason.ts';
 
 export type RootOutcome = Outcome & {
-  /** True if the server used an unknown status. */
+  /** True if the server reported an unknown status. */
   readonly isUnknown: boolean;
 };
 
-/** Computes the outcome of an execution: the status decides; its steps only give the reason. */
+/** Computes the outcome of an execution. The status decides; the steps only give the reason. */
 export function toRootOutcome(
   source: SpanSource,
   below: readonly Draft[],
@@ -27,7 +27,7 @@ export function toRootOutcome(
     case 'failed-with-retry':
       return toFailure(source, below, 'the execution failed and is retried');
     case 'scheduled':
-      // A finished one-time run may keep this status; then its nodes show how it ended.
+      // A finished one-time run may keep this status; then its nodes show its result.
       if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
       if (execution.succeededNodes > 0) return plain('success', 'the one-time run ended without failed nodes');
       return unknown('a one-time run ended without a status and without nodes');

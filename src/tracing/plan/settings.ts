@@ -4,7 +4,7 @@ import type { TraceFormat } from './estimate.ts';
 import type { Joining } from './ids.ts';
 
 export type TraceSettings = {
-  /** For ids: the same for all members of a server. */
+  /** The namespace of ids, which all members of a server share. */
   readonly namespace: string;
   readonly server: string;
   /** The `service.name` of the traced service. */
@@ -13,14 +13,14 @@ export type TraceSettings = {
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;
   readonly joining: Joining;
-  /** The results of custom statuses; others are failures. */
+  /** The results of custom statuses; statuses that are not listed are failures. */
   readonly customStatuses: Readonly<Record<string, Result>>;
   /** The options whose values are shown. */
   readonly options: readonly string[];
   readonly withUserNames: boolean;
   readonly withArgstring: boolean;
   readonly maxSpans: number;
-  /** For one request, before compression. */
+  /** The limit of one request, before compression. */
   readonly maxBytes: number;
   /** The encoding; protobuf by default. */
   readonly format?: TraceFormat;

@@ -14,7 +14,7 @@ export type Span = {
   readonly isError: boolean;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** Why it has its result, for people; not sent. */
+  /** The reason of the result, for people; it is not sent. */
   readonly why: string;
 };
 

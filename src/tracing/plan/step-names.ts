@@ -1,6 +1,6 @@
 import type { StepState, WorkflowStep } from '../../domain/step-state.ts';
 
-/** The steps of a job by number, if they are still the ones that ran. */
+/** The steps of a job by number, if they still match the run. */
 export type StepNames = {
   readonly nameOf: (number: number, isHandler: boolean) => string | undefined;
   readonly below: (step: { number: number; isHandler: boolean }, states: States) => StepNames;
@@ -9,7 +9,10 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/** Names steps from a workflow that was read after the run and may have been edited: level by level, only where it fits. */
+/**
+ * Names steps with a workflow that was read after the run and may have been edited since; each level is used only if it
+ * matches.
+ */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }
@@ -17,7 +20,7 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
 function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  // Release 5.20 of the rundeck dialect shows the steps of a conditional step in its place, 6.0 below it.
+  // Release 5.20 of the rundeck dialect reports the steps of a conditional step in place of it, 6.0 below it.
   const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
   const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
   if (workflow === undefined) return noNames;
@@ -29,7 +32,7 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
     nameOf: (number, isHandler) => toName(find(number, isHandler)),
     below: ({ number, isHandler }, statesBelow) => {
       const found = find(number, isHandler);
-      // Servers put the steps of a handler that refers to a job below the step that it handled.
+      // Servers report the steps of a handler that is a job reference below the step that it handled.
       const step = found?.kind === 'reference' || found?.workflow !== undefined ? found : found?.handler;
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);
@@ -37,9 +40,9 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
   };
 }
 
-/** Reports whether there are as many steps, each of the same kind. */
+/** Reports whether the workflow has the same number of steps, each of the same kind. */
 function isFitting(workflow: Steps, states: States): boolean {
-  // A quick check: most paths cannot be of a handler.
+  // For speed: most paths cannot be those of a handler.
   const isHandler = (context: string): boolean =>
     /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
   const steps = states.filter(({ context = '' }) => !isHandler(context));
@@ -66,7 +69,7 @@ function toName(step: WorkflowStep | undefined): string | undefined {
   return kind;
 }
 
-/** Lists the steps of jobs; the first place that has them serves all references. */
+/** Lists the steps of jobs. If a job is referenced several times, the first place with its steps is used. */
 function listExpanded(workflow: Steps, found = new Map<string, Steps>()): ReadonlyMap<string, Steps> {
   for (const step of workflow) {
     if (step.workflow !== undefined) {
@@ -86,7 +89,7 @@ export type StepPlace = {
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** Reads `step[e][@key=value,…]` joined by `/`, where `\` escapes the next character; undefined for anything else. */
+/** Reads `step[e][@key=value,…]` joined by `/`, where `\` escapes the next character; undefined for other text. */
 export function parseStepContext(context: string): readonly StepPlace[] | undefined {
   if (context.length > maxTextLength) return undefined;
   const places = splitAt(context, '/').map(parsePlace);

@@ -3,10 +3,10 @@ import type { Draft } from './draft.ts';
 
 export type Bounds = { readonly startMs: number; readonly endMs: number };
 
-/** A draft whose times lie within those of its parent. */
+/** A draft with times inside those of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
-  /** True if its times differ from those that the server sent. */
+  /** True if the times differ from those that the server sent. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
   /** By start; those with the same start keep the order of steps. */
@@ -26,8 +26,8 @@ export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
 }
 
 /**
- * Moves times into those of the parent, which two clocks or whole seconds may have put outside. Cuts at the parent's
- * bounds, but keeps at least `length` if the parent has room; never ends before it starts.
+ * Moves times into the bounds of the parent; different clocks or rounding may have put them outside. Cuts at the bounds, but
+ * keeps at least `length` if the parent has room; the end is never before the start.
  */
 export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs = 0): Bounds {
   const fromMs = Math.min(Math.max(startMs, parent.startMs), parent.endMs);
@@ -39,7 +39,7 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   draft: Draft;
-  /** The earliest possible start, from its own times and those below it, and the matching end. */
+  /** The earliest possible start, from the draft's own times and those below it, and the matching end. */
   startMs: number | undefined;
   endMs: number | undefined;
   /** Its duration, or that of the spans below it, whichever is longer. */
@@ -47,7 +47,7 @@ type Guessed = {
   children: readonly Guessed[];
 };
 
-/** Starts are cut to whole seconds: if a child ends after its parent, the parent began later in that second. */
+/** Starts are cut to whole seconds. If a child ends after its parent, the parent began later within the second. */
 function* guess(draft: Draft): Pieces<Guessed> {
   const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Of siblings that began in the same second, those with a higher number began no earlier. */
+/** Among siblings that began in the same second, a step with a higher number began no earlier. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();

@@ -1,16 +1,15 @@
-/** The values of one thing. Names that start with a dot are passed on and not compared. */
+/** The values of one thing. Names that start with a dot are stored, but not compared. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** What is watched together, such as the jobs of a project, as last read. */
+/** Things that are read together, such as the jobs of a project, in their last known state. */
 export type Area = {
   readonly things: ReadonlyMap<string, Fields>;
-  /** When it was first read. */
   readonly sinceMs: number;
-  /** When the last request that read it started, and the one before. */
+  /** When the last request for the area started. */
   readonly readMs: number;
   readonly lastReadMs?: number;
   readonly basis?: string;
-  /** True if the last reading was empty and not believed. */
+  /** True if the last reading was empty, and was therefore not accepted. */
   readonly isDoubted?: boolean;
 };
 
@@ -18,13 +17,13 @@ export type Area = {
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the answer has only some of the things: others are not gone. */
+  /** True if the answer contains only some of the things, so that missing ones are not gone. */
   readonly isPart?: boolean;
-  /** True if the server may answer with the state of the reading before. */
+  /** True if the answer may have the state of an earlier reading. */
   readonly mayBeStale?: boolean;
-  /** True if an empty answer is believed only the second time. */
+  /** True if an empty answer is accepted only the second time. */
   readonly mayBeEmpty?: boolean;
-  /** What the values depend on besides the thing, such as a release; another one makes them incomparable. */
+  /** A condition of the values, such as the release: values with different conditions are not compared. */
   readonly basis?: string;
   /** The server times at which the request started and ended. */
   readonly fromMs: number;
@@ -43,7 +42,7 @@ export type Difference = {
 
 export type Noted = { readonly area: Area; readonly differences: readonly Difference[]; readonly isChanged: boolean };
 
-/** Compares a reading with the area as known. The first reading of an area has no differences. */
+/** Compares a reading with the known area. The first reading of an area has no differences. */
 export function noteReading(known: Area | undefined, reading: Reading): Noted {
   const { fromMs: readMs, isPart = false, basis } = reading;
   const more = basis === undefined ? {} : { basis };
@@ -60,7 +59,7 @@ export function noteReading(known: Area | undefined, reading: Reading): Noted {
   const differences: Difference[] = [];
   for (const [id, fields] of reading.things) {
     const before = known.things.get(id);
-    // A value that the answer lacks is unknown, and not gone.
+    // A value that is missing from the answer is unknown, not removed.
     const after = before === undefined ? fields : { ...before, ...fields };
     const changed = before === undefined ? [] : listChanged(before, after);
     things.set(id, after);

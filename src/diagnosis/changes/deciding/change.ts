@@ -1,4 +1,4 @@
-/** What can change, as far as the exporter sees it. */
+/** The kinds of changes that the exporter can see. */
 export const changeKinds = [
   'definition',
   'job',
@@ -19,21 +19,21 @@ export type ChangeKind = (typeof changeKinds)[number];
 /** A change of a server. All times are the server's. */
 export type Change = {
   readonly kind: ChangeKind;
-  /** Empty if it concerns the server. */
+  /** Empty for a change of the server. */
   readonly project: string;
   /** The path of a job or key, or the name of a node, project or member; empty for a server without members. */
   readonly subject: string;
   readonly what: string;
-  /** The start of the last request that showed the old state, and the end of the first that showed the new one. */
+  /** The start of the last request that showed the old state. */
   readonly afterMs: number;
   readonly beforeMs: number;
-  /** The server's own time of it. */
+  /** The time of the change, as reported by the server. */
   readonly atMs?: number;
   /** The user who made it, if the server reports one. */
   readonly by?: string;
 };
 
-/** Returns the time to show and to sort by: the server's own, else that of the first reading. */
+/** Returns the time for display and sorting: the server's own time, otherwise that of the first reading. */
 export function toShownMs({ atMs, beforeMs }: Pick<Change, 'atMs' | 'beforeMs'>): number {
   return atMs ?? beforeMs;
 }

@@ -1,4 +1,4 @@
-/** What several jobs may have in common. */
+/** Factors that several jobs may share. */
 export const factorKinds = ['node', 'member', 'child', 'key', 'project', 'trigger', 'user'] as const;
 export type FactorKind = (typeof factorKinds)[number];
 
@@ -9,30 +9,30 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if it succeeded on more nodes than are known: they come after this one by name. */
+  /** Set if the job succeeded on more nodes than are stored: the unknown nodes come after this name. */
   readonly lastNode?: string | undefined;
 };
 
 /** One cause of many failures, counted in jobs. */
 export type CommonCause = Factor & {
-  /** When the first of these jobs failed. */
+  /** When the first of the failed jobs failed. */
   readonly sinceMs: number;
   readonly failed: number;
-  /** The failed jobs that have it. */
+  /** The number of failed jobs with this factor. */
   readonly covered: number;
   readonly succeeded: number;
-  /** The succeeded jobs that have it. */
+  /** The number of successful jobs with this factor. */
   readonly spared: number;
   readonly probability: number;
 };
 
-/** Returns what most of the jobs that failed in the last minutes have in common, and those that succeeded have not. */
+/** Returns the factor that most jobs share that failed in the last minutes, and successful jobs do not have. */
 export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
   const { failed, succeeded } = toGroups(results, nowMs);
   if (failed.length < minFailed) return undefined;
   const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
-  // Chosen by totals alone: a choice by results would make chance look like a cause.
+  // Chosen by totals only: if results decided the choice, chance could look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
   const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
@@ -43,14 +43,14 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   return named[0];
 }
 
-/** Counts anew what has a cause and what has not. */
+/** Counts again which jobs have a cause. */
 export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs: number): CommonCause {
   const { failed, succeeded } = toGroups(results, nowMs);
   const { covered = 0, spared = 0 } = countFactors(failed, succeeded).get(toKey(cause)) ?? {};
   return { ...cause, failed: failed.length, covered, succeeded: succeeded.length, spared };
 }
 
-/** Reports whether a cause lasts: something that it covers failed in the last minutes, and most of that still fails. */
+/** Reports whether a cause lasts: a job with this cause failed in the last minutes, and most of these jobs still fail. */
 export function isLasting(cause: Factor, results: Iterable<JobResult>, nowMs: number): boolean {
   let failed = 0;
   let succeeded = 0;
@@ -68,10 +68,10 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** One in 1,000, for what is looked at again each minute: about five times independently in an hour. */
+/** A probability of 0.001 for repeated checks: each minute, of which about five in an hour are independent. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
-/** Successes are looked for in this time if there are few in the window. */
+/** If the window has few successes, successes of this longer time count too. */
 export const longWindowMs = 2 * 3_600_000;
 const fewSuccesses = 3;
 
@@ -107,7 +107,7 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // It may have succeeded there: a cause that it has would be a lie.
+  // The job may have succeeded on a node that is not stored, so the node must not count as a cause.
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))
@@ -123,13 +123,16 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** The probability of the clearest result that a factor of some jobs can have: all of them failed, or all that failed have it. */
+/** The smallest probability that a factor can reach: all jobs with it failed, or all failed jobs have it. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });
 }
 
-/** How many factors are tried, by Tarone: one that no result could make significant, such as what all jobs have, is not. */
+/**
+ * Counts the factors that are tested, by Tarone: a factor that no result could make significant, such as one that all jobs
+ * have, does not count.
+ */
 function countTests(leastOfEach: readonly number[]): number {
   for (let tests = 1; tests < leastOfEach.length; tests += 1)
     if (leastOfEach.filter((least) => least < maxProbability / tests).length <= tests) return tests;
@@ -138,7 +141,9 @@ function countTests(leastOfEach: readonly number[]): number {
 
 type Table = Pick<CommonCause, 'failed' | 'covered' | 'succeeded' | 'spared'>;
 
-/** Fisher's exact test, one-sided: the probability that chance alone puts as many of those that have it among the failed. */
+/**
+ * Fisher's exact test, one-sided: the probability that chance alone puts this many jobs with the factor among the failed ones.
+ */
 export function toProbability({ failed, covered, succeeded, spared }: Table): number {
   const all = failed + succeeded;
   const having = covered + spared;

@@ -4,7 +4,7 @@ import { type Change, type ChangeKind, toShownMs } from './change.ts';
 export type Journal = {
   readonly sheets: ReadonlyMap<number, readonly Change[]>;
   readonly totals: ReadonlyMap<string, Total>;
-  /** How many were dropped because there were too many. */
+  /** The number of changes that were dropped because there were too many. */
   readonly dropped: number;
 };
 
@@ -19,7 +19,7 @@ export type JournalStep = {
   readonly forgotten: readonly number[];
 };
 
-/** Adds changes, and forgets those that are too old or too many. */
+/** Adds changes, and removes those that are too old or too many. */
 export function addChanges(journal: Journal, added: readonly Change[], nowMs: number): JournalStep {
   const sheets = new Map(journal.sheets);
   const totals = new Map(journal.totals);

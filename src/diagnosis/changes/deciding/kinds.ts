@@ -1,7 +1,7 @@
 import type { Area, Difference, Fields } from './areas.ts';
 import type { Change } from './change.ts';
 
-/** Names the areas; a name follows the first word. */
+/** The names of areas; the first word is the kind. */
 export const areas = {
   projects: 'projects',
   server: 'server',
@@ -27,7 +27,7 @@ export function toChanges(area: string, given: Given, differences: readonly Diff
 function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
   const atMs = Number(after?.['.at'] ?? Number.NaN);
   const by = after?.['.by'];
-  // A time before the last reading of the old state is of something else, or of another clock.
+  // A time before the last reading of the old state belongs to another change, or to another clock.
   const isOfChange = atMs > afterMs - maxSkewMs && atMs <= beforeMs + maxSkewMs;
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
@@ -36,7 +36,7 @@ function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterM
 export type ListedJob = { readonly project: string; readonly path: string; readonly fields: Fields };
 
 type Given = Pick<Area, 'sinceMs'> & { readonly jobOf: (id: string) => ListedJob | undefined };
-/** Members of a cluster have clocks of their own. */
+/** Members of a cluster have different clocks. */
 const maxSkewMs = 120_000;
 
 type About = Given & { readonly name: string };
@@ -73,7 +73,7 @@ function toProjectChanges({ id, before, after, changed }: Difference): readonly 
 function toServerChanges({ before, after, changed }: Difference, { sinceMs }: About): readonly Found[] {
   const subject = after?.['.name'] ?? '';
   const startMs = Number(after?.['start'] ?? Number.NaN);
-  // A member that is first seen may have been there all the time.
+  // A member that is seen for the first time may have existed before.
   if (before === undefined)
     return startMs > sinceMs ? [{ kind: 'member', project: '', subject, what: 'joined', atMs: startMs }] : [];
   const isRestart = Math.abs(startMs - Number(before['start'])) > maxDriftMs;
@@ -87,7 +87,7 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
   });
 }
 
-/** Some releases compute the start from the uptime, so that it moves a little. */
+/** Some releases compute the start from the uptime, so that it varies a little. */
 const maxDriftMs = 60_000;
 
 function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
@@ -111,7 +111,7 @@ function toNodeChanges({ id, before, after, changed }: Difference, { name: proje
   return changed.length === 0 ? [] : [{ ...found, what: `${changed.join(', ')} changed` }];
 }
 
-/** A definition is one thing; its sections come and go. */
+/** A definition is one thing, whose sections appear and disappear. */
 function toDefinitionChanges({ before, after, changed, ...times }: Difference, about: About): readonly Found[] {
   const job = about.jobOf(about.name);
   if (job === undefined || before === undefined || after === undefined || changed.length === 0) return [];
@@ -125,7 +125,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
   const modifiedMs = Number(fields['.modified'] ?? Number.NaN);
   if (!(modifiedMs > times.afterMs && modifiedMs <= times.beforeMs)) return [found];
   const by = fields['.by'];
-  // Switches and imports without a change move this time too: the edit came no later.
+  // Switches, and imports without a change, also set this time: the edit was not later.
   return [{ ...found, beforeMs: modifiedMs, ...(by === undefined ? {} : { by }) }];
 }
 
@@ -139,7 +139,7 @@ const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>(
   ['definition', toDefinitionChanges],
 ]);
 
-/** Leaves out unknown values. */
+/** Removes undefined values. */
 export function toFields(values: Readonly<Record<string, string | undefined>>): Fields {
   // The cast is true: undefined values are left out.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Fields;

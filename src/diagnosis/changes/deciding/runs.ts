@@ -1,4 +1,4 @@
-/** How a run was started, and where it ran. Texts that may be secret are hashes. */
+/** How a run was started, and where it ran. Texts that may be secret are hashed. */
 export type RunFacts = {
   readonly id: number;
   readonly startedAtMs: number;
@@ -11,16 +11,16 @@ export type RunFacts = {
   readonly nodeCount?: number;
 };
 
-/** What is known of the runs of a job. */
+/** The known facts about the runs of a job. */
 export type JobRuns = {
   readonly success?: RunFacts;
-  /** The first failure since that success. */
+  /** The first failure since the last success. */
   readonly failure?: RunFacts;
   /** Its last result; absent in states of earlier releases. */
   readonly last?: CountedRun;
 };
 
-/** A counted run with what it may have in common with others. */
+/** A counted run with the factors that it may share with others. */
 export type CountedRun = {
   readonly project: string;
   readonly job: string;
@@ -48,7 +48,7 @@ export function noteRun(
   return { runs: { success, failure: run }, isFirst: true };
 }
 
-/** Describes how a run differs from the last success; empty if it does not. */
+/** Describes how a run differs from the last success; empty if there is no difference. */
 export function toRunText(success: RunFacts, failure: RunFacts): string {
   const differs = (one: string | undefined, other: string | undefined): boolean =>
     one !== undefined && other !== undefined && one !== other;
@@ -64,7 +64,7 @@ export function toRunText(success: RunFacts, failure: RunFacts): string {
 function toNodeDifference({ nodes: before, nodeCount }: RunFacts, { nodes: after, ...failure }: RunFacts): string[] {
   if (before === undefined || after === undefined || nodeCount !== failure.nodeCount) return [];
   const added = after.filter((node) => !before.includes(node));
-  // Nodes that were not reached are in neither list.
+  // Nodes that were not reached are not in the run's list.
   return added.length === 0
     ? []
     : [`ran on ${added.slice(0, maxNamed).join(', ')}, was ${before.slice(0, maxNamed).join(', ')}`];

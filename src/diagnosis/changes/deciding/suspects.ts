@@ -1,19 +1,19 @@
 import type { FailureClass } from '../../../domain/failure-class.ts';
 import type { Change, ChangeKind } from './change.ts';
 
-/** A failure, and what its job depends on. */
+/** A failure, and the things that its job depends on. */
 export type Failure = {
   readonly project: string;
   /** The path of the job with its project. */
   readonly job: string;
   readonly startedAtMs: number;
-  /** The start of the last success before it; undefined if none is known. */
+  /** The start of the last success before the failure; undefined if none is known. */
   readonly successMs: number | undefined;
   readonly failureClass: FailureClass | undefined;
   readonly failedNodes: readonly string[];
   /** The keys that its definition and its nodes name; undefined if they were not read. */
   readonly keys: ReadonlySet<string> | undefined;
-  /** The paths of the jobs that it refers to. */
+  /** The paths of the jobs that the job runs as steps. */
   readonly children: ReadonlySet<string>;
 };
 
@@ -23,7 +23,7 @@ export type Scope = (typeof scopes)[number];
 
 export type Suspect = Change & {
   readonly scope: Scope;
-  /** True if such a change can cause such a failure. */
+  /** True if a change of this kind can cause a failure of this class. */
   readonly fits: boolean;
 };
 
@@ -41,7 +41,7 @@ export function findSuspects(failure: Failure, changes: Iterable<Change>): reado
   return found.sort((one, other) => compare(one, other, failure)).slice(0, maxSuspects);
 }
 
-/** Reports whether a change may have happened after one time and not after another. */
+/** Reports whether a change may have happened between two times. */
 export function isBetween({ atMs, afterMs, beforeMs }: Change, successMs: number, failureMs: number): boolean {
   // The server cuts its own times to seconds.
   if (atMs !== undefined) return atMs + 1000 > successMs && atMs <= failureMs;
@@ -61,7 +61,7 @@ function scopeOf({ kind, project, subject }: Change, failure: Failure): Scope | 
   return project === failure.project && kind === 'project' ? 'project' : undefined;
 }
 
-/** The kinds of changes that cause each class, and where they must be. */
+/** The kinds of changes that cause each class, and the scope that they need. */
 const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<ChangeKind, readonly Scope[]>>>>>> = {
   access: { key: ['job', 'project'] },
   target: { node: ['node'], member: ['server'] },
@@ -71,7 +71,7 @@ const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<Chan
   work: { definition: ['job', 'child'], run: ['job'] },
 };
 
-/** The sections of a definition that cause a class; all others cause it if a class has none. */
+/** The sections of a definition that cause a class; for other classes, every section does. */
 const sections: Readonly<Partial<Record<FailureClass, RegExp>>> = {
   inventory: /\bnodes\b/,
   work: /\b(?:steps|options|error handlers|plugins)\b/,
@@ -86,7 +86,7 @@ function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs
   return kind !== 'definition' || (sections[failureClass]?.test(what) ?? true);
 }
 
-/** A server that started longer ago has nothing to do with its start any more. */
+/** If the server started longer ago, its start is not a cause. */
 const warmUpMs = 30 * 60_000;
 
 function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number {
@@ -95,12 +95,12 @@ function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number
     scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
     toWidth(one) - toWidth(other) ||
     toLatest(other, startedAtMs) - toLatest(one, startedAtMs) ||
-    // An upgrade explains its restart.
+    // A restart that an upgrade explains comes after the upgrade.
     Number(one.kind === 'restart') - Number(other.kind === 'restart')
   );
 }
 
-/** How inexactly a change is dated, in steps that matter. */
+/** The uncertainty of a change's time, in coarse steps. */
 function toWidth({ atMs, afterMs, beforeMs }: Change): number {
   if (atMs !== undefined) return 0;
   const minutes = (beforeMs - afterMs) / 60_000;
