@@ -22,7 +22,7 @@ import { describeReadError } from '../domain/read-error.ts';
 import { toSecretForms } from '../domain/secret.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
-/** The state of an address and its session, which outlive a connection. */
+/** The state of an address and its session. It is kept when the connection is replaced. */
 export type ConnectionMemory = ClientMemory & { readonly session: SessionMemory };
 
 export function createConnectionMemory(before: Partial<ClientMemory> = {}): ConnectionMemory {
@@ -36,11 +36,11 @@ export type ConnectOptions = {
   readonly observe: ClientObserver;
   /** Called with every secret that is read, so that it never appears in the log. */
   readonly onSecret: (value: string) => void;
-  /** Shared by all servers; if absent, unusually large answers are refused. */
+  /** Shared by all servers. If absent, unusually large answers are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ConnectionMemory | undefined;
-  /** Reads changed files again; if absent, files stay as they were when the configuration was read. */
+  /** Reads changed files again. If absent, the content stays as it was when the configuration was read. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Replaces the exporter's own connections, for tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
@@ -86,7 +86,7 @@ export function connectServer(
   return { client, close: transport.close };
 }
 
-/** Opens the way to a server, without credentials. */
+/** Creates the transport to a server, without credentials. */
 export function openTransport(
   server: ServerConfig,
   options: Pick<ConnectOptions, 'clock' | 'toDispatcher' | 'largeAnswers'>,
@@ -96,7 +96,7 @@ export function openTransport(
   return createTransport({ ...options, url, timeoutMs, concurrency: budget.concurrency, proxyUrl, tls });
 }
 
-/** Shorter ones would be removed from ordinary words. */
+/** Shorter values would be removed from ordinary words too. */
 const minFormLength = 8;
 
 function toCredentials(
@@ -118,7 +118,7 @@ function toCredentials(
   throw new Error(`server ${server.name} has no authentication method`);
 }
 
-/** Announces the secret now, and whenever it is read again. */
+/** Reports the secret now, and whenever it is read again. */
 function announced(secret: SecretSource, onSecret: (value: string) => void): SecretSource {
   onSecret(secret.reveal());
   return {

@@ -54,15 +54,15 @@ export type AppOptions = {
 export type App = {
   /** Opens the state, then the port, then starts polls. Cleans up after a failed start. */
   readonly start: () => Promise<{ readonly url: string }>;
-  /** Ends polls, connections and files. First calls `mayTake` with the time that a large state needs. */
+  /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that the end needs. */
   readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
-  /** Applies another configuration; rejects, and keeps the present one, if that fails. */
+  /** Applies another configuration. If that fails, rejects and keeps the present one. */
   readonly reload: (config: Config) => Promise<void>;
   /** Called after every reload, including failed ones. */
   readonly onReload: (outcome: ReloadOutcome) => void;
 };
 
-/** Everything that a started daemon holds: with its own state, or as one of several replicas. */
+/** Everything that a started daemon uses: with its own state, or as one of several replicas. */
 type Started = {
   readonly state: State;
   readonly keeping: ReturnType<typeof keepState>;
@@ -72,7 +72,7 @@ type Started = {
   pusher?: Pusher | undefined;
 };
 
-/** The composition root: from a checked configuration to the running daemon. */
+/** Builds the running daemon from a checked configuration: the composition root. */
 export function createApp(options: AppOptions): App {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);
@@ -93,7 +93,7 @@ export function createApp(options: AppOptions): App {
     if (started === undefined) return;
     const { state, keeping, server, watching, replica, pusher } = started;
     started = undefined;
-    // All at once: a poll that waits for an answer ends with its connection. A reload may still be writing.
+    // At the same time, because a poll that waits for an answer ends with its connection. A reload may still be writing.
     const end = replica?.stop ?? (() => stopGeneration(watching, onEndFault));
     await Promise.all([end(), server.close(), reloading, pusher?.stop()]);
     await keeping.stop(mayTake);
@@ -101,7 +101,8 @@ export function createApp(options: AppOptions): App {
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port first: if it is taken, nothing else has happened. Requests are read only once the rest is ready.
+    // The port is opened first: if it is in use, nothing else has to be undone. Requests are answered when everything else is
+    // ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => inUse().replica?.toOwned());
     const server = await createDaemonServer({
@@ -154,7 +155,7 @@ export function createApp(options: AppOptions): App {
   return { start, stop, reload, onReload: reloads.note };
 }
 
-/** The state shared with other replicas; without replicas, the daemon watches every server itself. */
+/** The state that replicas share; undefined without replicas, because the daemon then watches every server itself. */
 function toSharing(
   replica: () => Replica | undefined,
   own: { current: () => Config; url: () => string },
@@ -171,7 +172,7 @@ function toSharing(
   };
 }
 
-/** Pushes metrics, if that is configured: most exporters need none of its code. */
+/** Pushes metrics, if configured. The code is loaded only then. */
 async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'state' | 'url'>) {
   if (lasting.push === undefined) return undefined;
   const { startPusher } = await import('./outputs/start-pusher.ts');
@@ -180,7 +181,7 @@ async function push(lasting: Lasting, to: Pick<StartOptions, 'exposition' | 'sta
 
 type Lasting = ReturnType<typeof createLasting>;
 
-/** Creates everything that outlives a reload, except the state. */
+/** Creates everything that is kept over a reload, except the state. */
 function createLasting(options: AppOptions) {
   const { version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });
@@ -200,7 +201,7 @@ async function watchNext(lasting: Lasting, wanted: Omit<Wanted, 'tracing'>): Pro
   return watch(lasting, { ...wanted, tracing: await loadTracing(wanted.config, lasting.otlp) });
 }
 
-/** Ends the units of a replica, and starts them with another configuration. */
+/** Ends the units of a replica, and starts them again with another configuration. */
 async function goOver(
   lasting: Lasting,
   { replica, server }: { replica: Replica; server: DaemonServer },
@@ -215,7 +216,7 @@ async function goOver(
 
 type Opening = { readonly tracing: Tracing | undefined; readonly ownUrl: string };
 
-/** Opens the state, and builds what is watched without starting it. */
+/** Opens the state, and builds polls and traces without starting them. */
 async function open(lasting: Lasting, opening: Opening): Promise<Omit<Started, 'server'>> {
   const { config } = lasting;
   const replica = await openReplica(lasting, opening);
@@ -243,7 +244,7 @@ async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Prom
   }
 }
 
-/** Returns what is watched now; a replica gains and loses servers. */
+/** Returns the polls and traces that exist now; a replica gains and loses servers. */
 function watchingOf({ watching, replica }: Started): Watching {
   return replica === undefined ? watching : replica.watching();
 }

@@ -14,7 +14,7 @@ type Known = Pick<ServerPolls, 'changes'> &
 export type Explainer = {
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
-  /** Returns why a job last failed, in a few words. */
+  /** Returns in a few words why a job last failed. */
   readonly causeOf: (jobPath: string) => string | undefined;
 };
 

@@ -3,7 +3,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 
 type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerToken' | 'password'>;
 
-/** Lists how others may read the traffic to a server, as far as its configuration and files show. */
+/** Lists ways in which others can read the traffic to a server, as far as configuration and files show. */
 export function listExposures(server: Watched, modeOf: (path: string) => number | undefined = readMode): string[] {
   const found: string[] = [];
   if (server.tls.insecureSkipVerify) {
@@ -22,7 +22,7 @@ export function listExposures(server: Watched, modeOf: (path: string) => number 
   return found;
 }
 
-/** Lists files and directories through which others may change what the exporter does; the state may not exist yet. */
+/** Lists files and directories with which other users can change what the exporter does; the state may not exist yet. */
 export function listFileExposures(
   {
     configFile,
@@ -48,7 +48,7 @@ export function listFileExposures(
   ];
 }
 
-/** Describes who may read what over HTTP, if more than the configured users. */
+/** Describes who can read what over HTTP, if not only the configured users. */
 export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webConfig'>): string | undefined {
   const isLocal = isOfThisMachine(web);
   const hasUsers = (webConfig?.users.size ?? 0) > 0;
@@ -62,7 +62,7 @@ export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webCo
   return `${who} can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
-/** Describes under which names browsers may open the pages, if that excludes some; otherwise undefined. */
+/** Describes the names under which browsers may open the pages; undefined if every name is allowed. */
 export function describeNames(
   web: Pick<Config['web'], 'listenAddress' | 'systemdSocket' | 'externalUrl'>,
 ): string | undefined {
@@ -91,7 +91,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // Whoever reads the secret reports that it cannot be read.
+    // Another function reads the secret, and reports that it cannot be read.
     return undefined;
   }
 }

@@ -23,7 +23,7 @@ export type Watching = {
 
 export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
-/** Loads OpenTelemetry, which takes time, only if traces are sent. */
+/** Loads OpenTelemetry only if traces are sent, because it takes time. */
 export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,
@@ -61,7 +61,10 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toPo
 
 export type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
 
-/** Passes each connection's state on once: the budget if the URL is the same, the breaker if the route is too. */
+/**
+ * Passes the state of each connection to at most one new target: the budget if the URL is the same, the breaker if the route is
+ * the same too.
+ */
 function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {
   const left = [...(before?.watched.values() ?? [])].flatMap(({ toHandover }) => toHandover().addresses);
   return ({ url, way }) => {
@@ -99,15 +102,15 @@ async function settleAll(ends: readonly (() => Promise<unknown> | undefined)[], 
   }
 }
 
-/** Lists the vital polls that never ran. */
+/** Lists the vital polls that have not run yet. */
 export function listUntried({ scheduler }: Watching): string[] {
   const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
   return untried.map(({ key }) => Object.values(key).join(' '));
 }
 
-/** The present generation, and how to create the next. */
+/** The present generation (all that one configuration started), and how to create the next. */
 type Generations = {
-  /** Undefined once the daemon stops. */
+  /** Undefined after the daemon has stopped. */
   readonly current: () => Watching | undefined;
   readonly put: (next: Watching) => void;
   /** Builds a generation without starting it. */
@@ -117,8 +120,8 @@ type Generations = {
 };
 
 /**
- * Replaces the generation by one of another configuration. An error before the old one ends changes nothing; if the new
- * one cannot start, the old one starts again.
+ * Replaces the present generation by one with another configuration. If an error occurs before the present generation ends,
+ * nothing changes; if the next one cannot start, the present one starts again.
  */
 export async function succeed(config: Config, generations: Generations): Promise<void> {
   const { current, put, make, end } = generations;
@@ -135,7 +138,7 @@ export async function succeed(config: Config, generations: Generations): Promise
     throw error;
   }
 
-  /** Old polls end before new ones start, so that no server has both. */
+  /** The polls of the old generation end before the next one starts, so that no server is polled twice. */
   async function replace(old: Watching, next: Watching): Promise<void> {
     put(next);
     await end(old);
@@ -176,7 +179,7 @@ function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-/** Reports whether a series of the exporter itself is about a server, member or poll that no longer exists. */
+/** Reports whether an own series of the exporter is about a server, member or poll that no longer exists. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;
@@ -184,7 +187,7 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   if (watchedServer === undefined) return true;
   if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
   if (collector === undefined) return false;
-  // The series with the reason has no member label.
+  // The series with the reason has no label `member`.
   if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
   return !kept.has(toPollText(labels));
 }

@@ -60,7 +60,7 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
     },
     rejected: (reason, count, signal) => {
       if (signal === 'traces') self.spansRejected.inc({ reason }, count);
-      // Those in quarantine may still be sent.
+      // Quarantined spans may still be sent.
       else if (reason === 'dropped' || reason === 'partial_success')
         self.logLines.inc({ result: 'dropped', reason: reason === 'dropped' ? 'quarantine' : reason }, count);
     },
@@ -75,8 +75,8 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
 }
 
 /**
- * Removes the series of traces that are no longer made or sent, so that no alert on them stays. Traces made only for
- * pages also wait for steps.
+ * Removes series of traces that are no longer made or sent, so that no alert remains. Traces that are made only for pages also
+ * wait for steps.
  */
 export function forgetTraces(self: Self, { areMade, areSent }: { areMade: boolean; areSent: boolean }): void {
   const { tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined } = self;
@@ -140,7 +140,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
     unowned,
     away: () => away,
     differing: differences.addresses,
-    /** Shows each configured server, and no other. */
+    /** Publishes a series for each configured server, and removes all others. */
     all: (): void => {
       differences.configure(toConfigDigest(config()));
       for (const unit of shown) self.leaseOwned.remove({ server: unit });

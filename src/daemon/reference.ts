@@ -30,7 +30,7 @@ Every histogram is also a native one, to a Prometheus that asks for protobuf (\`
 
 const ownText = 'The exporter also serves `process_*` and `nodejs_*` metrics of its own process.';
 
-/** Renders every option as Markdown: a table for each section of the file, and a row for each collector. */
+/** Renders every option as Markdown: a table for each section of the file, with a row for each collector. */
 export function renderOptionReference(): string {
   const rows = toHelp([]);
   const sections = sectionNames.map((section) => {

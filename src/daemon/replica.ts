@@ -20,9 +20,9 @@ export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
-/** A daemon that shares its servers with others, and watches only those that it owns. */
+/** A daemon that shares its servers with other replicas, and watches only servers that it owns. */
 export type Replica = {
-  /** Returns everything that is watched now, as one generation. */
+  /** Returns all polls and traces of the owned servers, as one generation. */
   readonly watching: () => Watching;
   readonly state: State;
   readonly ownership: Ownership;
@@ -30,11 +30,11 @@ export type Replica = {
   /** Ends all polls, and releases the servers to other replicas. */
   readonly stop: () => Promise<void>;
   readonly goOver: (config: Config, toTraces?: ReplicaOptions['toTraces']) => Promise<void>;
-  /** Returns the servers that are owned now; a scrape may show no others. */
+  /** Returns the servers that are owned now. Scrapes show only these. */
   readonly toOwned: () => ReadonlySet<string>;
   /** Lists the addresses of owners whose configuration has differed for a while. */
   readonly differing: () => readonly string[];
-  /** Returns since when and why the shared database has not answered; undefined while it does. */
+  /** Returns since when and why the shared database does not answer; undefined while it answers. */
   readonly away: () => DatabaseStatus | undefined;
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
 };
@@ -65,7 +65,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     clock,
     begin: units.begin,
     end: async (unit, reason) => {
-      // Finish delivery while the servers are still owned, so that it can be recorded.
+      // Delivery ends while the servers are still owned, because only an owner can record what was delivered.
       if (isStopping) await traces?.stop();
       await units.end(unit);
       notes.unowned(unit);
@@ -121,7 +121,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // This replica gave up the lease, and no other can have it until it expires.
+  // This replica gave up the lease, but no other replica can acquire it before it expires.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }
@@ -156,12 +156,12 @@ function createUnits(options: UnitsOptions) {
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
       const watching = watchAll(parts, undefined, options.toPollTimes);
       watched.set(unit, { watching, shut: gate.shut });
-      // Traces are shared by all servers and keep running.
+      // Traces are shared by all servers, and keep running.
       startGeneration({ ...watching, traces: undefined });
-      // The previous owner may have left some.
+      // The previous owner may have left traces in the spool.
       options.traces()?.wake();
     },
-    /** Hides a unit at once; resolves when nothing of it is running. */
+    /** Hides a unit at once; resolves when all its work has ended. */
     end: async (unit: string): Promise<void> => {
       owned.remove(unit);
       const ending = watched.get(unit);
@@ -176,7 +176,7 @@ function createUnits(options: UnitsOptions) {
   };
 }
 
-/** Counters of this process, which stay whoever owns the server. */
+/** Counters of this process, which remain when the owner of a server changes. */
 const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
 type Unit = {

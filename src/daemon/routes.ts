@@ -44,7 +44,7 @@ import { hintAtName } from './similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
-/** The daemon, for its routes: read at each request, because a reload changes it. */
+/** The parts of the daemon that routes need; read at each request, because a reload changes them. */
 export type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
@@ -64,7 +64,7 @@ export type Served = {
   readonly database: () => Status['database'];
   /** Lists the addresses of replicas with another configuration. */
   readonly differing: () => readonly string[];
-  /** The address under which browsers reach this exporter. */
+  /** The address at which browsers reach this exporter. */
   readonly externalUrl: () => string;
 };
 
@@ -104,7 +104,7 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   };
 }
 
-// The file is YAML: without one, the parser is not loaded.
+// The web configuration is YAML; without it, the parser is not loaded.
 async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
   const config = current();
   if (config.webConfig === undefined) return undefined;
@@ -130,7 +130,7 @@ function listRoutes(served: Served) {
   });
   const status = turns.share((pause) => readDaemonStatus(served, pause));
   return [
-    // These routes come before all pages, and never wait.
+    // These routes come before all pages, and are never queued.
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
@@ -161,7 +161,7 @@ function listRoutes(served: Served) {
       (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
     ),
     metricReferenceRoute(async () => (await import('./reference.ts')).renderMetricReference()),
-    // Last, because it answers everything else.
+    // Last, because this route answers every other path.
     notFoundRoute(),
   ];
 }
@@ -260,7 +260,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
-      // Imported on the first request: it loads names of OpenTelemetry.
+      // Imported on the first request, because it loads the attribute names of OpenTelemetry.
       const { toPastExecution } = await import('../status/past-execution.ts');
       const isSent = watching().traces?.delivery() !== undefined;
       return plan && toPastExecution(plan, { server: name, id, isSent }, hasPage);

@@ -12,7 +12,7 @@ import type { PollKey } from '../schedule/outcome.ts';
 import type { Poll } from '../schedule/poll.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 
-/** Spans around the exporter's own work; they never hold an address or a secret. */
+/** Spans of the exporter's own work. They never contain an address or a secret. */
 export type SelfTracing = ReturnType<typeof startSelfTracing>;
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };
@@ -23,7 +23,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions) {
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
   const sdk = new NodeSDK({
     resource: defaultResource().merge(ours),
-    // Only attributes from variables, none of the machine.
+    // Only attributes from variables; attributes of the machine are not sent.
     resourceDetectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
     metricReaders: [],
     logRecordProcessors: [],
@@ -122,7 +122,7 @@ function fail(span: Span, kind: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Returns the error's kind; its message may reveal too much. */
+/** Returns the error's kind, because its message may contain secrets. */
 function toKind(error: unknown): string {
   const { kind, name } = error as { readonly kind?: unknown; readonly name?: unknown };
   if (typeof kind === 'string') return kind;

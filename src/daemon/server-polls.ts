@@ -41,21 +41,23 @@ export type ServerPolls = {
   readonly polls: readonly ServerPoll[];
   readonly executions: Executions | undefined;
   readonly expected: ExpectedRuns | undefined;
-  /** Keeps the journal of changes; undefined if that collector is off. */
+  /** Keeps the journal of changes; undefined if the collector is off. */
   readonly changes: Changes | undefined;
   readonly toHandover: () => Omit<Handover, 'addresses'>;
   /** The collectors that configuration switches off. */
   readonly off: readonly string[];
 };
 
-/** A poll for the scheduler, and what reads for it. */
+/** A poll for the scheduler, and the function that reads its data. */
 export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
-/** What one generation passes to the next. It must not refer to the old one, which would stay in memory. */
+/**
+ * The data that one generation passes to the next. They must not refer to the old generation, which would then stay in memory.
+ */
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
-  /** True until executions opened a state that lacks what was stored last. */
+  /** True until executions have opened a state that was restored from a copy. */
   readonly isRestored: boolean;
 };
 
@@ -67,9 +69,9 @@ export type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly sourceNotes: SourceNotes;
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
-  /** Makes the events to send of changes. */
+  /** Makes the events for changes. */
   readonly toSpooled: ToSpooled | undefined;
-  /** What a reload takes over from the previous generation. */
+  /** The data that a reload takes over from the previous generation. */
   readonly before: Handover | undefined;
 };
 
@@ -78,7 +80,7 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   const planned = planPolls(options);
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
-  // Each of the two needs the other: runs are recorded when they are counted.
+  // Runs are recorded when they are counted, so each of the two needs the other.
   const expected =
     ofSchedule &&
     ofExecutions &&
@@ -146,17 +148,14 @@ function toRules(collector: Collector, { collectors: settings, metrics }: Config
   return { families: new Map([...rules, ...(isOwnWay ? [] : leaveToExecutions(collector))]), maxSeries };
 }
 
-/**
- * Drops families that executions show too while they are enabled: none may appear twice, not even in rows that a reload
- * takes over.
- */
+/** Removes families that executions publish too: no family may appear twice, not even in rows that a reload takes over. */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** They know the runs, and store what these collectors find. */
+/** These collectors need the runs, and store their results with executions. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
@@ -166,7 +165,7 @@ function isOfRestored({ before, state }: PollsOptions): boolean {
   return before?.isRestored ?? ['restored', 'behind'].includes(state.origin.kind);
 }
 
-/** What the collectors with a state of their own have in common. */
+/** The options that all collectors with their own state share. */
 function toShared({ everyMs, publisher, target }: PlannedPoll, options: PollsOptions) {
   const { server, state, clock } = options;
   return {
@@ -230,7 +229,7 @@ function createServerExecutions(
   };
 }
 
-/** Creates the readings of all collectors except executions; the rows of sweeps outlive a reload. */
+/** Creates the readings of all collectors except executions. The rows of sweeps are kept over a reload. */
 function createReadings(options: PollsOptions, executions: Executions | undefined) {
   const { server, clock, before } = options;
   const { requestsPerSecond } = server.budget;
@@ -265,7 +264,7 @@ function toWatch({ server, config, projectList }: PollsOptions, executions: Exec
     jobs: {
       isWanted: jobs.isWanted,
       detail: toDetail(jobs),
-      // Executions report averages without further requests.
+      // Executions already report averages.
       asksForAverages: settings.executions?.enabled !== true,
       ...(executions && { averages: executions.averages }),
     },

@@ -62,7 +62,7 @@ export function keepsLines({ enabled, logs, overrides }: Config['diagnosis']): b
   return enabled && [logs, ...overrides.map((one) => one.logs)].includes('lines');
 }
 
-/** Reports whether log records are sent where traces are. */
+/** Reports whether log records are sent to the place where traces are sent. */
 export function sendsLogs(diagnosis: Config['diagnosis']): boolean {
   return diagnosis.events || keepsLines(diagnosis);
 }
@@ -73,16 +73,16 @@ export function toDetail({ detail, top, cap }: Config['jobs']): number {
   return Math.min(most[detail], cap);
 }
 
-/** Facts that are known only after contact with the server, and facts about the exporter. */
+/** Facts about the server, known only after the first contact, and about the exporter. */
 type About = {
-  /** The number of times that its ids started; from 2 on, it is part of the namespace. */
+  /** How often the ids of the server started; from 2 on, the number is part of the namespace. */
   readonly epoch: number;
   readonly release: string | undefined;
   readonly version: string;
   readonly format: TraceFormat;
 };
 
-/** Returns the settings for the traces of a server, the same for the daemon and for `replay`. */
+/** Returns the settings for the traces of a server. The daemon and `replay` must use the same. */
 export function toTraceSettings(server: ServerConfig, traces: Config['traces'], about: About): TraceSettings {
   const { namespace, name } = server;
   const { epoch, release, version, format } = about;

@@ -29,7 +29,7 @@ export type WatchOptions = Omit<ConnectOptions, 'observe' | 'memory' | 'selfTrac
   readonly self: Self;
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
-  /** Returns the state of an address from before a reload, whichever server it belonged to. */
+  /** Returns the state that an address had before a reload, for whichever server. */
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };
 
@@ -125,7 +125,7 @@ export function toKey({ name }: Pick<ServerConfig, 'name'>, member: string | und
   return member === undefined ? { server: name } : { server: name, member };
 }
 
-/** Reports whether several members answer at the one address of a server. Logged once, because that does not change. */
+/** Reports whether several members answer at the one address of a server. Logged only once, because it does not change. */
 export function createHidesMembers(
   server: ServerConfig,
   { common }: Pick<Targets, 'common'>,

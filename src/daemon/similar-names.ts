@@ -32,5 +32,5 @@ function hint(word: string, names: readonly string[]): string | undefined {
 }
 
 const maxListed = 5;
-/** Pages and scrapes wait while names are compared. */
+/** Names are compared while pages and scrapes wait. */
 const maxCompared = 1000;

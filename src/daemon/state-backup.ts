@@ -37,7 +37,7 @@ export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, cl
   return openSqliteState(state.memory ? { ...rules, memory: true } : { ...rules, dir: state.dir }, clock);
 }
 
-/** Logs where the state comes from, and backs it up at intervals and at the end. */
+/** Logs the origin of the state, and makes backups at intervals and at the end. */
 export function keepState(state: State, { log, self, clock }: KeepingOptions) {
   if (state.origin.kind !== 'usual') self.stateResets.inc();
   sayOrigin(state.origin, log);
@@ -47,7 +47,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
-  /** A slow disk may need longer than the interval, and two backups would write the same file. */
+  /** A slow disk may need longer than the interval, and two backups at the same time would write the same file. */
   function copyAgain(): void {
     copy();
     void copying.then(() => {
@@ -55,7 +55,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
     });
   }
   return {
-    /** Makes a last backup; first calls `mayTake` with the time that it may need. */
+    /** Makes a last backup. First calls `mayTake` with the time that the backup may need. */
     stop: async (mayTake: (ms: number) => void): Promise<void> => {
       isStopping = true;
       cancel();
@@ -97,6 +97,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** On a busy machine; a backup is also read again to check it. */
+/** For a busy machine; a backup is also read again for a check. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

@@ -15,7 +15,7 @@ import { toDeliveryObserver } from './instruments.ts';
 import { keepsLines } from './server-settings.ts';
 import type { ToDelivery, TracesOptions } from './trace-pipeline.ts';
 
-/** Sends the spool to the OTLP endpoints: traces and log records one beside the other, so that neither waits for the other. */
+/** Sends the spool to the OTLP endpoints. Traces and log records are sent independently, so that neither waits for the other. */
 export const createDelivery: ToDelivery = (options, pending) => {
   const { state, otlp, log } = options;
   const encoding = toEncoding(otlp);
@@ -47,7 +47,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
     status: () => ({
       ...sender.status(),
       failing: sender.status().failing ?? toFailingLogs(ofLogs?.status().failing),
-      // Only the host: the rest of the address may hold secrets.
+      // Only the host, because the rest of the address may contain secrets.
       collector: new URL(otlp.endpoint).host,
       pending: pending(),
       bounds,
@@ -91,7 +91,7 @@ function toLineSending(
   };
 }
 
-/** Makes one request of the changes of each project, or of the server. */
+/** Makes one request for the changes of each project, and one for those of the server. */
 function createToSpooled(
   server: string,
   { config, clock, version }: TracesOptions,
@@ -139,7 +139,7 @@ function createSpoolSender(
     post,
     clock,
     wait,
-    // The log removes every known secret; messages of the backend are also stored.
+    // The log removes every known secret, but messages of the backend are also stored.
     scrub: (text) => {
       let clean = text;
       for (const secret of secretsOf(settings)) clean = clean.replaceAll(secret, '<secret>');

@@ -38,11 +38,11 @@ export type TracesOptions = {
   /** The plans for pages; kept across reloads. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
-  /** Sends the traces; undefined if they are made only for pages. */
+  /** Sends the traces; undefined if only pages show them. */
   readonly toDelivery: ToDelivery | undefined;
   /** Replaces the exporter's own connection, for tests. */
   readonly toPost?: typeof createPost | undefined;
-  /** A replacement for waits by the clock, for tests. */
+  /** Replaces waits by the clock, for tests. */
   readonly wait?: Wait | undefined;
 };
 
@@ -51,7 +51,7 @@ export type ToDelivery = (options: TracesOptions & { readonly wait: Wait }, pend
 
 export type Delivery = {
   readonly spooling: Spooling;
-  /** Makes the events to send of a server's changes; undefined if none are sent. */
+  /** Makes the events for a server's changes; undefined if no events are sent. */
   readonly eventsOf: ((server: string) => ToSpooled) | undefined;
   readonly status: () => DeliveryStatus;
   readonly quarantined: Quarantine;
@@ -63,18 +63,18 @@ export type Delivery = {
 
 export type Traces = ReturnType<typeof createTraces>;
 
-/** What a server's executions need from tracing, and the loop that makes their traces. */
+/** The parts of tracing that a server's executions need, and the loop that makes their traces. */
 export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
-/** What tracing needs from a server: its client, and its half of the port. */
+/** The parts of a server that tracing needs: its client, and its side of the port. */
 export type Joined = {
   readonly client: Client;
   readonly port: TracingSide;
-  /** Lists what changed before a failure, likeliest first. */
+  /** Lists the changes before a failure, likeliest first. */
   readonly suspectsOf: EnricherOptions['suspectsOf'];
 };
 
-/** From counted executions to delivered traces, or only to pages: one pipeline for each server, and one delivery. */
+/** Turns counted executions into delivered traces, or only into pages: one pipeline for each server, and one delivery. */
 export function createTraces(options: TracesOptions) {
   const { keptPlans = createKeptPlans(), clock, toDelivery } = options;
   const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock) };
@@ -97,7 +97,7 @@ export function createTraces(options: TracesOptions) {
     lastFailureOf: (server: string, job: string): FailedRun | undefined => enrichers.get(server)?.lastFailureOf(job),
     delivery: (): DeliveryStatus | undefined => delivery?.status(),
     quarantined: delivery?.quarantined,
-    /** Removes what waits for a trace of a server that is no longer watched. */
+    /** Removes pending traces of a server that is no longer watched. */
     forget: (server: string) => enrichers.delete(server),
     /** Call when another process may have spooled traces. */
     wake: () => delivery?.wake(),
@@ -159,7 +159,7 @@ function createServerEnricher(
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;
-      // An exemplar must lead to a trace that someone can open.
+      // An exemplar must lead to a trace that a person can open.
       if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
   });
@@ -204,7 +204,7 @@ function joinEnricher(
   return { commitHook, loop };
 }
 
-/** If traces are only for pages, at most this many executions wait for their steps: pages show no more. */
+/** The maximum number of executions that wait for their steps if traces are only for pages. Pages show no more. */
 const maxForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {

@@ -40,7 +40,7 @@ export type WatchedServer = {
   /** Makes traces of counted executions. */
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Publishes disabled collectors and open circuits. Call on start: a generation may never start. */
+  /** Publishes disabled collectors and open circuits. Call on start, because a generation may never start. */
   readonly announce: () => void;
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Returns the state of the server or one of its members, from its vital polls. */
@@ -59,7 +59,7 @@ export type WatchedServer = {
   readonly why: ExpectedRuns['why'];
   /** Explains why a job of a project may not be watched: its server or its credentials do not show it. */
   readonly unseen: (project: string) => string | undefined;
-  /** The scheduled jobs and what is expected of them, for pages; undefined if the collector is off. */
+  /** The scheduled jobs and their expected runs, for pages; undefined if the collector is off. */
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
   /** A job by its path `{project}/{group}/{name}`: its schedule, and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
@@ -69,20 +69,20 @@ export type WatchedServer = {
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** The scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;
-  /** A running or waiting execution of the last round. */
+  /** Finds a running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the credentials can list. */
   readonly visibleProjects: () => number | undefined;
   readonly withdraw: (key: PollKey) => void;
-  /** What a reload takes over. */
+  /** Returns the data that a reload takes over. */
   readonly toHandover: () => Handover;
-  /** Publishes that again, under the present configuration. */
+  /** Publishes the data of a handover again, with the present configuration. */
   readonly resume: () => Promise<void>;
 };
 
 /**
- * Everything that watches one configured server: its connections, the traces of its executions, and a poll for each
- * enabled collector. Executions and traces are connected only by a port.
+ * Everything that watches one configured server: its connections, the traces of its executions, and a poll for each enabled
+ * collector. Only a port connects executions and traces.
  */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;
@@ -165,7 +165,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   };
 }
 
-/** Computes the list once for each change: matching patterns of jobs and projects is expensive. */
+/** Computes the list once for each change, because matching patterns of jobs and projects is expensive. */
 function toListEnded(
   executions: ServerPolls['executions'],
   settings: ReturnType<typeof toExecutionSettings>,
@@ -187,7 +187,7 @@ type LastAnswer = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** A server that was silent before the exporter started has been so since its last answer to the previous process. */
+/** If a server was already silent when the exporter started, the silence began with its last answer to the previous process. */
 function sinceLastAnswer(seen: Seen | undefined, { notes, member, clock }: LastAnswer): Seen | undefined {
   const lastMs = notes.lastAnswerMs(member);
   if (lastMs === undefined || seen === undefined || !isAway(seen)) return seen;

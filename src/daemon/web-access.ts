@@ -82,7 +82,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   };
 }
 
-/** Also without connections: the first one after a long time must not get an expired certificate. */
+/** Files are checked even without connections: the first connection after a long time must not get an expired certificate. */
 const lookEveryMs = 5000;
 
 async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {
@@ -93,7 +93,7 @@ async function readAgain(path: string, readFile: WebAccessOptions['readFile']): 
   return read;
 }
 
-/** Compares by content: two secrets are never the same object. */
+/** Compares the content, because two secrets are never the same object. */
 function isSame(one: WebConfig, other: WebConfig): boolean {
   return isDeepStrictEqual(one, other) && one.tls?.key.reveal() === other.tls?.key.reveal();
 }

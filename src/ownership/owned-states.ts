@@ -4,11 +4,11 @@ import { FencedError, type FenceReason, UnansweredError } from '../state/shared-
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
 import { type State, toOwner } from '../state/state.ts';
 
-/** The states of the owned units as one: each call goes to the unit that it names. */
+/** The states of the owned units as one state: each call goes to the unit that it names. */
 export type OwnedStates = {
   readonly state: State;
   readonly put: (unit: string, state: State) => void;
-  /** From now on, writes of the unit fail here. */
+  /** After this call, writes of the unit fail. */
   readonly remove: (unit: string) => void;
 };
 
@@ -45,8 +45,8 @@ export function createOwnedStates(): OwnedStates {
 type UnitSpool = { unit: string; spool: Spool };
 
 /**
- * Joins the queues of all owned units. A trace of a unit that is no longer owned is left to the new owner, who may send
- * it again.
+ * Joins the queues of all owned units. A trace of a unit that is no longer owned is left to the new owner, which may send it
+ * again.
  */
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
@@ -87,7 +87,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
         const bounds = { maxBytes: maxBytes - bytes, maxTraces: maxTraces - traces.length };
         const found = await spool.next(bounds, but, signal);
         const [first] = found;
-        // The first trace is returned whatever its size.
+        // The first trace is always returned, even if it is too large.
         if (first === undefined || (traces.length > 0 && first.bytes.length > bounds.maxBytes)) continue;
         note(unit, found);
         traces.push(...found);
@@ -128,7 +128,7 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   };
 }
 
-/** Sums up the queues once for all simultaneous callers: each sum queries the database for every unit. */
+/** Computes the sum of the queues once for all concurrent callers, because each sum queries the database for every unit. */
 function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
   const join = createJoin<SpoolSize>();
   return () => join(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
@@ -174,7 +174,7 @@ export type WriteObserver = {
   readonly fault: (reason: FenceReason | 'unanswered') => void;
 };
 
-/** Reports whether each write of a state was committed, fenced or not answered. */
+/** Reports for each write of a state whether it was committed, fenced or not answered. */
 export function observeWrites(state: State, observe: WriteObserver, ticks: () => number): State {
   async function write<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const startedTicks = ticks();

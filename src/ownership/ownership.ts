@@ -11,8 +11,8 @@ import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, toPati
 import { createReach, createTenures, type ReachObserver, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
- * Why a replica stops acting for a unit: it was fenced; its lease was not renewed in time; a commit was not answered;
- * its configuration changed; or it releases the unit.
+ * Why a replica stops acting for a unit: the unit was fenced, its lease was not renewed in time, a commit was not answered, the
+ * configuration changed, or the replica releases the unit.
  */
 export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' | 'left';
 
@@ -20,7 +20,7 @@ export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' |
 export type Gained = {
   readonly unit: string;
   readonly lease: Lease;
-  /** Known commits that are no longer in the database. */
+  /** The number of known commits that are no longer in the database. */
   readonly lostCommits: number;
 };
 
@@ -29,43 +29,43 @@ export type OwnershipOptions = {
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
   readonly begin: (gained: Gained) => void;
-  /** Hides a unit at once; resolves when nothing of it is running. */
+  /** Hides a unit at once; resolves when all its work has ended. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;
   readonly observe: OwnershipObserver;
 };
 
 export type OwnershipObserver = ReachObserver & {
-  /** Called with all leases whenever the database has listed them. */
+  /** Called with all leases after each list of the database. */
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called whenever a free unit may not be acquired yet, because a copy of it is unfinished. */
+  /** Called if a free unit may not be acquired yet, because a copy of it is not complete. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
 export type Ownership = {
   readonly start: () => void;
-  /** Ends every unit and releases its lease, so that another replica need not wait. */
+  /** Ends every unit and releases its lease, so that other replicas need not wait until it expires. */
   readonly stop: () => Promise<void>;
-  /** Ends every unit, changes the configuration, and starts the units again; removed units are released. */
+  /** Ends every unit, changes the configuration, and starts the units again; units that were removed are released. */
   readonly goOver: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
   /** Call when a write was fenced, or was not answered. */
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
-  /** Call after each committed write, so that a database that lost it is noticed. */
+  /** Call after each committed write: if the database loses it, this is then noticed. */
   readonly noteCommit: (unit: string) => void;
-  /** Ends units whose lease may have expired (timers may be late). Also reports a slow database. */
+  /** Ends units whose lease may have expired, because timers may be late. Also reports a slow database. */
   readonly check: () => void;
   /** Returns the epochs of the units that this replica acts for. */
   readonly owned: () => ReadonlyMap<string, number>;
-  /** Returns the leases as last listed, and when that was, in ticks. */
+  /** Returns the leases of the last list, and its time in ticks. */
   readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
 };
 
-/** Acquires free units, and starts and ends them with their leases. */
+/** Acquires free units, starts them, and ends them when their leases end. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;
-  // The end of the connections fails what is under way.
+  // When connections end, work in progress fails.
   const reached: ReachObserver['reached'] = (...told) => (isOver ? undefined : observe.reached(...told));
   const { reach, check: checkReach } = createReach({ reached }, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
@@ -92,7 +92,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     await acquire(unit);
   }
 
-  /** A lost unit is acquired again only when nothing of it is running. */
+  /** A lost unit is acquired again only after all its work has ended. */
   function lose(unit: string, reason: LossReason, only?: number): void {
     const epoch = tenures.end(unit, only);
     if (epoch === undefined) return;
@@ -143,12 +143,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** A change of the configuration; if a stop comes meanwhile, ended units are released. */
+/** A change of the configuration. If a stop comes in between, units that have ended are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();
   return {
-    /** Ends all units and makes the change; returns true if nothing should start afterwards. */
+    /** Ends all units and makes the change; returns true if nothing may start afterwards. */
     make: async (epochs: ReadonlyMap<string, number>, end: () => Promise<void>, change: () => Promise<void>) => {
       ended = epochs;
       await end();
@@ -165,7 +165,7 @@ function createChangeover(release: (unit: string, epoch: number) => Promise<unkn
   };
 }
 
-/** Starts and ends of units: one at a time for each unit. */
+/** Runs starts and ends of units, one at a time for each unit. */
 function createChanges() {
   const last = new Map<string, Promise<void>>();
   return {
@@ -186,7 +186,7 @@ type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acq
 
 type Lacking = { gone: ReturnType<typeof listGone>; behind: readonly Lease[] };
 
-/** Lists the leases until aborted; reports them, and own leases that are gone or lack commits. */
+/** Lists the leases until aborted. Reports the list, and own leases that are gone or lack commits. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
   report: (found: readonly Lease[], lacking: Lacking) => void,
@@ -224,8 +224,8 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 type Now = { units: () => readonly string[]; running: () => AbortController };
 
 /**
- * Acquires a unit and starts it, if its lease is free and this replica still runs. One at a time: if the database is
- * slow, renewals must get through.
+ * Acquires a unit and starts it, if its lease is free and this replica still runs. One unit at a time: if the database is slow,
+ * renewals must not be delayed.
  */
 function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
   const oneAtATime = createQueue();
@@ -273,7 +273,7 @@ function createKnown() {
       commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));
     },
     add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
-    /** Starts from the database's count; returns the number of lost commits. */
+    /** Starts with the database's number of commits; returns the number of lost commits. */
     take: (lease: Lease): number => {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);

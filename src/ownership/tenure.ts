@@ -3,27 +3,27 @@ import type { Lease } from '../state/shared-state.ts';
 /** A lease of this replica, by its own monotonic clock. */
 export type Tenure = {
   readonly epoch: number;
-  /** When the last acknowledged request was sent: the lease lasts at least its full time from then on. */
+  /** When the last acknowledged request was sent: from then on, the lease lasts at least its full time. */
   readonly acknowledgedTicks: number;
 };
 
 export const leaseMs = 10_000;
 
-/** A lease lasts for three tries. */
+/** A lease lasts for three tries to renew it. */
 export const renewEveryMs = leaseMs / 3;
 
-/** Listing costs the database little, and released units are acquired soon. */
+/** Listing is cheap for the database, and released units are acquired soon. */
 export const lookEveryMs = 500;
 
-/** How long an owner acts without an acknowledged renewal; the rest of the lease is for work in progress. */
+/** How long an owner acts without an acknowledged renewal. The rest of the lease is for work in progress. */
 const actsForMs = (leaseMs * 2) / 3;
 
-/** Returns how long an owner may still act; at most 0 once it may not. */
+/** Returns how long an owner may still act; 0 or less if it may not. */
 export function toActingMs({ acknowledgedTicks }: Tenure, nowTicks: number): number {
   return acknowledgedTicks + actsForMs - nowTicks;
 }
 
-/** Lists the units that may be acquired: those without a lease, with an expired one, or with this replica's. */
+/** Lists the units that may be acquired: those without a lease, with an expired lease, or with a lease of this replica. */
 export function listFree(units: readonly string[], leases: readonly Lease[], ownName: string | undefined): string[] {
   const held = new Set(
     leases.filter(({ remainingMs, owner }) => remainingMs > 0 && owner !== ownName).map(({ unit }) => unit),
@@ -32,8 +32,8 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
 }
 
 /**
- * Computes how long a replica waits before it acquires a free unit: the more units it owns, the longer, so that
- * replicas that start together share them.
+ * Computes how long a replica waits before it acquires a free unit. The more units it owns, the longer it waits, so that
+ * replicas that start together share the units.
  */
 export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
@@ -46,7 +46,7 @@ export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0)
   return Math.max(0, knownCommits - commits);
 }
 
-/** What a replica knew of its units when it listed the leases. */
+/** The state of this replica's units at the time when it listed the leases. */
 export type Known = {
   readonly owner: string | undefined;
   readonly epochs: ReadonlyMap<string, number>;
@@ -54,7 +54,7 @@ export type Known = {
   readonly commits: ReadonlyMap<string, number>;
 };
 
-/** Lists own leases that lack commits which the database acknowledged before the request. */
+/** Lists own leases without commits that the database had acknowledged before the request. */
 export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<Known, 'owner'>): Lease[] {
   return leases.filter(
     (lease) => epochs.get(lease.unit) === lease.epoch && countLost(lease, commits.get(lease.unit)) > 0,
@@ -62,8 +62,8 @@ export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<K
 }
 
 /**
- * Lists units that were this replica's when it listed the leases, and are not now: the lease was deleted, taken, or
- * lost with the last transactions of the database.
+ * Lists units that this replica owned when it requested the leases, and does not own in the answer: the lease was deleted,
+ * taken, or lost with the last transactions of the database.
  */
 export function listGone(leases: readonly Lease[], { owner, epochs }: Omit<Known, 'commits'>): Gone[] {
   return [...epochs].flatMap(([unit, epoch]) => {

@@ -7,13 +7,13 @@ export type TenuresOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Calls the database and returns its answer; undefined if there is none. */
   readonly reach: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
-  /** Called when a lease ends on its own. */
+  /** Called when a lease ends without a release. */
   readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;
 };
 
 type Held = Tenure & { cancels: Cancel[] };
 
-/** Renews the leases of this replica; ends them in time if that fails. */
+/** Renews the leases of this replica. If this fails, ends them in time. */
 export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   const held = new Map<string, Held>();
 
@@ -34,7 +34,7 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   async function renew(unit: string, epoch: number): Promise<void> {
     const sentTicks = clock.ticks();
     const isOurs = await reach(() => leases.renew(unit, epoch, leaseMs));
-    // A late answer renews nothing.
+    // A late answer does not renew the lease.
     check();
     const tenure = held.get(unit);
     if (tenure?.epoch !== epoch) return;
@@ -43,7 +43,7 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
     else onEnd(unit, 'taken');
   }
 
-  /** Ends leases that may have expired: timers are late after the process was stopped. */
+  /** Ends leases that may have expired: timers are late after the process was suspended. */
   function check(): void {
     for (const [unit, tenure] of held) if (toActingMs(tenure, clock.ticks()) <= 0) onEnd(unit, 'unrenewed');
   }
@@ -66,12 +66,12 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
 export type Tenures = ReturnType<typeof createTenures>;
 
 export type ReachObserver = {
-  /** Called after each call of the database, with whether it answered. */
+  /** Called after each request to the database, with whether it answered. */
   readonly reached: (isReached: boolean, error?: unknown) => void;
 };
 
 type Reach = {
-  /** Calls the database, and reports whether it answered. */
+  /** Sends a request to the database, and reports whether it answered. */
   reach: TenuresOptions['reach'];
   /** Reports a slow database before the request times out. */
   check: () => void;

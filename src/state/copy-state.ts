@@ -17,7 +17,7 @@ export type UnitSummary = {
 
 type Copy = { from: StateRows; unit: string; to: State };
 
-/** Copies all rows of a unit into a state that has none of it. */
+/** Copies all rows of a unit into a state without rows of this unit. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
   for await (const entries of readEntries(from, unit)) await to.ledger.commit(unit, { entries });
   const documents = await from.documents(unit);
@@ -94,7 +94,7 @@ async function* readTraces(rows: StateRows, unit: string): AsyncGenerator<readon
   }
 }
 
-/** All rows of an engine, in its order and in batches: for copies between engines. */
+/** All rows of an engine, in batches and in its order, for copies between engines. */
 export type StateRows = {
   readonly units: () => Promise<readonly string[]>;
   readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
@@ -106,7 +106,7 @@ export type StateRows = {
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
 };
 
-/** The memory of a collector, as JSON; its server is the unit or one of its members. */
+/** The memory of a collector, as JSON. Its server is the unit or one of its members. */
 export type MemoryRow = MemoryKey & { readonly memory: string };
 
 export type TraceRow = {
@@ -115,7 +115,7 @@ export type TraceRow = {
   readonly why: QuarantineReason | undefined;
 };
 
-/** The maximum of rows to read, write or delete at once: transactions stay small, however large the state is. */
+/** The maximum number of rows to read, write or delete at once, so that transactions stay small in a large state. */
 export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;
 
 /** Marks a state file as the target of an unfinished `migrate`, or as complete. */
@@ -127,7 +127,7 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The application id in the file's header: it changes within a transaction, like rows. */
+/** The application id in the file's header; like rows, it changes within a transaction. */
 const [whole, underWay] = [0, 0x68616c66];
 
 /** Refuses to use an incomplete state. */

@@ -32,7 +32,7 @@ export const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
-/** A statement that does not fit the schema, or a value that does not fit its column: bugs of the exporter. */
+/** A statement does not fit the schema, or a value does not fit its column: bugs of the exporter. */
 const [noSuchThing, tooBig, mismatch] = [1, 18, 20];
 const damages = [corrupt, notADatabase, noSuchThing, tooBig, mismatch];
 const noPermission = ['EACCES', 'EPERM', 'ENOENT'];

@@ -1,20 +1,20 @@
 import type { Finished } from '../domain/execution.ts';
 import type { SpooledTrace } from './spool.ts';
 
-/** Stores executions so that each counts once. A change is stored as a whole or not at all. */
+/** Stores executions so that each counts once. A change is stored completely or not at all. */
 export type Ledger = {
-  /** Returns the documents of a server; if kinds are given, at least those. */
+  /** Returns the documents of a server. If kinds are given, other kinds may be missing. */
   readonly load: (server: string, kinds?: readonly string[]) => Promise<readonly LedgerDocument[]>;
   /** Returns the entries with any of these ids. */
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
-  /** Counts the executions of some projects that ended within a window; both its ends are included. */
+  /** Counts the executions of some projects that ended within a window, including both its ends. */
   readonly countEnds: (server: string, window: EndWindow) => Promise<number>;
   readonly firstEnd: (server: string, project: string, fromMs: number) => Promise<number | undefined>;
   readonly size: (server: string) => Promise<number>;
   readonly commit: (server: string, change: LedgerChange) => Promise<void>;
 };
 
-/** A finished execution, as the ledger recognizes it. The id is not enough: a new database counts from 1. */
+/** The identity of a finished execution in the ledger. The id is not enough, because a new database starts again at 1. */
 export type LedgerEntry = {
   readonly project: string;
   readonly id: number;
@@ -36,7 +36,7 @@ export type LedgerChange = {
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** Called by counting: adds documents to its transaction, and is notified after the commit. */
+/** Counting calls these functions: they add documents to its transaction, and are notified after the commit. */
 export type CommitHook = {
   readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StateError, toChecksum } from './state.ts';
 
-/** The schema, one step a version; published steps never change. */
+/** The schema, one step for each version. Never change a published step. */
 const migrations: readonly string[] = [
   `CREATE TABLE collector_memory (
      server TEXT NOT NULL,
@@ -92,7 +92,7 @@ export const firstChecked = 4;
 /** Updates the database to the newest schema, each step in its own transaction. */
 export function migrate(database: DatabaseSync): void {
   const version = readVersion(database);
-  // Rows of an older release are accepted unchecked; later damage is noticed.
+  // Rows of an older release are accepted without a check; later damage is noticed.
   database.function('checksum_of', { varargs: true }, (...parts) =>
     toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
   );
@@ -107,7 +107,7 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
-/** Returns the version of the schema; a release cannot interpret a newer one. */
+/** Returns the version of the schema. A newer version cannot be interpreted. */
 export function readVersion(database: DatabaseSync): number {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   return version;
@@ -120,7 +120,7 @@ export function refuseNewer(version: number): void {
   );
 }
 
-/** Compared with the checksum stored in the file: the text of a schema never changes. */
+/** Compared with the checksum in the file, because the text of a schema never changes. */
 export function toSchemaChecksum(database: DatabaseSync): number {
   const rows = database
     .prepare('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY type, name')

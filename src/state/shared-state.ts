@@ -1,8 +1,8 @@
 import { type State, StateError } from './state.ts';
 
 /**
- * A database that several replicas share. A unit is a watched server: one replica at a time owns it, and only the owner
- * writes its state. Every write checks the owner's epoch in its own transaction.
+ * A database that several replicas share. A unit is a watched server: one replica at a time owns it, and only the owner writes
+ * its state. Every write checks the owner's epoch in its own transaction.
  */
 export type SharedState = {
   readonly leases: Leases;
@@ -16,19 +16,19 @@ export type SharedState = {
   readonly close: () => Promise<void>;
 };
 
-/** The leases of units. Only the database's clock is used, never a replica's. */
+/** The leases of units, by the clock of the database, never by the clock of a replica. */
 export type Leases = {
   /**
-   * Takes a unit that was never owned, whose lease has expired, or that this replica owns already. The epoch grows each
-   * time, so that writes in progress with an earlier one are fenced; it also exceeds `knownEpoch`, which the database
-   * may have lost. Otherwise returns the lease of the other replica.
+   * Acquires a unit that was never owned, whose lease has expired, or that this replica already owns. The epoch increases each
+   * time, so that writes with an earlier epoch are fenced; it also exceeds `knownEpoch`, which the database may have lost.
+   * Otherwise returns the lease of the other replica.
    */
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease; false if the unit has another owner or epoch. */
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
-  /** Sets the configuration digest that this replica's leases carry when acquired or renewed. */
+  /** Sets the configuration digest for leases that this replica acquires or renews. */
   readonly configure: (digest: string) => void;
-  /** Lets the lease of this epoch expire now; no effect on another epoch. */
+  /** Ends the lease of this epoch now; a lease of another epoch is not affected. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
   /** Returns every lease, including expired ones. */
   readonly list: () => Promise<readonly Lease[]>;
@@ -38,15 +38,15 @@ export type Acquired = { readonly isOurs: boolean; readonly lease: Lease };
 
 export type Lease = {
   readonly unit: string;
-  /** A name that is unique to this process, and new after a restart. */
+  /** A name that is unique for each process. */
   readonly owner: string;
-  /** Where people and scrapers reach the owner. */
+  /** The address at which people and scrapers reach the owner. */
   readonly address: string;
   readonly epoch: number;
-  /** The time until it expires; at most 0 once it has. */
+  /** The time until the lease expires; 0 or less afterwards. */
   readonly remainingMs: number;
   /**
-   * The number of writes committed for the unit by all its owners. If it decreases, the database has lost its last
+   * The number of writes that all owners of the unit have committed. If it decreases, the database has lost its last
    * transactions.
    */
   readonly commits: number;
@@ -56,7 +56,7 @@ export type Lease = {
 
 export type Replica = Pick<Lease, 'owner' | 'address'>;
 
-/** A write that was fenced: nothing was written, and nothing will be. */
+/** A write that was fenced: nothing was written, and nothing will be written. */
 export class FencedError extends StateError {
   override readonly name = 'FencedError';
   readonly why: FenceReason;
@@ -67,17 +67,17 @@ export class FencedError extends StateError {
   }
 }
 
-/** Another epoch owns the unit, or the database has lost commits (a standby was behind) that this process relies on. */
+/** Another epoch owns the unit; or the database has lost commits that this process relies on, because a standby was behind. */
 export type FenceReason = 'taken' | 'behind';
 
-/** A unit that `migrate` has begun to fill; nobody may own it until the copy is complete. */
+/** `migrate` has started to fill a unit: no replica may own it until the copy is complete. */
 export class UnfinishedCopyError extends StateError {
   override readonly name = 'UnfinishedCopyError';
 }
 
 /**
- * A commit without an answer: it may have happened, or happen later. The caller must acquire the unit again, which
- * fences the write, and load what is stored.
+ * A commit without an answer: it may have happened, or may happen later. The caller must acquire the unit again, which fences
+ * the write, and must load the stored state.
  */
 export class UnansweredError extends StateError {
   override readonly name = 'UnansweredError';

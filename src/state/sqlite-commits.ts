@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { explainFault } from './explain-fault.ts';
 import { StateError } from './state.ts';
 
-/** Runs work as one transaction, counted in the database and in the file next to it. */
+/** Runs work as one transaction, which is counted in the database and in the file next to it. */
 export type Commit = (work: () => void) => void;
 
 export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'note'>): Commit {
@@ -19,7 +19,7 @@ export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'no
   };
 }
 
-/** Returns the count at the end; undefined if it cannot be read. */
+/** Returns the final count; undefined if it cannot be read. */
 export function readLastCommits(database: DatabaseSync): CommitCount | undefined {
   try {
     return readCommits(database);
@@ -47,7 +47,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
   }
 }
 
-/** The number of transactions that a database has committed; the id identifies the database. */
+/** The number of transactions that a database has committed, with the id of the database. */
 export type CommitCount = { readonly id: string; readonly commits: number };
 
 /** The last recorded commit, and whether the database was closed properly after it. */
@@ -56,23 +56,24 @@ type NotedCommit = CommitCount & { readonly isClosed: boolean };
 type CommitFile = ReturnType<typeof openCommitFile>;
 
 /**
- * Keeps the number of the last commit in a file next to the database. It is not synced: it survives the process; after
- * a power loss it may be behind a synced write-ahead log, never ahead. A database behind it has lost commits.
+ * Keeps the number of the last commit in a file next to the database. The file is not synced: it survives the end of the
+ * process; after a power loss it may be behind a synced write-ahead log, but never ahead. A database that is behind the file
+ * has lost commits.
  */
 export function openCommitFile(path: string) {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
       descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-      // Always the same length: written in place, it needs no space on a full disk.
+      // The length never changes, so that writing in place needs no space on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {
-      // The transaction is committed. Without this file, only a loss right now would go unnoticed.
+      // The transaction is committed. Without this file, only a loss at this moment would stay unnoticed.
     }
   }
   return {
     note: (count: CommitCount) => write(count, 'open  '),
-    /** Records that the database was closed properly, if it was. */
+    /** Records that the database was closed properly. */
     close: (count: CommitCount | undefined): void => {
       if (count !== undefined) write(count, 'closed');
       if (descriptor !== undefined) closeSync(descriptor);

@@ -31,11 +31,11 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the backup that a damaged file is restored from; a partial one never replaces it. */
+  /** Writes the backup with which a damaged file is replaced. An incomplete backup never replaces it. */
   readonly backUp: () => Promise<void>;
   /** Reports whether the path still leads to the open file. */
   readonly isInPlace: () => boolean;
-  /** Writes the database to its path again and continues there; closes the open file. */
+  /** Writes the database to its path again and continues with the new file; closes the open file. */
   readonly moveBack: () => Promise<OpenedFile>;
   readonly close: () => void;
 };
@@ -44,7 +44,7 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
-  /** True while a copy into this directory is in progress; otherwise an incomplete one is refused. */
+  /** True while a copy into this directory is in progress; otherwise an incomplete copy is refused. */
   readonly isCopying?: boolean | undefined;
 };
 
@@ -59,7 +59,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
     makeDirectory(dir);
     refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
-    // With the lock, no other process writes them.
+    // With the lock, no other process is writing these files.
     for (const whole of [paths.file, paths.copy]) removeDatabase(toHalf(whole));
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
       opened.database.close();
@@ -95,7 +95,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   const paths = toPaths(options.dir);
   const own = statSync(paths.file);
   const commitFile = openCommitFile(paths.commits);
-  // A backup checks everything; after a suspicion, the next start must too.
+  // A backup checks everything. If damage is suspected, the next start must check everything too.
   let isSuspect = false;
   return {
     database,
@@ -123,8 +123,8 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
 }
 
 /**
- * Moves the database to its path; the caller prevents writes meanwhile. A file that another process uses stays
- * untouched; an unused one is quarantined.
+ * Moves the database to its path; the caller prevents writes meanwhile. A file that another process uses is not touched; a file
+ * that is not in use is quarantined.
  */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
   const half = toHalf(paths.file);
@@ -144,7 +144,7 @@ async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound 
   });
 }
 
-/** Throws if another process has it open. */
+/** Throws if another process uses the file. */
 function lockOnce(file: string): void {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -159,7 +159,7 @@ function lockOnce(file: string): void {
 function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined): Opened {
   const { file, copy } = paths;
   try {
-    // SQLite treats an empty or missing file as new; a backup shows that it is not.
+    // SQLite treats an empty or missing file as new; if there is a backup, the file was lost.
     if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });
@@ -178,12 +178,12 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
   }
 }
 
-/** Finds lost commits: SQLite silently ends a cut or damaged write-ahead log at the last readable commit. */
+/** Finds lost commits: if the write-ahead log is cut or damaged, SQLite silently ends at the last readable commit. */
 function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits }: Paths) {
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // A new database has no commits, although some of its predecessor were recorded.
+  // A new database has no commits, but commits of its predecessor are recorded.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;
@@ -203,7 +203,7 @@ function readSoundCommits(copy: string): CommitCount | undefined {
   }
 }
 
-/** The name of a copy until it is complete. A process that is killed leaves it. */
+/** The name of an incomplete copy. A killed process leaves it. */
 function toHalf(file: string): string {
   return `${file}.half`;
 }
@@ -212,7 +212,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   const half = toHalf(copy);
   removeDatabase(half);
   try {
-    // Created before SQLite writes it, so that no other user can read a partial backup.
+    // Created before SQLite writes it, so that other users can never read the incomplete backup.
     writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
     await writeCopy(database, half);
     const damage = await findDamageOfFile(half);
@@ -225,12 +225,12 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     }
     renameSync(half, copy);
   } finally {
-    // Also the files that the health check leaves.
+    // Also removes the files that the health check leaves.
     removeDatabase(half);
   }
 }
 
-/** Copies the database. A commit in progress at the first page stops SQLite with status 0; the next try succeeds. */
+/** Copies the database. If a commit is in progress at the first page, SQLite stops with status 0; the next try succeeds. */
 async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -244,5 +244,5 @@ async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
 }
 
 const maxTries = 20;
-/** Written between two turns of the event loop: 2 MB. */
+/** The number of pages between two turns of the event loop: 2 MB. */
 const pagesAtOnce = 500;

@@ -10,13 +10,13 @@ export type IsSound = (kind: string, body: unknown) => boolean;
 export type HealthOptions = {
   readonly isSound?: IsSound | undefined;
   /**
-   * Compares entries with their index even if there are a million, which takes almost a second; otherwise only up to
-   * 200,000.
+   * Compares entries with their index even if there are a million, which takes almost a second. Otherwise, up to 200,000
+   * entries are compared.
    */
   readonly isThorough: boolean;
 };
 
-/** Finds damage of a database on disk; undefined if there is none. Reads all of it. */
+/** Reads the whole database and finds damage; undefined if there is none. */
 export function findDamage(
   database: DatabaseSync,
   { isSound = () => true, isThorough }: HealthOptions,
@@ -43,8 +43,8 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 }
 
 /**
- * The index holds every column of the entries, and only this compares both: SQLite's own check takes ten times as long.
- * Projects are numbered, so that an entry of another project changes the sum.
+ * The index has every column of the entries; comparing both sums is ten times as fast as SQLite's own check. Projects are
+ * numbered, so that a wrong project changes the sum.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
   if (countEntries(database) === 0) return undefined;
@@ -76,7 +76,7 @@ function countEntries(database: DatabaseSync): number {
   return Number(database.prepare('SELECT count(*) AS entries FROM ledger_entry').get()?.entries);
 }
 
-/** The bytes of traces are checked when they are read: one may be quarantined alone. */
+/** The bytes of traces are checked when they are read, because a single trace may be quarantined. */
 function findWrongSpool(database: DatabaseSync): string | undefined {
   if (!hasTable(database, 'spooled_trace')) return undefined;
   const { integrity_check: found } = database.prepare('PRAGMA integrity_check(spooled_trace)').get() ?? {};
@@ -133,7 +133,7 @@ function isMemory(value: unknown): boolean {
 
 const plain = new Set(['string', 'number']);
 
-/** Checks a file that is not in use; a large one in its own thread, because reading all of it takes long. */
+/** Checks a file that is not in use. A large file is checked in a separate thread, because reading it takes long. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
   if (statSync(file).size < largeBytes) return checkFile(file);
   const data: Task = { fileToCheck: file };
@@ -145,7 +145,7 @@ export async function findDamageOfFile(file: string): Promise<string | undefined
   });
 }
 
-/** Takes a few milliseconds; a thread takes a hundred to start, and seconds on a busy machine. */
+/** A check of this size takes a few milliseconds; starting a thread takes a hundred, and seconds on a busy machine. */
 const largeBytes = 2 ** 20;
 
 type Task = { fileToCheck: string };
@@ -165,5 +165,5 @@ function checkFile(file: string): string | undefined {
   }
 }
 
-// In that thread.
+// This part runs in the separate thread.
 if (!isMainThread && isTask(workerData)) parentPort?.postMessage(checkFile(workerData.fileToCheck));

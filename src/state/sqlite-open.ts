@@ -24,9 +24,9 @@ import { healSums } from './sqlite-spool.ts';
 export function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // Before the first write: SQLite gives its other files the mode of this one.
+    // Before the first write, because SQLite gives its other files the mode of this file.
     chmodSync(file, 0o600);
-    // The lock is the operating system's: it ends with the process, however that ends.
+    // The operating system holds the lock, so it ends with the process in any case.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec('BEGIN IMMEDIATE; COMMIT;');
     const damage = findDamage(database, health);
@@ -42,7 +42,7 @@ export function openDatabase(file: string, health: HealthOptions): { database: D
   }
 }
 
-/** Replaces a damaged file by the last backup; undefined if none can be used. */
+/** Replaces a damaged file by the last backup; undefined if no backup can be used. */
 export function restore(file: string, copy: string, isSound: IsSound | undefined): DatabaseSync | undefined {
   if (!existsSync(copy)) return undefined;
   copyFileSync(copy, file, constants.COPYFILE_EXCL);
@@ -66,7 +66,7 @@ export function removeDatabase(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
-/** One folder after the other: Node's recursion never ends if a file system refuses silently. */
+/** Creates one folder after the other, because Node's recursion never ends if a file system refuses silently. */
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -93,8 +93,8 @@ export function isWritable(file: string): boolean {
 }
 
 /**
- * Finds a way for another user to have files overwritten: a directory of theirs, or a link in it. Root may own it, as
- * on Kubernetes volumes.
+ * Finds a way in which another user could overwrite files: a directory of the other user, or a link in it. Root may own the
+ * directory, as on Kubernetes volumes.
  */
 export function findForeign(dir: string, userId = process.getuid?.()): string | undefined {
   if (userId === undefined) return undefined;
@@ -102,7 +102,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
   const { uid } = statSync(dir);
   if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
-  // Both the link and its target may be replaced.
+  // Both the directory of the link and that of its target are checked.
   for (const parent of new Set([dirname(resolve(dir)), dirname(realpathSync(dir))])) {
     const danger = findDangerAbove(statSync(parent), { userId, writers: 0o002 });
     if (danger !== undefined) return `${danger}; chmod or chown ${parent}, or choose another \`state.dir\``;

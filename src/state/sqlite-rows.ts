@@ -53,7 +53,7 @@ function toTraceRow({ position, reason, atMs, ...trace }: SpoolRow): TraceRow {
   return { place: position, trace, why: reason === null ? undefined : { reason, atMs: atMs ?? 0 } };
 }
 
-/** Removes everything, so that another state can replace it. */
+/** Removes all rows, so that another state can replace them. */
 export function clearSqlite(database: DatabaseSync): void {
   for (const [table, key, most] of [
     ['ledger_entry', 'server, id, started_at', batchSizes.entries],

@@ -13,7 +13,7 @@ import { toChecksum } from './state.ts';
 
 type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 
-/** The spool in the embedded database. Triggers update its sums, so that reading them never reads the queue. */
+/** The spool in the embedded database. Triggers update its sums, so that reading them does not read the queue. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
   const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
   const begins = createBegins(database);
@@ -23,7 +23,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  /** A damaged trace would be refused for ever, or taken for another one. */
+  /** Removes damaged traces: they would be refused for ever, or count as other traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
@@ -105,14 +105,14 @@ function dropBeyond(
   }
 }
 
-/** The places before which nothing of a queue waits: without them, one queue would be searched for the other's. */
+/** For each queue, the place before which nothing waits. Without them, the search in one queue would read the other. */
 function createBegins(database: DatabaseSync) {
-  // Places are never given twice.
+  // Places are never reused.
   const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');
   let begins = { traces: 0, logs: 0 };
   return {
     of: (signal: SpooledSignal): number => begins[signal],
-    /** `first` is the place of the first one in the queue; undefined if the queue is empty. */
+    /** `first` is the place of the first item in the queue; undefined if the queue is empty. */
     note: (signal: SpooledSignal, first: number | undefined): void => {
       begins[signal] = first ?? Number(end.get()?.['position']);
     },
@@ -162,7 +162,7 @@ function toTraceChecksum(trace: SpooledTrace, size: number): number {
   return toChecksum([key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, size, bytes]);
 }
 
-/** Sums are computed from the traces, so a wrong one needs no backup. */
+/** Sums are computed again from the traces, so a wrong sum needs no backup. */
 export function healSums(database: DatabaseSync): void {
   database.exec(
     `UPDATE spool_sums SET (traces, bytes, set_aside, set_aside_bytes) = (sound.traces, sound.bytes, sound.aside, sound.aside_bytes)

@@ -11,18 +11,21 @@ import type { IsSound } from './sqlite-health.ts';
 import { createSpoolWriter, createSqliteSpool } from './sqlite-spool.ts';
 import { type State, StateError, toChecksum } from './state.ts';
 
-/** A limit of pages simulates a full disk. */
+/** Tests set a maximum number of pages to simulate a full disk. */
 export type SqliteOptions = Partial<StateRules> &
   (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {
   /** Reports whether the parsed body of a document has the shape of its kind; otherwise the state is damaged. */
   isSound: IsSound;
-  /** Called with a description of damage found in use and quarantined. */
+  /** Called with a description of damage that was found in use and quarantined. */
   onDamage: (what: string) => void;
   /** Called once if the file turns out to be damaged in use: a restart restores its last backup. */
   onBroken: () => void;
-  /** Called after the state was moved or removed: once it is written again, or with the reason why it cannot be. */
+  /**
+   * Called after the state directory was moved or removed: when the state has been written again, or with the reason why it
+   * cannot be written.
+   */
   onMoved: (fault: unknown) => void;
 };
 
@@ -73,7 +76,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   };
 }
 
-/** Keeps a state file in use: commits go to its path, and the stores follow when it is written there again. */
+/** Keeps a state file in use. Commits go to its path; if the file is written there again, the stores continue with it. */
 function keepFile(
   opened: OpenedFile,
   { onDamage = ignore, onMoved = ignore, onBroken = ignore }: Partial<StateRules>,
@@ -115,7 +118,7 @@ function keepFile(
         onMoved(undefined);
       })
       .catch((fault: unknown) => {
-        // Tried again with each commit, reported once.
+        // Each commit tries again, but only the first failure is reported.
         if (!isLost) onMoved(fault);
         isLost = true;
       })
@@ -204,7 +207,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
   const spool = createSpoolWriter(database);
-  /** Counted once and then updated: counting reads the whole table. */
+  /** Counted once and then updated, because counting reads the whole table. */
   const sizes = new Map<string, number>();
 
   function sizeOf(server: string): number {
@@ -213,7 +216,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
     return known;
   }
 
-  /** Returns by how many entries the ledger grows. */
+  /** Returns the number of entries by which the ledger grows. */
   function write(server: string, change: LedgerChange): number {
     let growth = 0;
     for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {

@@ -35,7 +35,7 @@ export function startPusher(options: StartOptions): Pusher {
   return pusher;
 }
 
-/** A restored copy does not know what was sent after it was made: everything begins with what is added from now on. */
+/** A restored copy does not have the sums that were sent after it was made, so only later increases are sent. */
 function forgetful({ recall, remember }: StartOptions['state']): PusherOptions['memories'] {
   const known = new Set<string>();
   return {

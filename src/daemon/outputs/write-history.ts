@@ -20,9 +20,9 @@ export type Span = { readonly sinceMs: number; readonly untilMs: number };
 export type HistoryWish = {
   readonly server: ServerConfig;
   readonly config: Config;
-  /** Where to begin and end; an interrupted run of the same file continues with its own. */
+  /** The configured span; an interrupted run of the same file continues with its own span. */
   readonly span: Span;
-  /** As scrapes will add them. */
+  /** The labels that scrapes will add. */
   readonly labels: readonly LabelPair[];
   readonly output: string;
   readonly clock: Clock;
@@ -41,8 +41,8 @@ export type HistoryReport = {
 export type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
 
 /**
- * Reads the past executions of a server once and writes their series as OpenMetrics. What was read is kept next to the
- * file until that is whole, so that an interrupted run continues.
+ * Reads the past executions of a server once and writes their series as OpenMetrics. Executions that were read are stored next
+ * to the file until the file is complete, so that an interrupted run can continue.
  */
 export async function writeHistory(wish: HistoryWish): Promise<Written> {
   const { server, config, labels, output, clock, report } = wish;
@@ -70,10 +70,10 @@ async function readPages({ ledger, close }: State, wish: HistoryWish) {
   }
 }
 
-/** The first run decides. */
+/** Stores the span of the first run, and returns it for later runs. */
 async function keepSpan(ledger: Ledger, server: string, wanted: Span): Promise<Span> {
   const kept = (await ledger.load(server, [spanKind])).find(({ kind }) => kind === spanKind);
-  // The cast is true: it is written below.
+  // The cast is true: the code below writes this document.
   if (kept?.body !== undefined) return JSON.parse(kept.body) as Span;
   await ledger.commit(server, { documents: [{ kind: spanKind, key: '', body: JSON.stringify(wanted) }] });
   return wanted;
@@ -104,7 +104,7 @@ async function readExecutions(ledger: Ledger, span: Span, { server, config, cloc
   }
 }
 
-/** Nobody sees a part of the file under its name. */
+/** An incomplete file never has the final name. */
 async function writeWhole(path: string, pieces: Iterable<string>, onWritten: (bytes: number) => void): Promise<void> {
   const part = `${path}.part`;
   const file = await open(part, 'w', 0o600);

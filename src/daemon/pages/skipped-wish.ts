@@ -18,7 +18,7 @@ export function toSkippedWish(
 /** How long misses are kept. */
 const keptMs = 7 * 86_400_000;
 
-/** The newest finished runs, and the last success of each job, which may have ended before them. */
+/** The newest finished runs, and the last success of each job, which may be older. */
 function listSuccesses(status: ReturnType<Executions['status']> | undefined): ReadonlyMap<string, readonly Success[]> {
   const known = new Map<string, Success[]>();
   const add = (path: string, success: Success): void => {
@@ -32,7 +32,7 @@ function listSuccesses(status: ReturnType<Executions['status']> | undefined): Re
   return known;
 }
 
-/** Failures may have followed the last success: its start is then known by its end and its duration. */
+/** If failures followed the last success, its start is computed from its end and its duration. */
 function toLastSuccess({ lastEnding, lastId, lastStartMs, lastSuccessMs, drift }: JobFacts): readonly Success[] {
   if (lastEnding === 'succeeded') return [{ id: lastId, startedAtMs: lastStartMs }];
   const tenths = drift?.tenths.at(-1);

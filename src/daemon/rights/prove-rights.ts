@@ -7,7 +7,7 @@ import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { ProvedRights } from '../../status/status.ts';
 import { listPurposes, toServerPolicy } from './least-policy.ts';
 
-/** Returns the rights of the token, and the policy that would do if it has more. */
+/** Returns the rights of the token; if it has too many, also the policy that would be enough. */
 export async function proveRights(
   server: ServerConfig,
   api: Api,
@@ -20,14 +20,14 @@ export async function proveRights(
   return { ...proved, ...(isMore ? { leastPolicy: toServerPolicy(server, config).text } : {}) };
 }
 
-/** Rights are given by patterns. */
+/** Rights are usually granted by patterns, so a few projects are enough. */
 const maxAskedProjects = 3;
 
 export type RightsWatch = ReturnType<typeof watchRights>;
 
 type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after'> };
 
-/** Asks soon after the start and once a day. */
+/** Requests the rights soon after the start, and once a day. */
 export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions) {
   const stopping = new AbortController();
   let proved: ProvedRights | undefined;
@@ -55,7 +55,7 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
       cancel?.();
       stopping.abort();
     },
-    /** Undefined until they are known, and where the server does not answer that. */
+    /** Undefined until they are known, and if the server does not report rights. */
     now: (): ProvedRights | undefined => proved,
   };
 }

@@ -2,12 +2,12 @@ import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { ClientBase } from 'pg';
 
-/** The parts of a client's connection that are used here; pg's types omit them. */
+/** The parts of a client's connection that are used here; they are missing from pg's types. */
 type Wire = EventEmitter & { stream: Duplex };
 
-/** More than any state needs; a faulty database would fill the memory with rows or messages. */
+/** More than any state needs: without a limit, a faulty database could fill the memory. */
 const maxAnswerBytes = 256 * 2 ** 20;
-/** The memory for a row or result, in addition to its bytes. */
+/** The memory that a row or result needs in addition to its bytes. */
 const bytesOfMessage = 400;
 
 const counts = new WeakMap<ClientBase, { bytes: number }>();
@@ -22,7 +22,7 @@ export function limitAnswers<Client extends ClientBase>(client: Client): Client 
   };
   const watch = (): void => void connection.stream.on('data', ({ length }: Buffer) => add(length));
   watch();
-  // After this event, the connection has another stream.
+  // After this event, the connection has a new stream.
   connection.on('sslconnect', watch);
   connection.on('message', () => add(bytesOfMessage));
   return client;

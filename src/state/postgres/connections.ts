@@ -9,7 +9,10 @@ import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from 
 export type PostgresSettings = {
   /** Called for each new connection, so that a rotated password works without a restart. */
   readonly login: () => Promise<Login>;
-  /** The same for certificates; undefined if the connection to this host is not encrypted. */
+  /**
+   * Called for each new connection, so that a renewed certificate works without a restart; undefined if the connection to this
+   * host is not encrypted.
+   */
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
   /** The schema of the tables; it is created if missing. */
   readonly schema: string;
@@ -24,17 +27,14 @@ export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<re
 export type Connections = {
   /** Runs one statement in its own transaction. */
   readonly sql: Sql;
-  /**
-   * Runs work as one transaction. After a conflict with another transaction it is tried again, so the work may run
-   * several times.
-   */
+  /** Runs work as one transaction. After a conflict with another transaction the work runs again, so it may run several times. */
   readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
 type Timing = Pick<Clock, 'after' | 'random'>;
 
-/** Counts broken connections over all pools to one database: connections opened before the last break are closed. */
+/** Counts broken connections over all pools of one database. Connections that were opened before the last break are closed. */
 export type Breaks = { count: number };
 
 /** A bounded pool of connections to one database. */
@@ -73,7 +73,7 @@ export function createConnections(
       isUsable = true;
       return answer;
     } catch (error) {
-      // Only an error of a statement leaves the session usable.
+      // The session stays usable only after an error of a statement.
       isUsable = keepsConnection(error);
       if (!isUsable) generations.noteBreak(client);
       throw error;
@@ -122,7 +122,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // Before connecting, which would wait for a password that cannot be read.
+    // Before connecting, because a connection would wait for a password that cannot be read.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;
@@ -132,7 +132,7 @@ async function openConnection(
 
 type Generations = ReturnType<typeof createGenerations>;
 
-/** A connection older than a break may lead to a server that is gone: a statement would wait for its answer. */
+/** A connection that is older than a break may lead to a server that is gone, and a statement would wait for an answer. */
 function createGenerations(breaks: Breaks) {
   /** The number of breaks when a connection was opened. */
   const known = new WeakMap<ClientBase, number>();
@@ -147,7 +147,7 @@ function createGenerations(breaks: Breaks) {
   };
 }
 
-/** Conflicts come from concurrent writes, each of which makes progress. */
+/** A conflict means that another concurrent write has made progress, so tries end soon. */
 const maxTries = 6;
 
 async function commit(client: ClientBase): Promise<void> {
@@ -169,13 +169,13 @@ function toSql(client: ClientBase): Sql {
   };
 }
 
-/** After an error of a statement the session is usable; after any other its state is unknown. */
+/** After an error of a statement the session is usable; after any other error its state is unknown. */
 function keepsConnection(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   if (error instanceof StateError) return error.cause === undefined || keepsConnection(error.cause);
   if (!(error instanceof DatabaseError)) return false;
   const code = error.code ?? '';
-  // The server is stopping or read-only: another connection may lead to another server.
+  // The server is stopping or read-only; a new connection may lead to another server.
   return !code.startsWith('57P') && !code.startsWith('08') && code !== '25006' && code !== '25P03';
 }
 
@@ -186,39 +186,39 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // Longer than the server's own limit, whose error says more.
+    // Longer than the server's own limit, because the server's error has more details.
     query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
-    // The type has no arguments, but the pool passes its options.
+    // The type has no parameters, but the pool passes its options.
     Client: createClientWith(credentials) as unknown as new () => ClientBase,
   });
   // An idle connection that ends is replaced when needed.
   pool.on('error', ignore);
-  // A broken connection rejects its statement. It may break before the first one, just when it is lent.
+  // A broken connection rejects its statement. It may also break without a statement, just when it is lent.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
 const connectMs = 5000;
-/** How long a stopped process may hold locks: less than the time between two renewals. */
+/** How long a suspended process may hold locks: less than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
 type Credentials = { login: Login; tls: ConnectionOptions | undefined };
 
-/** The place in messages until an address was read. */
+/** The place in messages before an address was read. */
 const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };
 
-/** The pool uses the same options for every connection; this adds what may have changed. */
+/** The pool uses the same options for every connection; this client adds the present credentials. */
 function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
     const { login, tls = false } = credentials() ?? {};
-    // Without a password, the library would search in its own files and variables.
+    // Without a password, the library would search its own files and variables.
     return limitAnswers(new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) }));
   };
 }
 
-/** The library checks the certificate for the host, whatever name is configured; so the name is compared here. */
+/** The library checks the certificate for the host, not for the configured name, so the name is compared here. */
 function toSsl(tls: ConnectionOptions): ConnectionOptions {
   const { servername } = tls;
   if (servername === undefined) return tls;
@@ -244,7 +244,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
 
 const bigint = 20;
 
-/** A server that does not answer must not delay the end of the process. */
+/** Closes a pool. A server that does not answer must not delay the end of the process. */
 async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void> {
   let cancel: Cancel = ignore;
   const limit = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ export type Place = {
   readonly passwordOption?: string;
 };
 
-/** Explains an error of the database or the connection, with a remedy. Values never appear in it. */
+/** Explains an error of the database or the connection, with a remedy. The text never contains values. */
 export function explainPostgresFault(
   error: unknown,
   { host, port, database, passwordOption = 'state.postgres.password_file' }: Place,
@@ -32,7 +32,7 @@ export function explainPostgresFault(
 const lacksTables =
   'a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create the schema again, and begin to count anew';
 
-/** By SQLSTATE, or by its class. */
+/** Explanations by SQLSTATE, or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
   '08': 'the connection was lost; the next request opens it again',
   '22': 'it refuses a value that it cannot store',
@@ -71,7 +71,7 @@ function isLostConnection(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(code) || /^(?:Connection terminated|Client has encountered)/.test(message);
 }
 
-/** Reports whether a transaction failed only because of concurrent ones. */
+/** Reports whether a transaction failed only because of a concurrent transaction. */
 export function isRetryable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return code === '40001' || code === '40P01';

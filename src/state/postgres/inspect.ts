@@ -5,10 +5,10 @@ import { type Connections, createConnections, type PostgresSettings } from './co
 export type PostgresFacts = {
   readonly version: string;
   readonly latencyMs: number;
-  /** Settings that are off, although a commit may then not survive a crash. */
+  /** Settings that are off, so that a commit may not survive a crash. */
   readonly unsafe: readonly string[];
   readonly isReadOnly: boolean;
-  /** True if tables may be created in the schema, and the schema itself if missing. */
+  /** True if tables may be created in the schema; and, if the schema is missing, the schema too. */
   readonly mayCreate: boolean;
 };
 

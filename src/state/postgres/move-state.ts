@@ -23,7 +23,7 @@ export type Move = {
   readonly to: 'postgres' | 'directory';
   readonly dir: string;
   readonly settings: PostgresSettings;
-  /** Replaces the content of the target; otherwise a target with content is refused. */
+  /** Replaces the content of the target. Without it, a target with content is refused. */
   readonly overwrite: boolean;
   /** The name of this process as owner of leases. */
   readonly owner: string;
@@ -31,9 +31,9 @@ export type Move = {
 };
 
 /**
- * Copies the state of every server from the state directory to the database, or back, and compares both. The source is
- * not changed. No daemon may use either meanwhile: the directory is locked, and this process owns the servers. Until
- * the copy is complete, the target has a mark, and no daemon opens it.
+ * Copies the state of every server from the state directory to the database, or back, and compares both. The source is not
+ * changed. No daemon may use either of them meanwhile: the directory is locked, and this process owns the servers. Until the
+ * copy is complete, the target has a mark, and daemons refuse it.
  */
 export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
   const connections = createConnections(move.settings, move.clock);
@@ -67,7 +67,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
         await copyUnit({ from, unit: each.unit, to: toState(each) });
         summaries.push(await compare(each.unit, from, to));
       }
-      // The last write: an unfinished copy is never used.
+      // This write is the last, so that an incomplete copy is never used.
       await connections.transact(async (sql) => {
         for (const { lease } of owned) await requireLease(sql, lease);
         await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);
@@ -112,7 +112,7 @@ async function emptyDirectory(move: Move): Promise<void> {
   }
 }
 
-/** Removes the mark from a copy that equals its source, and writes the backup that a damaged file is restored from. */
+/** Removes the mark from a copy that equals its source, and writes the backup. */
 async function finishDirectory(move: Move, from: StateRows, units: readonly string[]): Promise<readonly UnitSummary[]> {
   const file = openFile(move, true);
   try {

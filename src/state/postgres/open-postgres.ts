@@ -23,7 +23,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   const breaks = { count: 0 };
   const connections = createConnections(settings, clock, breaks);
   const forLeases = createConnections({ ...settings, connections: 2 }, clock, breaks);
-  // Separate connections: renewals must not wait for writes, nor for others to acquire leases.
+  // Separate connections, because renewals must not wait for writes or for the acquisition of leases.
   const forRenewals = createConnections({ ...settings, connections: 2 }, clock, breaks);
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
@@ -52,13 +52,13 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   };
 }
 
-/** Throws if `migrate` has begun to fill one of these units and has not finished; by default, any unit. */
+/** Throws if `migrate` has started to fill one of these units (by default any unit) and has not finished. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
   const unfinished = await readUnfinished(sql);
   if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');
 }
 
-/** Returns the units that `migrate` has begun to fill. */
+/** Returns the units that `migrate` has started to fill. */
 export async function readUnfinished(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ unit: string }>('SELECT unit FROM unfinished_copy ORDER BY unit');
   return rows.map(({ unit }) => unit);
@@ -70,7 +70,7 @@ export function toState(owned: OwnedUnit): State {
     ledger: createPostgresLedger(owned),
     spool: createPostgresSpool(owned),
     ...createPostgresMemories(owned),
-    // Backups, and the size on disk, are up to the database.
+    // Backups and disk space are the task of the database.
     backUp: async () => undefined,
     bytes: () => 0,
     close: async () => undefined,

@@ -2,13 +2,13 @@ import { createQueue } from '../../domain/pause.ts';
 import { FencedError, type Lease } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** Writes one unit as the owner of one epoch: one transaction at a time, each fenced. */
+/** Writes of one unit by the owner of one epoch: one transaction at a time, each fenced. */
 export type OwnedUnit = ReturnType<typeof createOwnedUnit>;
 
 export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 
 /**
- * A write locks the lease against a takeover and counts itself. The count shows what the lease cannot: that a database
+ * Each write locks the lease against a takeover, and counts itself. The count shows what the lease cannot: that a database has
  * lost its last transactions, on which this process relies.
  */
 export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership) {
@@ -29,12 +29,12 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
   return {
     unit,
     sql,
-    // A failed write has no effect; the next one is fenced again.
+    // A failed write has no effect, and the next write is fenced again.
     write: <Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> => oneAtATime(() => transactFenced(work)),
   };
 }
 
-/** Throws unless this epoch owns the unit; no other replica can take it until the transaction ends. */
+/** Throws unless this epoch owns the unit. No other replica can acquire it before the transaction ends. */
 export async function requireLease(sql: Sql, { unit, owner, epoch }: Omit<Ownership, 'commits'>): Promise<void> {
   const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR KEY SHARE', [
     unit,

@@ -1,7 +1,7 @@
 import type { Acquired, Lease, Leases, Replica } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** The leases of all units, by the clock of the database; a unit is acquired only if its check passes. */
+/** The leases of all units, by the clock of the database. A unit is acquired only if its check passes. */
 export function createPostgresLeases(
   { sql, transact }: Connections,
   replica: Replica,
@@ -41,7 +41,7 @@ export function createPostgresLeases(
 
 type LeaseRow = Omit<Lease, 'configuration'> & { described: string | null };
 
-/** An older release that acquires a lease does not update the previous owner's configuration. */
+/** If an older release acquires a lease, the configuration of the previous owner remains in the row. */
 function toLease({ described, ...lease }: LeaseRow): Lease {
   const name = `${lease.owner} `;
   return { ...lease, configuration: described?.startsWith(name) === true ? described.slice(name.length) : undefined };
@@ -54,7 +54,7 @@ const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, leas
 type Wanted = Replica & { unit: string; ttlMs: number; knownEpoch: number; configuration: string | undefined };
 
 /**
- * Waits for writes in progress: each locks the lease against a takeover, not against its renewal. An epoch is never
+ * Waits for writes in progress: each write locks the lease against a takeover, but not against its renewal. An epoch is never
  * given twice, even if the lease was deleted.
  */
 async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {

@@ -5,7 +5,7 @@ import { type OwnedUnit, toText } from './owned-unit.ts';
 import { spoolTraces } from './postgres-spool.ts';
 
 export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
-  /** Counted once and then updated: counting reads the whole table. */
+  /** Counted once and then updated, because counting reads the whole table. */
   let size: number | undefined;
 
   async function count(): Promise<number> {
@@ -57,7 +57,7 @@ export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
   };
 }
 
-/** Writes a change in the caller's transaction; returns by how many entries the ledger grows. */
+/** Writes a change in the caller's transaction; returns the number of entries by which the ledger grows. */
 async function writeChange(sql: Sql, unit: string, change: LedgerChange): Promise<number> {
   const { entries = [], documents = [], spooled = [], prune } = change;
   let growth = 0;
@@ -91,7 +91,7 @@ async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEnt
   return inserted[0]?.count ?? 0;
 }
 
-/** The last of several documents with one name wins. */
+/** If several documents have the same name, the last one wins. */
 async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDocument[]): Promise<void> {
   const byName = new Map(
     documents.map(({ kind, key, body }) => [JSON.stringify([kind, key]), { kind, key: toText(key), body }]),
@@ -121,7 +121,7 @@ async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDo
   );
 }
 
-/** The index has digests, because it refuses keys of more than about 2,700 bytes, and job names may be longer. */
+/** The index has digests, because it refuses keys of more than about 2,700 bytes, and names of jobs may be longer. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }

@@ -2,7 +2,7 @@ import type { QuarantinedTrace, Spool, SpoolBounds, SpoolEncoding, SpooledTrace,
 import type { Sql } from './connections.ts';
 import { type OwnedUnit, toText } from './owned-unit.ts';
 
-/** The spool of one unit. Sums are updated with its traces, so that reading them never reads the queue. */
+/** The spool of one unit. Its sums are updated with its traces, so that reading them does not read the queue. */
 export function createPostgresSpool({ unit, sql, write }: OwnedUnit): Spool {
   const readSize = async (): Promise<SpoolSize> => toSize(await sql<SumsRow>(sumsAndOldest, [unit]));
 
@@ -138,7 +138,7 @@ export async function spoolTraces(sql: Sql, unit: string, traces: readonly Spool
   await addToSums(sql, unit, added);
 }
 
-/** Removes traces and subtracts them from the sums; returns how many there were. */
+/** Removes traces and subtracts them from the sums; returns their number. */
 async function removeTraces(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<number> {
   const found = await sumOf(sql, unit, keys, which);
   await sql(`DELETE FROM spooled_trace WHERE unit = $1 AND key = ANY ($2::text[]) ${which}`, [unit, keys]);
@@ -146,7 +146,9 @@ async function removeTraces(sql: Sql, unit: string, keys: readonly string[], whi
   return found.traces + found.set_aside;
 }
 
-/** Returns the sums of some traces. They cannot change: the owner of a unit writes one transaction at a time. */
+/**
+ * Returns the sums of some traces. They cannot change meanwhile, because the owner of a unit writes one transaction at a time.
+ */
 async function sumOf(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<Sums> {
   const [row] = await sql<Sums>(
     `SELECT count(*) FILTER (WHERE reason IS NULL) AS traces, count(reason) AS set_aside,
@@ -178,7 +180,7 @@ async function addToSums(sql: Sql, unit: string, sums: Sums): Promise<void> {
   );
 }
 
-/** Drops the oldest traces in quarantine until the rest is within the bounds; returns the dropped ones. */
+/** Drops the oldest quarantined traces until the rest is within the bounds; returns the dropped ones. */
 async function dropBeyond(sql: Sql, unit: string, bounds: SpoolBounds): Promise<readonly QuarantinedTrace[]> {
   const dropped: QuarantinedTrace[] = [];
   for (;;) {

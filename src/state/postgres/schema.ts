@@ -2,8 +2,8 @@ import { StateError } from '../state.ts';
 import { type Connections, quote, type Sql } from './connections.ts';
 
 /**
- * The tables: one list of statements for each version; published versions never change. Names sort by bytes, so that
- * new language data of the machine cannot damage an index. Rows that change often leave space for their next version.
+ * The tables: one list of statements for each version. Never change a published version. Names sort by bytes, so that new
+ * language data of the machine cannot damage an index. Rows that change often leave space for their next version.
  */
 const versions: readonly (readonly string[])[] = [
   [
@@ -77,7 +77,7 @@ const versions: readonly (readonly string[])[] = [
        PRIMARY KEY (unit, family)
      ) WITH (fillfactor = 70)`,
   ],
-  // The units that `migrate` has begun to fill, until all are complete.
+  // The units that `migrate` has started to fill, until all are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
   // The owner's name and the digest of its configuration; an older release keeps the previous owner's.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
@@ -90,8 +90,8 @@ const versions: readonly (readonly string[])[] = [
 export const newestSchema = versions.length;
 
 /**
- * Creates the tables, or updates them to the newest version. The row with the version is locked: of several replicas
- * that start at once, one works, and the others find it done.
+ * Creates the tables, or updates them to the newest version. The row with the version is locked: if several replicas start at
+ * the same time, one makes the update, and the others find it complete.
  */
 export async function prepareSchema(connections: Connections, schema: string): Promise<void> {
   await refuseOtherEncodings(connections);
@@ -114,7 +114,10 @@ async function readVersion(sql: Sql, lock = ''): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Creates the schema and the version table if they are missing: a user may own a schema and be unable to create one. */
+/**
+ * Creates the schema and the version table if they are missing, because a user may own a schema without the right to create
+ * one.
+ */
 async function createVersion(connections: Connections, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await hasVersion(connections, schema)) return;
@@ -126,7 +129,7 @@ async function createVersion(connections: Connections, schema: string): Promise<
         await sql('INSERT INTO schema_version VALUES (true, 0)');
       });
     } catch (error) {
-      // Another replica may have just created them.
+      // Another replica may have created them at the same time.
       if (tries === maxTries) throw error;
     }
   }
@@ -149,7 +152,7 @@ function refuseNewer(version: number): void {
   );
 }
 
-/** Names of projects may have any character. */
+/** Names of projects may contain any character. */
 async function refuseOtherEncodings({ sql }: Connections): Promise<void> {
   const [row] = await sql<{ server_encoding: string }>('SHOW server_encoding');
   const encoding = row?.server_encoding ?? 'UTF8';
