@@ -1,14 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
-import { startSimulator } from '../../simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
-import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
-import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
+import { watchExecutions } from './watch-executions.ts';
 
 /** What simulated programs write as passwords and tokens, and what definitions and runs hold. */
 const canaries = ['Simulated-', 'canary-default', 'canary-argument', 'canary-step'];
@@ -20,41 +18,20 @@ const pages =
 
 it('shows and keeps no secret of logs, options, arguments and definitions, in whatever it makes of them', async () => {
   const stateDirectory = makeFolder();
-  const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 58 });
-  onTestFinished(() => simulator.stop());
-  simulator.control.createProject('pay', ['db03']);
-  const sink = await startSink((response) => accept(response));
-  onTestFinished(() => sink.stop());
-  const every = [
-    'executions',
-    'projects',
-    'schedule',
-    'changes',
-    'system-info',
-    'project-nodes',
-    'stored-keys',
-    'project-modes',
-  ];
-  const daemon = await startDaemon({
-    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
-collectors:
-${every.map((name) => `  ${name}: { enabled: true, every: 1s }\n`).join('')}executions: { max_delay: 1s }
-metrics: { hold_new_series: 0s }
-diagnosis: { logs: lines, events: true }
-`,
-    token: simulator.token,
-    flags: ['--collector.disable-defaults'],
-    env: {
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url,
-      OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${sink.url}/logs`,
+  const every = ['projects', 'schedule', 'changes', 'system-info', 'project-nodes', 'stored-keys', 'project-modes'];
+  const { simulator, sink, daemon } = await watchExecutions('db03', {
+    simulated: { apiVersion: 58 },
+    collectors: every.map((name) => `  ${name}: { enabled: true, every: 1s }\n`).join(''),
+    yaml: 'diagnosis: { logs: lines, events: true }\n',
+    toEnv: (url) => ({
+      OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${url}/logs`,
       OTEL_METRICS_EXPORTER: 'otlp',
-      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${sink.url}/metrics`,
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${url}/metrics`,
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
       OTEL_EXPORTER_OTLP_COMPRESSION: 'none',
-    },
+    }),
     stateDirectory,
   });
-  onTestFinished(() => daemon.stop());
   const withSecrets = programs.filter((template) => template.includes('{secret}'));
   const schedule = { everyMs: 3_600_000, offsetMs: 0 };
   const jobs = withSecrets.map((template, at) =>
@@ -66,7 +43,6 @@ diagnosis: { logs: lines, events: true }
       work: { ...failingWork(template), steps: [] },
     }),
   );
-  await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   const run = (id: string): number => simulator.control.runJob(id, { options: { secret: 'canary-argument' } }) ?? 0;
   for (const id of jobs) run(id);
   simulator.advance(60_000);

@@ -4,32 +4,18 @@ import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
-import { accept, startSink } from '../tracing/deliver/sink.ts';
+import { watchExecutions } from './watch-executions.ts';
 
 /** A service in which a job ran, and the daemon that watches it. */
 async function setUp(isTracing: boolean, traces = 'enabled: auto') {
-  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  onTestFinished(() => simulator.stop());
-  simulator.control.createProject('pay', ['web01']);
-  const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
-  const sink = await startSink((response) => accept(response));
-  onTestFinished(() => sink.stop());
-  const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
-collectors: { executions: { enabled: true, every: 1s } }
-executions: { max_delay: 1s }
-traces: { link: 'https://traces.example.org/trace/{trace_id}', ${traces} }
+  const { simulator, jobs, daemon, yaml } = await watchExecutions('web01', {
+    jobs: ['settle'],
+    isTracing,
+    yaml: `traces: { link: 'https://traces.example.org/trace/{trace_id}', ${traces} }
 web: { route_prefix: /here/too }
-`;
-  const daemon = await startDaemon({
-    yaml,
-    token: simulator.token,
-    flags: ['--collector.disable-defaults'],
-    env: isTracing ? { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url } : {},
+`,
   });
-  onTestFinished(daemon.stop);
-  const metrics = async (): Promise<string> => (await fetch(`${daemon.url}/metrics`)).text();
-  await eventually(async () => expect(await metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
-  simulator.control.runJob(job);
+  simulator.control.runJob(jobs[0] ?? '');
   simulator.advance(3_600_000);
   const id = simulator.truth().executions[0]?.id ?? 0;
   await eventually(async () => expect(await readPage(`${daemon.url}/`)).toContain(`#${id}</span>`));

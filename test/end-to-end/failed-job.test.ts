@@ -2,44 +2,28 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { programs } from '../../simulator/answers/executions/program-lines.ts';
-import { startSimulator } from '../../simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
-import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
-import { accept, startSink } from '../tracing/deliver/sink.ts';
+import { accept, type Sink, startSink } from '../tracing/deliver/sink.ts';
 import { failingWork } from './failing-work.ts';
+import { watchExecutions } from './watch-executions.ts';
 
 /** What the simulated programs write as passwords and tokens. */
 const secret = 'Simulated-';
 
-async function setUp(more = '', env: Readonly<Record<string, string>> = {}, collectors = '') {
-  const stateDirectory = makeFolder();
-  const simulator = await startSimulator({ scenario: 'empty', clock: 'free', apiVersion: 47 });
-  onTestFinished(() => simulator.stop());
-  simulator.control.createProject('pay', ['db03']);
-  const sink = await startSink((response) => accept(response));
-  onTestFinished(() => sink.stop());
-  const daemon = await startDaemon({
-    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
-collectors:
-  executions: { enabled: true, every: 1s }
-${collectors}executions: { max_delay: 1s }
-metrics: { hold_new_series: 0s }
-${more}`,
-    token: simulator.token,
-    flags: ['--collector.disable-defaults'],
-    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, ...env },
-    stateDirectory,
+const simulated = { apiVersion: 47 };
+
+const toLogs =
+  ({ url }: Sink) =>
+  () => ({
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: url.replace('traces', 'logs'),
   });
-  onTestFinished(() => daemon.stop());
-  await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
-  return { simulator, sink, daemon, stateDirectory };
-}
 
 describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
   it('explains a failure by its first cause and whether it came before', async () => {
-    const { simulator, daemon } = await setUp();
+    const { simulator, daemon } = await watchExecutions('db03', { simulated });
     const withSecrets = programs.filter((template) => template.includes('{secret}'));
     const jobs = withSecrets.map((template, at) =>
       simulator.control.createJob('pay', { name: `job ${at}`, group: 'nightly', work: failingWork(template) }),
@@ -78,16 +62,14 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
   it('names on the trace what changed before the failure, as its definition and the keys are read at once', async () => {
     const logs = await startSink((response) => accept(response));
     onTestFinished(() => logs.stop());
-    const { simulator, sink, daemon } = await setUp(
-      'diagnosis: { events: true }\n',
-      {
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-        OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: logs.url.replace('traces', 'logs'),
-      },
-      ['projects', 'schedule', 'changes', 'system-info']
+    const { simulator, sink, daemon } = await watchExecutions('db03', {
+      simulated,
+      collectors: ['projects', 'schedule', 'changes', 'system-info']
         .map((name) => `  ${name}: { enabled: true, every: 1s }\n`)
         .join(''),
-    );
+      yaml: 'diagnosis: { events: true }\n',
+      toEnv: toLogs(logs),
+    });
     const working = { ...failingWork(programs[0] ?? ''), steps: [] };
     const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly', work: working });
     const isRead = (what: string) =>
@@ -131,13 +113,13 @@ describe('end-to-end/failed-job', { timeout: 60_000 }, () => {
       else response.writeHead(503, { 'retry-after': '0' }).end();
     });
     onTestFinished(() => logs.stop());
-    const { simulator, sink, daemon, stateDirectory } = await setUp(
-      `diagnosis: { overrides: [{ match: pay, logs: lines }], redact: ['.*redacted-by-site.*'] }\n`,
-      {
-        OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: logs.url.replace('traces', 'logs'),
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      },
-    );
+    const stateDirectory = makeFolder();
+    const { simulator, sink, daemon } = await watchExecutions('db03', {
+      simulated,
+      yaml: `diagnosis: { overrides: [{ match: pay, logs: lines }], redact: ['.*redacted-by-site.*'] }\n`,
+      toEnv: toLogs(logs),
+      stateDirectory,
+    });
     const [template = ''] = programs.filter((one) => one.includes('DB_PASSWORD={secret}'));
     const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly', work: failingWork(template) });
     const id = simulator.control.runJob(job) ?? 0;

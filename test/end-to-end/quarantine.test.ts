@@ -1,43 +1,29 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulator } from '../../simulator/simulator.ts';
 import { runCli } from '../commands/run-cli.ts';
 import { toText } from '../http/page-text.ts';
-import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { accept, say, startSink } from '../tracing/deliver/sink.ts';
+import { watchExecutions } from './watch-executions.ts';
 
 const secret = 'planted-where-nobody-may-see-it';
 
 /** A daemon whose collector refuses the traces of one job until it is mended; two jobs have run, the other's is delivered. */
 async function setUp() {
-  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  onTestFinished(() => simulator.stop());
-  simulator.control.createProject('pay', ['web01']);
-  const jobs = ['settle', 'poisoned'].map((name) => simulator.control.createJob('pay', { name, group: 'nightly' }));
   let isMended = false;
-  const sink = await startSink((response, request, index) => {
-    const isRefused = !isMended && request.body.includes('nightly/poisoned');
-    // A collector that repeats what it was sent, secrets too.
-    const says = `attribute too\nlong, ${request.headers.authorization}`;
-    (isRefused ? say(400, says) : accept)(response, request, index);
-  });
-  onTestFinished(() => sink.stop());
-  const daemon = await startDaemon({
-    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
-collectors: { executions: { enabled: true, every: 1s } }
-executions: { max_delay: 1s }
-web: { enable_lifecycle: true }
-`,
-    token: simulator.token,
-    flags: ['--collector.disable-defaults'],
-    env: {
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url,
+  const { simulator, jobs, sink, daemon } = await watchExecutions('web01', {
+    jobs: ['settle', 'poisoned'],
+    answer: (response, request, index) => {
+      const isRefused = !isMended && request.body.includes('nightly/poisoned');
+      // A collector that repeats what it was sent, secrets too.
+      const says = `attribute too\nlong, ${request.headers.authorization}`;
+      (isRefused ? say(400, says) : accept)(response, request, index);
+    },
+    yaml: 'web: { enable_lifecycle: true }\n',
+    toEnv: () => ({
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`,
-    },
+    }),
   });
-  onTestFinished(daemon.stop);
-  await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
   for (const job of jobs) simulator.control.runJob(job);
   simulator.advance(3_600_000);
   await eventually(async () => {

@@ -1,35 +1,21 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulator } from '../../simulator/simulator.ts';
+import { describe, expect, it } from 'vitest';
 import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
-import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { accept, type Sink, startSink } from '../tracing/deliver/sink.ts';
+import { accept, type Sink } from '../tracing/deliver/sink.ts';
+import { watchExecutions } from './watch-executions.ts';
 
 /** A service with a job, and the daemon that traces it into a collector whose first answers the test gives. */
 async function setUp(firstStatuses: readonly number[] = []) {
-  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  onTestFinished(() => simulator.stop());
-  simulator.control.createProject('pay', ['web01']);
-  const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
-  const sink = await startSink((response, _request, index) => {
-    const status = firstStatuses[index];
-    if (status === undefined) accept(response);
-    else response.writeHead(status, { 'retry-after': '0' }).end();
+  const scene = await watchExecutions('web01', {
+    jobs: ['settle'],
+    answer: (response, _request, index) => {
+      const status = firstStatuses[index];
+      if (status === undefined) accept(response);
+      else response.writeHead(status, { 'retry-after': '0' }).end();
+    },
+    toEnv: () => ({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }),
   });
-  onTestFinished(() => sink.stop());
-  const daemon = await startDaemon({
-    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
-collectors: { executions: { enabled: true, every: 1s } }
-executions: { max_delay: 1s }
-metrics: { hold_new_series: 0s }
-`,
-    token: simulator.token,
-    flags: ['--collector.disable-defaults'],
-    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
-  });
-  onTestFinished(daemon.stop);
-  await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
-  return { simulator, job, sink, daemon };
+  return { ...scene, job: scene.jobs[0] ?? '' };
 }
 
 function bodies({ requests }: Sink): string[] {
