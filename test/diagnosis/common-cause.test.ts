@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { toProbability } from '../../src/diagnosis/changes/deciding/common-cause.ts';
 import type { Explanation } from '../../src/diagnosis/changes/explain.ts';
@@ -8,16 +8,9 @@ import { toText as readPage } from '../http/page-text.ts';
 import { countCommonCauses } from './planted-causes.ts';
 import { createScene } from './scene.ts';
 
-let scene: ReturnType<typeof createScene> | undefined;
-afterEach(async () => {
-  await scene?.stop();
-  scene = undefined;
-});
-
 /** Twenty jobs, ten of them on db03, that ran once. */
 async function begin() {
   const made = createScene();
-  scene = made;
   made.control.createProject('pay', ['db01', 'db03']);
   const ids = Array.from({ length: 20 }, (_none, index) => {
     const node = index % 2 === 0 ? 'db03' : 'db01';

@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createScene } from './scene.ts';
 
-let scene = createScene();
-afterEach(() => scene.stop());
+let scene: ReturnType<typeof createScene>;
 
 async function begin(...given: Parameters<typeof createScene>) {
   scene = createScene(...given);

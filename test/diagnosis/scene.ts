@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
@@ -42,6 +42,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
     clock,
   });
+  onTestFinished(close);
 
   function start() {
     const notes = createSourceNotes(clock);
@@ -174,9 +175,5 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
         .filter((line) => line !== ''),
     /** Every document of the state. */
     stored: () => state.ledger.load('upstream'),
-    stop: async (): Promise<void> => {
-      await close();
-      await state.close();
-    },
   };
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Work } from '../../simulator/world/work.ts';
 import { jobSections } from '../../src/api/endpoints/job-sections.ts';
@@ -11,18 +11,11 @@ import { createTestClient, fixedSecret } from '../support/client.ts';
 import { createDirectSimulator } from '../support/direct-simulator.ts';
 import { createScene } from './scene.ts';
 
-let scene: ReturnType<typeof createScene> | undefined;
-afterEach(async () => {
-  await scene?.stop();
-  scene = undefined;
-});
-
 const key = 'keys/team/pay/node.pem';
 const steps = [command('settle --password=hunter2', 1, 0, { key })];
 
 async function begin(...given: Parameters<typeof createScene>) {
   const made = createScene(...given);
-  scene = made;
   made.control.createProject('pay', ['db01', 'db02']);
   made.control.writeKey(key, { user: 'admin' });
   const options = { secret: 'canary-default' };

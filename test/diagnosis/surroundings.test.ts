@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command, reference, work } from '../../simulator/scenarios/build.ts';
 import type { Step } from '../../simulator/world/work.ts';
 import type { RiskReason } from '../../src/expected-runs/risks/risk.ts';
 import { createScene } from './scene.ts';
 
 let scene: ReturnType<typeof createScene>;
-afterEach(() => scene.stop());
 
 const hourly = { everyMs: 3_600_000, offsetMs: 2_700_000 };
 const fails = (node: string, text = 'settle') => work([node], [command(text, 1, 1)]);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import { isBetween } from '../../src/diagnosis/changes/deciding/suspects.ts';
 import type { FailedRun } from '../../src/diagnosis/changes/explain.ts';
@@ -8,19 +8,12 @@ import { toText } from '../http/page-text.ts';
 import { countSuspects } from './planted.ts';
 import { createScene } from './scene.ts';
 
-let scene: ReturnType<typeof createScene> | undefined;
-afterEach(async () => {
-  await scene?.stop();
-  scene = undefined;
-});
-
 const key = 'keys/team/pay/node.pem';
 const minuteMs = 60_000;
 
 /** A job that succeeded at minute 70, and the time at which it next runs. */
 async function begin() {
   const made = createScene();
-  scene = made;
   made.control.createProject('pay', ['db01', 'db02']);
   made.control.writeKey(key, { user: 'admin' });
   const id = made.control.createJob('pay', {

@@ -1,12 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import { createAverages } from '../../src/executions/executions.ts';
-import { type Played, play } from './play.ts';
+import { play } from './play.ts';
 
 const hourMs = 3_600_000;
 const settle = { project: 'pay', group: 'nightly', name: 'settle' };
-let played: Played | undefined;
 
 const someFacts: JobFacts = {
   project: 'pay',
@@ -21,14 +20,8 @@ const someFacts: JobFacts = {
 };
 
 describe('executions/averages', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it('shows the average of a job that changed without a counted run, also after a restart', async () => {
-    played = await play();
-    const { finish, rounds, shown, averages, pass, restart, job } = played;
+    const { finish, rounds, shown, averages, pass, restart, job } = await play();
     await rounds(2);
     finish('pay');
     await rounds(6);
@@ -49,8 +42,7 @@ describe('executions/averages', () => {
   });
 
   it('asks once an hour, and not for averages that a run has updated since', async () => {
-    played = await play();
-    const { finish, rounds, averages, pass, job } = played;
+    const { finish, rounds, averages, pass, job } = await play();
     await rounds(2);
     finish('pay');
     await rounds(6);

@@ -1,22 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { StateError } from '../../src/state/state.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { type Played, play as startPlay } from './play.ts';
-import type { SceneOptions } from './scene.ts';
+import { type Played, play } from './play.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-let played: Played | undefined;
-
 describe('executions when the clock of the server steps', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it.each([
     ['while it runs', false],
     ['over a restart', true],
@@ -285,21 +277,17 @@ describe('executions when the clock of the server steps', () => {
   it.each([600_000, -600_000])('counts in time behind a proxy that writes dates %d ms off', async (offMs) => {
     const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
-    try {
-      scene.setDates(offMs);
-      await scene.rounds(20);
-      // The last one ended eight seconds before the last round.
-      expect(await scene.known('pay')).toBe(19);
-      scene.setDates(-offMs);
-      await scene.rounds(20);
-      expect(await scene.known('pay')).toBe(39);
-      scene.setDates(0);
-      const all = await scene.rounds(20);
-      expect(await scene.known('pay')).toBe(59);
-      expect(all.filter(({ lagSeconds, isUp }) => lagSeconds > 1 || !isUp)).toEqual([]);
-    } finally {
-      await scene.stop();
-    }
+    scene.setDates(offMs);
+    await scene.rounds(20);
+    // The last one ended eight seconds before the last round.
+    expect(await scene.known('pay')).toBe(19);
+    scene.setDates(-offMs);
+    await scene.rounds(20);
+    expect(await scene.known('pay')).toBe(39);
+    scene.setDates(0);
+    const all = await scene.rounds(20);
+    expect(await scene.known('pay')).toBe(59);
+    expect(all.filter(({ lagSeconds, isUp }) => lagSeconds > 1 || !isUp)).toEqual([]);
   });
 });
 
@@ -308,9 +296,4 @@ async function toAhead(ledger: Played['ledger']): Promise<string[]> {
   const nextYear = /"(?!reachedMs)\w+Ms":17(69|[7-9]\d)\d{9}/g;
   const documents = await ledger.load('upstream');
   return documents.flatMap(({ kind, body }) => (/^(project|server)$/.test(kind) ? (body?.match(nextYear) ?? []) : []));
-}
-
-async function play(options: SceneOptions = {}): Promise<Played> {
-  played = await startPlay(options);
-  return played;
 }

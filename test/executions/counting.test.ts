@@ -1,19 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { StateError } from '../../src/state/state.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { type Played, play as startPlay } from './play.ts';
-import type { SceneOptions } from './scene.ts';
-
-let played: Played | undefined;
+import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it('shows nothing of a project after a restore until it was read again, and others at once', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
@@ -355,8 +347,3 @@ describe('executions/counting', () => {
 const twinId = '00000000-0000-4000-8000-000000000001';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-
-async function play(options: SceneOptions = {}): Promise<Played> {
-  played = await startPlay(options);
-  return played;
-}

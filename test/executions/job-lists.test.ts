@@ -1,24 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toFacts } from '../../src/executions/counting/job-facts.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type Hold, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createJobLists } from '../../src/executions/reading/job-lists.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { type Played, play as startPlay } from './play.ts';
+import { play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 import { someRun } from './some-execution.ts';
-
-let played: Played | undefined;
 
 const laterMs = 1_000_000_000_000;
 
 describe('executions/job-lists', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it('hides the last values of a deleted job, and keeps its counters for thirty days', async () => {
     const { control, job, fail, counted, failures, rounds, finish } = await play();
     fail(job);
@@ -271,7 +264,7 @@ async function openLists() {
 }
 
 async function play(options: SceneOptions = {}) {
-  played = await startPlay(options);
+  const played = await startPlay(options);
   const { control, nowMs, shown, rounds } = played;
   await rounds(2);
   return {

@@ -1,17 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defaultBuckets } from '../../src/executions/settings.ts';
 import { isAll } from '../support/all.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 
-let played: Played | undefined;
-
 describe('executions with many jobs', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it.each(isAll ? [400, 5000] : [400])(
     'shows every counter and fact of %i failing jobs, and the same series while runs come and go',
     async (count) => {
@@ -70,6 +63,5 @@ function createJobs(control: Played['control'], count: number): string[] {
 
 async function play(options: SceneOptions = {}): Promise<Played> {
   const settings = { buckets: defaultBuckets, holdNewSeriesMs: 60_000, ...options.settings };
-  played = await startPlay({ ...options, settings });
-  return played;
+  return startPlay({ ...options, settings });
 }

@@ -1,10 +1,12 @@
+import { onTestFinished } from 'vitest';
 import { createScene, type SceneOptions } from './scene.ts';
 
 type Finish = { readonly agoMs?: number; readonly isAdHoc?: boolean; readonly jobId?: string };
 
-/** A service with one project and one job, on which runs of two seconds end. */
+/** A service with one project and one job, on which runs of two seconds end; it stops with its test. */
 export async function play(options: SceneOptions = {}) {
   const played = await createScene(options);
+  onTestFinished(played.stop);
   const { control, nowMs, shown } = played;
   control.createProject('pay');
   const job = control.createJob('pay', { name: 'settle', group: 'nightly' });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { work } from '../../simulator/scenarios/build.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
 
@@ -33,32 +33,29 @@ describe('executions/requests', () => {
   it('reads a few projects of sixty to find a short run in a quiet one, once their jobs are known', async () => {
     const asked: string[] = [];
     const scene = await createScene({ onRequest: ({ path }) => asked.push(path) });
-    try {
-      const { control, nowMs } = scene;
-      const jobs = Array.from({ length: 60 }, (_, index) => {
-        const project = `p${index}`;
-        control.createProject(project);
-        return { project, jobId: control.createJob(project, { name: 'short', group: '', work: work(['node01'], []) }) };
-      });
-      await scene.round();
-      scene.pass(5000);
-      for (const { project, jobId } of jobs) {
-        control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
-      }
-      // The runs are found, their projects are quiet again, and their jobs are listed.
-      await scene.rounds(40);
-      const id = control.addFinished('p40', {
-        jobId: jobs[40]?.jobId ?? '',
-        startedAtMs: nowMs() - 2000,
-        endedAtMs: nowMs() - 1000,
-      });
-      asked.length = 0;
-      await scene.round();
-      expect((await scene.ledger.find('upstream', [id])).map(({ project }) => project)).toEqual(['p40']);
-      expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
-    } finally {
-      await scene.stop();
+    onTestFinished(scene.stop);
+    const { control, nowMs } = scene;
+    const jobs = Array.from({ length: 60 }, (_, index) => {
+      const project = `p${index}`;
+      control.createProject(project);
+      return { project, jobId: control.createJob(project, { name: 'short', group: '', work: work(['node01'], []) }) };
+    });
+    await scene.round();
+    scene.pass(5000);
+    for (const { project, jobId } of jobs) {
+      control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
     }
+    // The runs are found, their projects are quiet again, and their jobs are listed.
+    await scene.rounds(40);
+    const id = control.addFinished('p40', {
+      jobId: jobs[40]?.jobId ?? '',
+      startedAtMs: nowMs() - 2000,
+      endedAtMs: nowMs() - 1000,
+    });
+    asked.length = 0;
+    await scene.round();
+    expect((await scene.ledger.find('upstream', [id])).map(({ project }) => project)).toEqual(['p40']);
+    expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
   }, 60_000);
 
   it('reads a disabled project less and less often, and at once if the list has it again', async () => {
@@ -67,58 +64,52 @@ describe('executions/requests', () => {
       if (path.includes('project/away/executions')) asked += 1;
     };
     const scene = await createScene({ onRequest, settings: { maxDelayMs: 15 * minuteMs } });
-    try {
-      const { control } = scene;
-      for (const name of ['away', 'pay']) control.createProject(name);
-      await scene.rounds(4);
-      control.changeProject('away', { disabled: true });
-      asked = 0;
-      await scene.rounds(120);
-      // Half an hour: the waits double up to five minutes.
-      expect(asked).toBeLessThanOrEqual(11);
-      asked = 0;
-      await scene.rounds(20);
-      expect(asked).toBeGreaterThanOrEqual(1);
-      control.changeProject('away', { disabled: false });
-      await scene.rounds(21);
-      control.deleteProject('away');
-      await scene.rounds(120);
-      control.createProject('away');
-      asked = 0;
-      await scene.rounds(5);
-      expect(asked).toBeGreaterThanOrEqual(1);
-    } finally {
-      await scene.stop();
-    }
+    onTestFinished(scene.stop);
+    const { control } = scene;
+    for (const name of ['away', 'pay']) control.createProject(name);
+    await scene.rounds(4);
+    control.changeProject('away', { disabled: true });
+    asked = 0;
+    await scene.rounds(120);
+    // Half an hour: the waits double up to five minutes.
+    expect(asked).toBeLessThanOrEqual(11);
+    asked = 0;
+    await scene.rounds(20);
+    expect(asked).toBeGreaterThanOrEqual(1);
+    control.changeProject('away', { disabled: false });
+    await scene.rounds(21);
+    control.deleteProject('away');
+    await scene.rounds(120);
+    control.createProject('away');
+    asked = 0;
+    await scene.rounds(5);
+    expect(asked).toBeGreaterThanOrEqual(1);
   }, 60_000);
 
   it('loses nothing of sixty runs a minute in one project and forty thousand an hour in another', async () => {
     const scene = await createScene();
-    try {
-      const { control, nowMs } = scene;
-      for (const project of ['steady', 'flood']) control.createProject(project);
-      await scene.round();
-      const rounds = 24;
-      for (let count = 0; count < rounds; count += 1) {
-        const endedAtMs = nowMs();
-        for (let run = 0; run < 15; run += 1) finish(scene, 'steady', endedAtMs + run * 1000);
-        for (let run = 0; run < 167; run += 1) finish(scene, 'flood', endedAtMs + run * 89);
-        await scene.rounds(1);
-      }
-      await scene.rounds(3);
-      const labels = 'job_group="",job_name="",status="succeeded"';
-      expect(
-        scene
-          .shown('automation_executions_total')
-          .filter((line) => line.includes('succeeded'))
-          .toSorted((one, other) => one.localeCompare(other)),
-      ).toEqual([
-        `automation_executions_total{project="flood",${labels}} 4008`,
-        `automation_executions_total{project="steady",${labels}} 360`,
-      ]);
-    } finally {
-      await scene.stop();
+    onTestFinished(scene.stop);
+    const { control, nowMs } = scene;
+    for (const project of ['steady', 'flood']) control.createProject(project);
+    await scene.round();
+    const rounds = 24;
+    for (let count = 0; count < rounds; count += 1) {
+      const endedAtMs = nowMs();
+      for (let run = 0; run < 15; run += 1) finish(scene, 'steady', endedAtMs + run * 1000);
+      for (let run = 0; run < 167; run += 1) finish(scene, 'flood', endedAtMs + run * 89);
+      await scene.rounds(1);
     }
+    await scene.rounds(3);
+    const labels = 'job_group="",job_name="",status="succeeded"';
+    expect(
+      scene
+        .shown('automation_executions_total')
+        .filter((line) => line.includes('succeeded'))
+        .toSorted((one, other) => one.localeCompare(other)),
+    ).toEqual([
+      `automation_executions_total{project="flood",${labels}} 4008`,
+      `automation_executions_total{project="steady",${labels}} 360`,
+    ]);
   }, 60_000);
 });
 
@@ -145,53 +136,50 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
     threadPoolSize: 100,
     onRequest,
   });
-  try {
-    const { control, nowMs } = scene;
-    const names = Array.from({ length: projects }, (_, index) => `p${index}`);
-    for (const name of names) control.createProject(name);
-    control.addToken({ token: scene.simulator.token, policy: { events: names.slice(unreadable) } });
-    await scene.rounds(10);
-    const open = new Map<number, Run>();
-    const foundBefore = new Set<string>();
-    let [quietRequests, quietRounds, activeRounds, idleMs] = [0, 0, 0, 0];
-    for (let round = 0; round < rounds; round += 1) {
-      const endedAtMs = nowMs() + 14_000;
-      const isLast = round >= rounds - 62;
-      for (let index = 0; index < active; index += 1) {
-        const project = names[unreadable + index] ?? '';
-        const id = finish(scene, project, endedAtMs);
-        if (!isLast) open.set(id, { project, endedAtMs, round, isIdle: false });
-      }
-      if (round % 40 === 20 && !isLast) {
-        const project = names[unreadable + 300 + round] ?? '';
-        const id = finish(scene, project, endedAtMs);
-        open.set(id, { project, endedAtMs, round, isIdle: true });
-      }
-      asked = 0;
-      const isSearched = [...open.values()].some(({ isIdle }) => isIdle);
-      await scene.rounds(1);
-      if (asked < most && !isSearched) {
-        quietRequests += asked;
-        quietRounds += 1;
-      }
-      const known = await scene.ledger.find('upstream', [...open.keys()]);
-      const foundNow = new Set<string>();
-      for (const { id } of known) {
-        const found = open.get(id);
-        open.delete(id);
-        if (found?.isIdle === true) idleMs = Math.max(idleMs, nowMs() - found.endedAtMs);
-        // The first turn finds out that they are active.
-        else if (found !== undefined && foundBefore.has(found.project))
-          activeRounds = Math.max(activeRounds, round - found.round + 1);
-        if (found !== undefined) foundNow.add(found.project);
-      }
-      for (const project of foundNow) foundBefore.add(project);
+  onTestFinished(scene.stop);
+  const { control, nowMs } = scene;
+  const names = Array.from({ length: projects }, (_, index) => `p${index}`);
+  for (const name of names) control.createProject(name);
+  control.addToken({ token: scene.simulator.token, policy: { events: names.slice(unreadable) } });
+  await scene.rounds(10);
+  const open = new Map<number, Run>();
+  const foundBefore = new Set<string>();
+  let [quietRequests, quietRounds, activeRounds, idleMs] = [0, 0, 0, 0];
+  for (let round = 0; round < rounds; round += 1) {
+    const endedAtMs = nowMs() + 14_000;
+    const isLast = round >= rounds - 62;
+    for (let index = 0; index < active; index += 1) {
+      const project = names[unreadable + index] ?? '';
+      const id = finish(scene, project, endedAtMs);
+      if (!isLast) open.set(id, { project, endedAtMs, round, isIdle: false });
     }
-    const perRound = quietRequests / quietRounds;
-    return { perRound, searchRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
-  } finally {
-    await scene.stop();
+    if (round % 40 === 20 && !isLast) {
+      const project = names[unreadable + 300 + round] ?? '';
+      const id = finish(scene, project, endedAtMs);
+      open.set(id, { project, endedAtMs, round, isIdle: true });
+    }
+    asked = 0;
+    const isSearched = [...open.values()].some(({ isIdle }) => isIdle);
+    await scene.rounds(1);
+    if (asked < most && !isSearched) {
+      quietRequests += asked;
+      quietRounds += 1;
+    }
+    const known = await scene.ledger.find('upstream', [...open.keys()]);
+    const foundNow = new Set<string>();
+    for (const { id } of known) {
+      const found = open.get(id);
+      open.delete(id);
+      if (found?.isIdle === true) idleMs = Math.max(idleMs, nowMs() - found.endedAtMs);
+      // The first turn finds out that they are active.
+      else if (found !== undefined && foundBefore.has(found.project))
+        activeRounds = Math.max(activeRounds, round - found.round + 1);
+      if (found !== undefined) foundNow.add(found.project);
+    }
+    for (const project of foundNow) foundBefore.add(project);
   }
+  const perRound = quietRequests / quietRounds;
+  return { perRound, searchRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
 }
 
 /** More requests than this only a search makes. */

@@ -1,16 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fc } from '../support/property.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { type Played, play as startPlay } from './play.ts';
-
-let played: Played | undefined;
+import { play } from './play.ts';
 
 describe('executions after a restored copy', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it('never shows a lower counter, wherever the copy was made and whatever came after it', async () => {
     const action = fc.oneof(
       { weight: 5, arbitrary: fc.tuple(fc.constant('finish' as const), fc.nat(2), fc.nat(3)) },
@@ -29,7 +22,6 @@ describe('executions after a restored copy', () => {
         story.restart({}, true);
         await story.play(after);
         const faults = await story.end();
-        await story.stop();
         expect(faults).toEqual([]);
       }),
       { numRuns: 25 },
@@ -38,8 +30,10 @@ describe('executions after a restored copy', () => {
 
   it('shows at once what was new since the copy, and what is 0 in the copy', async () => {
     const ledger = createMemoryLedger();
-    played = await startPlay({ keepBy: () => ledger, settings: { holdNewSeriesMs: 60_000 } });
-    const { control, finish, counted, rounds, restart } = played;
+    const { control, finish, counted, rounds, restart } = await play({
+      keepBy: () => ledger,
+      settings: { holdNewSeriesMs: 60_000 },
+    });
     const job = control.createJob('pay', { name: 'copy', group: '' });
     await rounds(2);
     finish('pay');
@@ -57,8 +51,7 @@ describe('executions after a restored copy', () => {
 
   it('shows nothing of a disabled project until it was read again, and then no lower counter', async () => {
     const ledger = createMemoryLedger();
-    played = await startPlay({ keepBy: () => ledger });
-    const { control, finish, counted, rounds, restart } = played;
+    const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2);
     finish('pay');
     await rounds(8);
@@ -79,8 +72,7 @@ describe('executions after a restored copy', () => {
 
   it('finds again at once what a recount had found, however old', async () => {
     const ledger = createMemoryLedger();
-    played = await startPlay({ keepBy: () => ledger });
-    const { finish, counted, rounds, restart } = played;
+    const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);
     finish('pay');
     await rounds(10);
@@ -96,8 +88,7 @@ describe('executions after a restored copy', () => {
 
   it('counts again what a clock that was set back dated before counting began, and nothing that really ended before', async () => {
     const ledger = createMemoryLedger();
-    played = await startPlay({ keepBy: () => ledger });
-    const { control, finish, counted, rounds, restart } = played;
+    const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });
     await rounds(2);
     finish('pay');
@@ -122,7 +113,7 @@ type Action = readonly [kind: 'finish' | 'rounds' | 'switch' | 'create', which: 
 /** Three projects with two jobs each; every round is scraped. */
 async function begin() {
   const ledger = createMemoryLedger();
-  const scene = await startPlay({ keepBy: () => ledger, settings: { holdNewSeriesMs: 60_000 } });
+  const scene = await play({ keepBy: () => ledger, settings: { holdNewSeriesMs: 60_000 } });
   const { control, round, shown, nowMs } = scene;
   const projects = ['pay', 'shop'];
   control.createProject('shop');

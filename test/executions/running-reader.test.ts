@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
 import { ApiError, notAsked } from '../../src/api/errors.ts';
 import { createRunningReader } from '../../src/executions/reading/running-reader.ts';
@@ -12,30 +12,27 @@ const missing =
 describe('executions/running-reader', () => {
   it('reads project by project if a server takes the star for a name', async () => {
     const scene = await createScene({ apiVersion: 45, clientVersion: 45 });
-    try {
-      const { control } = scene;
-      for (const project of ['pay', 'stock']) control.createProject(project);
-      control.addFault({ kind: 'status', path: '/project/\\*/executions/running', status: 404, body: missing });
-      await scene.rounds(2);
-      const id = control.createJob('pay', { name: 'settle', group: 'nightly' });
-      control.runJob(id, { atMs: scene.nowMs() + 600_000 });
-      await scene.rounds(1);
+    onTestFinished(scene.stop);
+    const { control } = scene;
+    for (const project of ['pay', 'stock']) control.createProject(project);
+    control.addFault({ kind: 'status', path: '/project/\\*/executions/running', status: 404, body: missing });
+    await scene.rounds(2);
+    const id = control.createJob('pay', { name: 'settle', group: 'nightly' });
+    control.runJob(id, { atMs: scene.nowMs() + 600_000 });
+    await scene.rounds(1);
 
-      expect(scene.shown('automation_executions_queued').filter((line) => line.endsWith(' 1'))).toEqual([
-        'automation_executions_queued{project="pay",status="scheduled"} 1',
-      ]);
-      const asked = scene.simulator.requests().filter(({ path }) => path.endsWith('/executions/running'));
-      expect(asked.map(({ path }) => path.replace('/api/45/project/', ''))).toEqual([
-        '*/executions/running',
-        '*/executions/running',
-        'pay/executions/running',
-        'stock/executions/running',
-        'pay/executions/running',
-        'stock/executions/running',
-      ]);
-    } finally {
-      await scene.stop();
-    }
+    expect(scene.shown('automation_executions_queued').filter((line) => line.endsWith(' 1'))).toEqual([
+      'automation_executions_queued{project="pay",status="scheduled"} 1',
+    ]);
+    const asked = scene.simulator.requests().filter(({ path }) => path.endsWith('/executions/running'));
+    expect(asked.map(({ path }) => path.replace('/api/45/project/', ''))).toEqual([
+      '*/executions/running',
+      '*/executions/running',
+      'pay/executions/running',
+      'stock/executions/running',
+      'pay/executions/running',
+      'stock/executions/running',
+    ]);
   });
 
   it('reads a few of many projects in each round, and those with running executions each time', async () => {

@@ -1,28 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createTimedScene, startMs, type TimedOptions } from './timed-scene.ts';
+import { describe, expect, it } from 'vitest';
+import { createTimedScene, startMs } from './timed-scene.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-let scene: ReturnType<typeof createTimedScene> | undefined;
-
-function play(options: TimedOptions): ReturnType<typeof createTimedScene> {
-  scene = createTimedScene(options);
-  return scene;
-}
-
 describe('executions on a slow server', () => {
-  afterEach(async () => {
-    await scene?.stop();
-    scene = undefined;
-  });
-
   it('reads a dense hour with answers of 1.5 s: in few more requests than pages, with the server up', async () => {
     const rows = 20_000;
     const past = Array.from({ length: rows }, (_, index) => startMs - (index + 1) * 180);
     const coming = Array.from({ length: 400 }, (_, index) => startMs + index * 3000);
-    const { rounds, known } = play({
+    const { rounds, known } = createTimedScene({
       answerMs: () => 1500,
       ends: new Map([['pay', [...past, ...coming]]]),
       settings: { backfillMs: dayMs },
@@ -43,7 +31,7 @@ describe('executions on a slow server', () => {
 
   it('reads a dense hour although the overlap is too long for one round', async () => {
     const times = Array.from({ length: 10_000 }, (_, index) => startMs - index * 180);
-    const { rounds, known } = play({
+    const { rounds, known } = createTimedScene({
       answerMs: () => 1500,
       ends: new Map([['pay', times]]),
       settings: { backfillMs: hourMs, overlapMs: 30 * minuteMs },
@@ -60,7 +48,7 @@ describe('executions on a slow server', () => {
       name,
       Array.from({ length: 30_000 }, (_, index) => startMs - (index + 1) * 2500 - place),
     ]);
-    const { rounds, known } = play({
+    const { rounds, known } = createTimedScene({
       answerMs: () => 5,
       ends: new Map(ends),
       settings: { backfillMs: dayMs },
@@ -77,7 +65,7 @@ describe('executions on a slow server', () => {
 
   it('counts new executions of an idle project whose last day is too long to read at once', async () => {
     const past = Array.from({ length: 10_000 }, (_, index) => startMs - (index + 1) * 8000);
-    const { rounds, known, change, takeFrom } = play({
+    const { rounds, known, change, takeFrom } = createTimedScene({
       answerMs: () => 5,
       ends: new Map([['pay', past]]),
       settings: { backfillMs: dayMs, maxDelayMs: 120_000 },
@@ -101,7 +89,7 @@ describe('executions on a slow server', () => {
 
   it('spreads a comparison that finds four days mostly deleted over rounds, while the server is up and new executions count', async () => {
     const past = Array.from({ length: 7 * 24 * 6 }, (_, index) => startMs - (index + 1) * 600_000);
-    const { rounds, known, change, restart, pass, asked } = play({
+    const { rounds, known, change, restart, pass, asked } = createTimedScene({
       answerMs: () => 700,
       ends: new Map([['pay', past]]),
       settings: { backfillMs: 7 * dayMs },
@@ -126,7 +114,7 @@ describe('executions on a slow server', () => {
   it('always shows everything although a round takes longer than a minute', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
     const ends = names.map((name, index): [string, number[]] => [name, [startMs + index * 1000]]);
-    const { rounds, publishes } = play({ answerMs: () => 800, ends: new Map(ends), active: names });
+    const { rounds, publishes } = createTimedScene({ answerMs: () => 800, ends: new Map(ends), active: names });
     const all = await rounds(6);
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeGreaterThan(60_000);
     const gone = publishes.filter(({ atMs }, index) => {
@@ -140,13 +128,17 @@ describe('executions on a slow server', () => {
   }, 60_000);
 
   it('removes series three intervals after the server stopped answering', async () => {
-    const { rounds, publishes } = play({ answerMs: () => 5, ends: new Map([['pay', [startMs]]]) });
+    const { rounds, publishes } = createTimedScene({ answerMs: () => 5, ends: new Map([['pay', [startMs]]]) });
     await rounds(4);
     expect(publishes.map(({ validForMs }) => validForMs)).toEqual([60_000, 60_000, 60_000, 60_000]);
   });
 
   it('keeps series three times as long as the next update may take', async () => {
-    const { rounds, publishes } = play({ answerMs: () => 8000, ends: new Map([['pay', [startMs]]]), active: ['pay'] });
+    const { rounds, publishes } = createTimedScene({
+      answerMs: () => 8000,
+      ends: new Map([['pay', [startMs]]]),
+      active: ['pay'],
+    });
     await rounds(4);
     // What runs, the list, and one project: the last two after the time of the round is known.
     expect(new Set(publishes.map(({ validForMs }) => Math.round(validForMs / 1000)))).toEqual(new Set([93]));
@@ -154,7 +146,7 @@ describe('executions on a slow server', () => {
 
   it('continues at the catch-up limit although the server never reports how much is skipped, and logs that', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
-    const { rounds, known, told, takeFrom, pass, restart } = play({
+    const { rounds, known, told, takeFrom, pass, restart } = createTimedScene({
       answerMs: () => 5,
       ends: new Map([['pay', [...past, ...Array.from({ length: 20 * 24 }, (_, index) => startMs + index * hourMs)]]]),
       active: ['pay'],
@@ -174,7 +166,7 @@ describe('executions on a slow server', () => {
 
   it('counts skipped executions in small steps, and loses none across a restart', async () => {
     const coming = Array.from({ length: 30 * 24 }, (_, index) => startMs + index * hourMs);
-    const { rounds, told, pass, restart } = play({
+    const { rounds, told, pass, restart } = createTimedScene({
       answerMs: () => 5,
       ends: new Map([['pay', coming]]),
       active: ['pay'],

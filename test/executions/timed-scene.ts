@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
 import type { Transport, TransportAnswer } from '../../src/api/wire/transport.ts';
@@ -41,6 +41,7 @@ const everyMs = 15_000;
  */
 export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, active = [], ...given }: TimedOptions) {
   vi.useFakeTimers({ now: startMs });
+  onTestFinished(() => void vi.useRealTimers());
   const ends = new Map([...given.ends].map(([project, times]) => [project, toRows(times)]));
   const asked: string[] = [];
   const told: string[] = [];
@@ -154,10 +155,6 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
     pass: (ms: number) => vi.setSystemTime(Date.now() + ms),
     known: (project: string) =>
       state.ledger.countEnds('upstream', { projects: [project], beginMs: 0, endMs: Number.MAX_SAFE_INTEGER }),
-    stop: async () => {
-      vi.useRealTimers();
-      await state.close();
-    },
   };
 }
 

@@ -1,15 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Played, play as startPlay } from './play.ts';
-import type { SceneOptions } from './scene.ts';
-
-let played: Played | undefined;
+import { describe, expect, it } from 'vitest';
+import { type Played, play } from './play.ts';
 
 describe('executions/transitions', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it('starts counting at its first start, and a backfill before it', async () => {
     const { finish, counted, rounds } = await play({ settings: { backfillMs: hourMs } });
     finish('pay', { agoMs: 1.5 * hourMs });
@@ -361,8 +353,3 @@ describe('executions/transitions', () => {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-
-async function play(options: SceneOptions = {}): Promise<Played> {
-  played = await startPlay(options);
-  return played;
-}

@@ -1,14 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Played, play as startPlay } from './play.ts';
-import type { SceneOptions } from './scene.ts';
-
-let played: Played | undefined;
-afterEach(() => played?.stop());
-
-async function play(options: SceneOptions = {}): Promise<Played> {
-  played = await startPlay(options);
-  return played;
-}
+import { describe, expect, it } from 'vitest';
+import { play } from './play.ts';
 
 const nothingRuns = (project: string): string =>
   `automation_executions_running{project="${project}",job_group="",job_name=""} 0`;

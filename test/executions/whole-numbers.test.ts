@@ -1,15 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Played, play as startPlay } from './play.ts';
+import { describe, expect, it } from 'vitest';
+import { play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 
-let played: Played | undefined;
-
 describe('executions/whole-numbers', () => {
-  afterEach(async () => {
-    await played?.stop();
-    played = undefined;
-  });
-
   it('sends whole milliseconds even for a computed time, and counts from the first round on', async () => {
     const { control, finish, counted, round, simulator, kept } = await play({ tickMs: 0.3001 });
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
@@ -73,7 +66,6 @@ function toFractions(texts: readonly (string | undefined)[]): string[] {
 
 async function play(options: SceneOptions = {}) {
   const started = await startPlay(options);
-  played = started;
   return {
     ...started,
     kept: async () =>

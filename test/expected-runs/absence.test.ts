@@ -1,12 +1,12 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createScene } from './scene.ts';
+import { describe, expect, it } from 'vitest';
+import { createStopping } from './hourly.ts';
+import type { createScene } from './scene.ts';
 
 const minuteMs = 60_000;
 
 /** Ten jobs each start every minute, every five and every hour, all at once: four threads take them one after the other. */
 function createBusy(options: Parameters<typeof createScene>[0] = {}) {
-  const scene = createScene({ threadPoolSize: 4, ...options });
-  onTestFinished(scene.stop);
+  const scene = createStopping({ threadPoolSize: 4, ...options });
   scene.control.createProject('pay');
   for (const every of [1, 5, 60]) {
     for (let index = 0; index < 10; index++) {
@@ -82,8 +82,7 @@ describe('expected-runs, six hours without an exporter', () => {
 
 /** One job, watched for half an hour before the exporter is away. */
 function createOne(schedule: Schedule, options: Parameters<typeof createScene>[0] = {}) {
-  const scene = createScene({ apiVersion: 58, ...options });
-  onTestFinished(scene.stop);
+  const scene = createStopping({ apiVersion: 58, ...options });
   scene.control.createProject('pay');
   const id = scene.control.createJob('pay', { name: 'settle', schedule });
   const valueOf = (family: string, part = ''): number =>

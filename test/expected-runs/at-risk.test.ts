@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createHourly, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { describe, expect, it } from 'vitest';
+import { createHourly } from './hourly.ts';
 
 describe('expected-runs, coming runs at risk', () => {
   it('shows 0 where nothing awaits them, and takes back trouble that ends', async () => {

@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createHourly, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { describe, expect, it } from 'vitest';
+import { createHourly } from './hourly.ts';
 
 describe('expected-runs, a job that was blocked before the exporter started', () => {
   it.each([

@@ -1,11 +1,11 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createScene } from './scene.ts';
+import { describe, expect, it } from 'vitest';
+import { createStopping } from './hourly.ts';
+import type { createScene } from './scene.ts';
 
 const minuteMs = 60_000;
 
 function createJobs(options: Parameters<typeof createScene>[0] = {}) {
-  const scene = createScene(options);
-  onTestFinished(scene.stop);
+  const scene = createStopping(options);
   scene.control.createProject('pay');
   for (const [index, everyMs] of [minuteMs, 15 * minuteMs, 60 * minuteMs].entries())
     scene.control.createJob('pay', { name: `job ${index}`, schedule: { everyMs, offsetMs: 7000 } });

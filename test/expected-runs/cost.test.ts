@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createStoppable, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { describe, expect, it } from 'vitest';
+import { createStopping } from './hourly.ts';
 
 const utc = (cron: string) => ({ cron, zone: 'UTC' });
 const every = (seconds: number, fromMs = 0) => ({ everyMs: seconds * 1000, offsetMs: 0, fromMs });
@@ -24,9 +22,9 @@ const kinds = {
 function createAsked(
   schedules: Readonly<Record<string, ReturnType<typeof every> | ReturnType<typeof utc>>>,
   each: number,
-  options: Parameters<typeof createStoppable>[0] = {},
+  options: Parameters<typeof createStopping>[0] = {},
 ) {
-  const scene = createStoppable(options);
+  const scene = createStopping(options);
   const { control, requests } = scene;
   control.setExecutionMode('passive');
   control.createProject('pay');

@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createHourly, createStoppable, hour, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { describe, expect, it } from 'vitest';
+import { createHourly, createStopping, hour } from './hourly.ts';
 
 const job = 'project="pay",job_group="nightly",job_name="settle"';
 
@@ -245,7 +243,7 @@ describe('expected-runs', () => {
   });
 
   it('finds the runs of a job that starts every ten seconds, and the misses of a passive server', async () => {
-    const scene = createStoppable({});
+    const scene = createStopping({});
     const { control, minutes, shown } = scene;
     control.createProject('pay');
     control.createJob('pay', { name: 'settle', group: 'nightly', schedule: { everyMs: 10_000, offsetMs: 2000 } });
@@ -339,7 +337,7 @@ describe('expected-runs', () => {
 
   it('decides many jobs in pieces, and leaves the event loop to others between two of them', async () => {
     let commits = 0;
-    const { control, minutes, jobs } = createStoppable({ ticksPerRead: 1, onCommit: () => void (commits += 1) });
+    const { control, minutes, jobs } = createStopping({ ticksPerRead: 1, onCommit: () => void (commits += 1) });
     control.createProject('pay');
     for (let index = 0; index < 100; index++)
       control.createJob('pay', { name: `job ${index}`, schedule: { everyMs: 300_000, offsetMs: index * 1000 } });

@@ -1,14 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createStoppable, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { describe, expect, it } from 'vitest';
+import { createStopping } from './hourly.ts';
 
 const missed = (name: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="${name}",reason="unknown"} ${count}`;
 
 /** Two jobs whose runs begin and end between two polls: what runs is listed without regard to jobs. */
 function createShort() {
-  const scene = createStoppable();
+  const scene = createStopping();
   scene.control.createProject('pay');
   const short = { group: 'nightly', schedule: { everyMs: 3_600_000, offsetMs: 20_000 } };
   const id = scene.control.createJob('pay', { ...short, name: 'settle' });

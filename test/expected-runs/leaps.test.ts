@@ -1,13 +1,12 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createScene } from './scene.ts';
+import { describe, expect, it } from 'vitest';
+import { createStopping } from './hourly.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayAndMoreMs = 26 * hourMs;
 
 function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
-  const scene = createScene();
-  onTestFinished(scene.stop);
+  const scene = createStopping();
   scene.control.createProject('pay');
   for (const each of everyMs)
     scene.control.createJob('pay', {

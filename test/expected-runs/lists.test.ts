@@ -1,7 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createHourly, hour, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { describe, expect, it } from 'vitest';
+import { createHourly, hour } from './hourly.ts';
 
 describe('expected-runs/lists', () => {
   it('requests the list of a project once, although executions use it too', async () => {

@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { work } from '../../simulator/scenarios/build.ts';
-import { createStoppable, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { createStopping } from './hourly.ts';
 
 /** A job whose runs take longer than its times are apart. */
 function createSlow({ apiVersion = 47 }: { readonly apiVersion?: number } = {}) {
-  const scene = createStoppable({ apiVersion });
+  const scene = createStopping({ apiVersion });
   scene.control.createProject('pay');
   const id = scene.control.createJob('pay', {
     name: 'settle',

@@ -1,14 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { command, work } from '../../simulator/scenarios/build.ts';
-import { createStoppable, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { createStopping } from './hourly.ts';
 
 const minuteMs = 60_000;
 
 /** One job with the schedule; the day begins at noon on Thursday, 15 January 2026. */
-function createQuiet(cron: string, options: Parameters<typeof createStoppable>[0] = {}) {
-  const scene = createStoppable({ apiVersion: 47, ...options });
+function createQuiet(cron: string, options: Parameters<typeof createStopping>[0] = {}) {
+  const scene = createStopping({ apiVersion: 47, ...options });
   const { control, shown, nowMs } = scene;
   control.createProject('pay', ['web01']);
   const schedule = { cron, zone: 'UTC' };

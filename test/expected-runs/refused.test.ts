@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { restsUntilMs } from '../../src/expected-runs/deciding/watched-job.ts';
+import { createStopping } from './hourly.ts';
 import { createScene } from './scene.ts';
 
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
@@ -8,8 +9,7 @@ describe('expected-runs, jobs whose schedule may not be requested', () => {
   it('reads the schedule of a new job at once, although hundreds are refused, and those less and less often', {
     timeout: 60_000,
   }, async () => {
-    const scene = createScene({});
-    onTestFinished(scene.stop);
+    const scene = createStopping({});
     const { control, minutes, shown, requests } = scene;
     control.createProject('pay');
     const create = (name: string, id?: string): string => control.createJob('pay', { name, schedule: hour }, id);

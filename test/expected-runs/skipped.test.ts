@@ -1,8 +1,6 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { birthMs } from '../executions/scene.ts';
-import { createHourly, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { createHourly } from './hourly.ts';
 
 it('keeps each miss of a passive time with its cause, over a restart', async () => {
   const { control, minutes, restart, skipped } = createHourly();

@@ -1,10 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createScene } from './scene.ts';
+import { describe, expect, it } from 'vitest';
+import { createStopping } from './hourly.ts';
+import type { createScene } from './scene.ts';
 
 /** A job that starts every hour on the hour; it is half past one, and nobody watched the passive server at one. */
 async function comeBack(options: Parameters<typeof createScene>[0]) {
-  const scene = createScene(options);
-  onTestFinished(scene.stop);
+  const scene = createStopping(options);
   const { control, minutes, away } = scene;
   control.createProject('pay');
   const schedule = { everyMs: 3_600_000, offsetMs: 0 };
@@ -43,8 +43,7 @@ describe('expected-runs, a switch turned off before a miss is confirmed', () => 
   });
 
   it('counts no miss if the schedule was edited unseen, and its project was disabled just after the time', async () => {
-    const scene = createScene({ apiVersion: 47 });
-    onTestFinished(scene.stop);
+    const scene = createStopping({ apiVersion: 47 });
     const { control, minutes, shown } = scene;
     control.createProject('pay');
     const hour = { everyMs: 3_600_000, offsetMs: 0 };

@@ -1,7 +1,5 @@
-import { afterEach, expect, it } from 'vitest';
-import { createHourly, stopScenes } from './hourly.ts';
-
-afterEach(stopScenes);
+import { expect, it } from 'vitest';
+import { createHourly } from './hourly.ts';
 
 it('counts a run that is late as going on: a restart would end it', async () => {
   const { control, minutes, windows, id } = createHourly();
