@@ -47,6 +47,12 @@ function subjectOf(kind: string): string {
   return `{{ if eq $labels.kind "${kind}" }}{{ $labels.subject }}{{ end }}`;
 }
 
+/** The alert about a cause that many failures share stands for the alerts of these jobs. */
+function unlessShared(limits: Thresholds): string {
+  if (limits.off.includes('AutomationCommonCause')) return '';
+  return `\nunless on (job, server, project, job_group, job_name)\n  ${createExpressions(limits).newest('automation_job_common_cause')}`;
+}
+
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
   // A node that fails everywhere has its own alert, which fires later than this one.
@@ -55,7 +61,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
     : `unless on (job, server, project) (\n${brokenNode(limits)}\n)\n`;
   return {
     alert: 'AutomationJobFailingRepeatedly',
-    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}${toUnlessNodeTold(limits)}\n${unlessBehind}`,
+    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}${toUnlessNodeTold(limits)}${unlessShared(limits)}\n${unlessBehind}`,
     for: limits.jobFailingFor,
     severity: 'warning',
     summary: `Job ${jobText} keeps failing`,
@@ -96,7 +102,7 @@ function failsFor(failureClass: keyof typeof causes, limits: Thresholds): Alert 
   const on = 'on (job, server, project, job_group, job_name)';
   return {
     alert,
-    expr: `(\n  ${failures} >= ${limits.jobFailuresOfCause}\n  or\n  ${failures} > 0 and ${on} ${critical}\n)\nand ${on} ${last}\n${unlessDown}\n${unlessBehind}`,
+    expr: `(\n  ${failures} >= ${limits.jobFailuresOfCause}\n  or\n  ${failures} > 0 and ${on} ${critical}\n)\nand ${on} ${last}\n${unlessDown}${unlessShared(limits)}\n${unlessBehind}`,
     for: limits.jobFailingFor,
     severity: 'warning',
     summary,
@@ -116,7 +122,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
   return {
     alert: 'AutomationJobNoRecentSuccess',
     // A job that ran but never succeeded has no age: its value is 0. On a passive server no job can succeed.
-    expr: `(\n  time() - ${lastSuccess} > ${limit}\n  or\n  0 * (${limit} and ${lastEnd} unless ${lastSuccess})\n)\n${unlessDown}\n${passive}\n${unlessBehind}`,
+    expr: `(\n  time() - ${lastSuccess} > ${limit}\n  or\n  0 * (${limit} and ${lastEnd} unless ${lastSuccess})\n)\n${unlessDown}\n${passive}${unlessShared(limits)}\n${unlessBehind}`,
     for: limits.jobNoRecentSuccessFor,
     severity: 'warning',
     summary: `Job ${jobText} has not succeeded for too long`,

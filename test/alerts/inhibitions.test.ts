@@ -29,7 +29,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 
   it('is a configuration that Alertmanager accepts', () => {
-    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('26 inhibit rules');
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('24 inhibit rules');
   });
 
   it('lets one alert inhibit others of its server, and none of other servers', async () => {
@@ -67,9 +67,6 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationJobFailsForTarget', { server: 'nodes', project: 'pay', job_name: 'settle' }],
       ['AutomationJobFailsForAccess', { server: 'keys', project: 'pay', job_name: 'settle' }],
       ['AutomationJobFailingRepeatedly', { server: 'keys', project: 'pay', job_name: 'settle' }],
-      ['AutomationCommonCause', { server: 'shared', kind: 'project', subject: 'pay', project: 'pay' }],
-      ['AutomationJobFailingRepeatedly', { server: 'shared', project: 'pay', job_name: 'settle' }],
-      ['AutomationJobFailingRepeatedly', { server: 'shared', project: 'shop', job_name: 'smoke' }],
       ['AutomationCommonCause', { server: 'rack', kind: 'node', subject: 'db03', node: 'db03' }],
       ['AutomationNodeFailingEverywhere', { server: 'rack', project: 'pay', node: 'db03' }],
       ['AutomationNodeFailingEverywhere', { server: 'rack', project: 'pay', node: 'db04' }],
@@ -92,7 +89,6 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     await vi.waitFor(async () => {
       expect(await readStates(url)).toEqual([
         'AutomationCommonCause rack active',
-        'AutomationCommonCause shared active',
         'AutomationCredentialsRejected fallen b suppressed',
         'AutomationCredentialsRejected locked active',
         'AutomationCredentialsRejected shaky suppressed',
@@ -113,8 +109,6 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationJobFailingRepeatedly keys settle suppressed',
         'AutomationJobFailingRepeatedly nodes settle suppressed',
         'AutomationJobFailingRepeatedly nodes smoke active',
-        'AutomationJobFailingRepeatedly shared settle suppressed',
-        'AutomationJobFailingRepeatedly shared smoke active',
         'AutomationJobFailsForAccess keys settle active',
         'AutomationJobFailsForTarget nodes settle suppressed',
         'AutomationJobNoRecentSuccess busy probe active',

@@ -45,6 +45,9 @@ describe('diagnosis/common-cause', () => {
     await runAll();
     expect(commonCause()).toMatchObject({ kind: 'node', subject: 'db03', failed: 10, covered: 10, spared: 0 });
     expect(shown()).toContain('automation_common_cause{kind="node",subject="db03"} 1');
+    const covered = () => shown().filter((line) => line.startsWith('automation_job_common_cause{'));
+    expect(covered()).toHaveLength(10);
+    expect(covered()).toContain('automation_job_common_cause{project="pay",job_group="",job_name="job0"} 1');
     expect(findCauseTroubles(commonCause())).toEqual([
       {
         kind: 'common_cause',
@@ -79,7 +82,7 @@ describe('diagnosis/common-cause', () => {
     await runAll();
     expect(ofJob('0').commonCause).toBeUndefined();
     expect(commonCause()).toBeUndefined();
-    expect(shown().join()).not.toContain('automation_common_cause');
+    expect(shown().join()).not.toContain('common_cause');
   });
 
   it('does not say that no success has a node if some ran on more nodes than are known', async () => {

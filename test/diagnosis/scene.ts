@@ -170,7 +170,9 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
         return `${kind} ${subject}: ${what}${by === undefined ? '' : ` by ${by}`} (${after}, ${before}]`;
       }),
     shown: (): string[] =>
-      renderSamples(rows)
+      [...Map.groupBy(rows, ({ family }) => family).values()]
+        .map((ofFamily) => renderSamples(ofFamily))
+        .join('')
         .split('\n')
         .filter((line) => line !== ''),
     /** Every document of the state. */

@@ -30,6 +30,8 @@ const reasons: Readonly<Record<string, string>> = {
   automation_job_last_missed_timestamp_seconds: 'no run was missed',
   automation_changes_total: 'nobody changes a job or a project',
   automation_common_cause: 'no failures have a cause in common',
+  automation_job_common_cause: 'no failures have a cause in common',
+  automation_node_failing_jobs: 'jobs succeed on every node',
   automation_scheduler_expected_saturation_timestamp_seconds: 'the threads suffice',
   automation_server_load_average: 'the release that is played rounds it to an integer',
   automation_execution_mode_change_timestamp_seconds: 'the mode does not change by itself',

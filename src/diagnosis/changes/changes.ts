@@ -5,6 +5,7 @@ import { projectExecutions } from '../../api/endpoints/executions.ts';
 import { toTime } from '../../domain/ages.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Surroundings } from '../../domain/failure-class.ts';
+import { ofJobPath } from '../../domain/job-path.ts';
 import { createQueue } from '../../domain/pause.ts';
 import type { Row } from '../../metrics/family.ts';
 import { createNewSeriesHold } from '../../metrics/new-series.ts';
@@ -140,7 +141,7 @@ export function createChanges(options: ChangesOptions): Changes {
       const before = causes.current();
       causes.update(listChanges(kept.journal(), serverNowMs()));
       if (!isDeepStrictEqual(causes.current(), before)) await options.commit(() => [toCauseDocument(causes.current())]);
-      return { result: 'success', series: await show.all(commonCause()) };
+      return { result: 'success', series: await show.all(commonCause(), causes.covered()) };
     },
     explainAtOnce: async (run, jobId) => {
       await kept.open();
@@ -187,13 +188,15 @@ function createShow({ everyMs, clock, settings, publish, kept }: Showing) {
   return {
     /** Holds a new count at 0 until scrapes have read it. */
     hold: (key: string): void => void held.add(key),
-    all: (cause: CommonCause | undefined): Promise<number> => {
+    all: (cause: CommonCause | undefined, covered: readonly string[]): Promise<number> => {
       for (const key of newSeries.due(clock.awakeTicks())) held.delete(key);
       const rows = [...kept.journal().totals].flatMap(([key, { project, kind, count }]) =>
         changeFamilies.changes.rows(held.has(key) ? 0 : count, { project, kind }),
       );
       newSeries.noteShown(held, clock.awakeTicks());
       if (cause !== undefined) rows.push(...changeFamilies.commonCause.rows(1, toShown(cause, settings)));
+      for (const { project, group, name } of covered.map(ofJobPath))
+        rows.push(...changeFamilies.jobOfCause.rows(1, { project, job_group: group, job_name: name }));
       return publish(rows, Math.max(3 * everyMs, minValidMs));
     },
   };

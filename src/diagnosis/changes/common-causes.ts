@@ -19,11 +19,13 @@ type Options = {
   readonly memberName: (uuid: string) => string;
 };
 
+type Result = JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] };
+
 export type CommonCauses = ReturnType<typeof createCommonCauses>;
 
 /** Finds causes that many failed jobs share, from the last result of each job. */
 export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options) {
-  const results = new Map<string, JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] }>();
+  const results = new Map<string, Result>();
   let current: CommonCause | undefined;
 
   function toFactors({ project, jobId, isFailed, failedNodes, facts }: CountedRun) {
@@ -39,6 +41,12 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       ...(user === undefined ? [] : [{ kind: 'user', subject: user } as const]),
     ];
     return { keys, factors, lastNode: !isFailed && nodeCount > nodes.length ? nodes.at(-1) : undefined };
+  }
+
+  function isCovered({ isFailed, keys, factors }: Result): boolean {
+    if (current === undefined || !isFailed) return false;
+    const { kind, subject } = current;
+    return kind === 'key' ? keys.includes(subject) : factors.some((each) => isSame(each, { kind, subject }));
   }
 
   function note(run: CountedRun): void {
@@ -74,10 +82,9 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
     /** Reports whether the present cause applies to a run, which is the last run of its job. */
     covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
       const result = results.get(job);
-      if (current === undefined || result?.isFailed !== true || result.startedAtMs !== startedAtMs) return false;
-      const { kind, subject } = current;
-      const cause = { kind, subject };
-      return kind === 'key' ? result.keys.includes(subject) : result.factors.some((each) => isSame(each, cause));
+      return result?.startedAtMs === startedAtMs && isCovered(result);
     },
+    /** Returns the paths of the jobs whose last run has the present cause. */
+    covered: (): readonly string[] => [...results].flatMap(([job, result]) => (isCovered(result) ? [job] : [])),
   };
 }

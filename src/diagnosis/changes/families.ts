@@ -13,4 +13,11 @@ export const changeFamilies = {
     'kind',
     'subject',
   ),
+  jobOfCause: newestGauge(
+    'automation_job_common_cause',
+    'Is 1 for each job whose last run failed for the cause in automation_common_cause; absent otherwise [project/*/executions].',
+    'project',
+    'job_group',
+    'job_name',
+  ),
 };
