@@ -101,8 +101,7 @@ export function createApp(options: AppOptions): App {
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port is opened first: if it is in use, nothing else has to be undone. Requests are answered when everything else is
-    // ready.
+    // The port is opened first: if it is in use, nothing else has to be undone. It answers when all else is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => inUse().replica?.toOwned());
     const server = await createDaemonServer({

@@ -87,7 +87,6 @@ describe('diagnosis/common-cause', () => {
 
   it('does not say that no success has a node if some ran on more nodes than are known', async () => {
     const made = createScene();
-    scene = made;
     const { control, commonCause, minutes } = made;
     const nodes = Array.from({ length: 25 }, (_none, index) => `db${index + 10}`);
     control.createProject('pay', nodes);
