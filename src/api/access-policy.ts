@@ -7,7 +7,7 @@ export type AccessRight = (
   | { readonly type: 'storage'; readonly path: string }
 ) & {
   readonly allow: 'read' | 'view' | 'admin' | 'configure';
-  /** True if no other right does, except those of administrators. */
+  /** True if only this right allows it, except rights of administrators. */
   readonly isExact?: true;
 };
 
@@ -19,18 +19,18 @@ export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect =
   return renderPolicy([...reasons.values()], { dialect, projects: '.*' });
 }
 
-/** Something that the exporter does, by the name that users know, and the endpoints it needs. */
+/** A task of the exporter, with the name that users know, and the endpoints it needs. */
 export type Purpose = { readonly name: string; readonly reads: readonly Allowed[] };
 
-/** A policy, and the purposes that it omits because their right also allows changes. */
+/** A policy, with the purposes that it omits because their rights also allow changes. */
 export type LeastPolicy = {
   readonly text: string;
   readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
 };
 
 /**
- * Returns the minimal access policy for these purposes in projects that match a pattern; a comment above each rule says
- * what it allows, and for which purposes.
+ * Returns the minimal access policy for these purposes, in projects that match a pattern. A comment above each rule says what
+ * the rule allows, and which purposes need it.
  */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
@@ -56,7 +56,7 @@ export function toLeastPolicy(
   return { text: renderPolicy(reasoned, about), left: [...left.values()] };
 }
 
-/** Returns the right of an endpoint if it also allows changes: a suggested policy must not grant it. */
+/** Returns the right of an endpoint if this right also allows changes: a suggested policy must not grant it. */
 export function toAdminRight({ allowedBy }: Allowed): string | undefined {
   const right = allowedBy.find(({ allow }) => allow === 'admin' || allow === 'configure');
   return right && `${right.type === 'resource' ? right.kind : right.type} ${right.allow}`;
@@ -78,10 +78,7 @@ function toEntry(right: AccessRight, projects = '.*'): string {
   return `{ ${allow} }`;
 }
 
-/**
- * Reports whether a right belongs to a project: it is allowed in the context of projects, all others in that of the
- * application.
- */
+/** Reports whether a right belongs to the context of projects; all other rights belong to that of the application. */
 function isOfProjects(right: AccessRight): boolean {
   if (right.type === 'resource') return right.kind === 'event' || right.kind === 'node';
   return right.type === 'job' || right.type === 'node' || right.type === 'adhoc';

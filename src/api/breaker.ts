@@ -5,16 +5,16 @@ import type { ApiError } from './errors.ts';
 export type BreakerOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
-  /** The state of the breaker for the same address before a reload. */
+  /** The state that the breaker of this address had before a reload. */
   readonly memory?: BreakerMemory | undefined;
 };
 
-/** The errors of an address, as data that outlives a breaker. */
+/** The errors of an address, as data that is kept when the breaker is replaced. */
 export type BreakerMemory = {
   faults: number;
-  /** How often it has opened since the server last answered. */
+  /** How often the circuit has opened since the server last answered. */
   opened: number;
-  /** Not an Error: its stack would keep the caller in memory. */
+  /** Not an Error, whose stack would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };
@@ -30,8 +30,8 @@ const firstOpenMs = 2000;
 const maxOpenMs = 30_000;
 
 /**
- * Protects a server that does not answer: after several errors in a row, requests are refused at once, except one probe
- * at a time. A vital poll may always probe, so that it notices when the server is back; enrichment never may.
+ * Protects a server that does not answer: after several errors in a row, requests are refused at once, except one probe at a
+ * time. Vital polls may always send a probe, so that they notice when the server is back; enrichment never may.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;
@@ -46,22 +46,22 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
   function open(): void {
     memory.opened += 1;
-    // Half of the time is random: many exporters must not return to a server at the same moment.
+    // Half of the time is random, so that many exporters do not return to a server at the same moment.
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
     memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (memory.opened === 1) onChange(true);
   }
 
   return {
-    /** Returns undefined if the request may be sent; else the error that opened the circuit. Allows one probe at a time. */
+    /** Returns undefined if the request may be sent; otherwise the error that opened the circuit. Allows one probe at a time. */
     refusal: (lane: Lane) => {
       if (memory.opened === 0 || memory.last === undefined) return undefined;
-      // Enrichment can wait: its probe would delay a vital poll.
+      // Enrichment is not urgent, and its probe would delay a vital poll.
       const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= memory.probeAfterTicks);
       const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : memory.last;
     },
-    /** Call before a request is sent, and `end` after it; without an error, the server answered. */
+    /** Call before a request is sent, and `end` after it. Without an error, the server answered. */
     begin: () => {
       inFlight += 1;
       isProbing = memory.opened > 0;
@@ -78,7 +78,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Call instead of `end` if the caller stopped waiting, which is no error of the server. */
+    /** Call instead of `end` if the caller stopped waiting; this is no error of the server. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** The lanes in order: vital polls, then the share of enrichment, then everything else. */
+/** The lanes in the order of admission. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -8,11 +8,11 @@ export type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The state of the budget for the same address before a reload. */
+  /** The state that the budget of this address had before a reload. */
   readonly memory?: BudgetMemory | undefined;
 };
 
-/** The starts of recent requests, and a pause that the server asked for, as data that outlives a budget. */
+/** The starts of recent requests, and a pause that the server requested, as data that is kept when the budget is replaced. */
 export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;
@@ -32,8 +32,8 @@ type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined }
 type Waiting = { admit: () => void };
 
 /**
- * Limits the rate and number of requests to one server. No second has more starts than allowed. The last place of both
- * limits is kept for vital polls, so that they never wait behind a sweep.
+ * Limits the rate and number of requests to one server. No second has more starts than allowed. The last place of both limits
+ * is for vital polls, so that they never wait for a sweep.
  */
 export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
@@ -68,7 +68,7 @@ export function createBudget(options: BudgetOptions) {
     );
   }
 
-  /** Places are freed by other requests; the rate and a pause need a timer. */
+  /** Other requests free places; the rate and a pause need a timer. */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;
@@ -85,7 +85,7 @@ export function createBudget(options: BudgetOptions) {
 
   return {
     /**
-     * Resolves to the function that returns the place; rejects with a `BudgetTimeout` at the deadline, or when the signal
+     * Resolves to a function that gives the place back; rejects with a `BudgetTimeout` at the deadline, or when the signal
      * aborts.
      */
     enter: (lane: Lane, limit: AdmissionLimit): Promise<() => void> => {
@@ -102,12 +102,12 @@ export function createBudget(options: BudgetOptions) {
         leave: () => leave(lane),
       });
     },
-    /** Admits no request for as long as the server asked. */
+    /** Admits no request during the pause that the server requested. */
     pause: (forMs: number): void => {
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
       admitAll();
     },
-    /** The rest of such a pause. */
+    /** Returns the rest of the pause. */
     pausedMs: (): number => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
     inFlight: (): number => inFlight.vital + inFlight.normal + inFlight.enrichment,
   };
@@ -116,7 +116,7 @@ export function createBudget(options: BudgetOptions) {
 type Line = {
   join: (entry: Waiting) => void;
   quit: (entry: Waiting) => void;
-  /** Returns the place of an admitted request. */
+  /** Gives the place of an admitted request back. */
   leave: () => void;
 };
 
@@ -154,7 +154,7 @@ function waitForAdmission(
       reject(new BudgetTimeout());
     };
     join(entry);
-    // Most requests are admitted at once and need neither a timer nor a listener.
+    // Most requests are admitted at once, without a timer or a listener.
     if (isAdmitted) return;
     cancelLimit = clock.after(Math.max(0, deadlineTicks - clock.ticks()), giveUp);
     signal?.addEventListener('abort', giveUp);
@@ -169,8 +169,8 @@ export class BudgetTimeout extends Error {
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
 /**
- * Reports whether a lane has room: enrichment gets at most a third, all except the vital lane leave one place free, and
- * no lane exceeds the whole.
+ * Reports whether a lane has room: enrichment gets at most a third of the limit, and only the vital lane may use the last
+ * place.
  */
 function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
   if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;

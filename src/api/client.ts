@@ -24,7 +24,7 @@ export type ClientOptions = {
   readonly dialect: Dialect | 'auto';
   readonly apiVersion: number | 'auto';
   readonly budget: { readonly requestsPerSecond: number; readonly concurrency: number };
-  /** The timeout of the first contact, which all polls share. */
+  /** The timeout of the first contact, which is shared by all polls. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
@@ -32,7 +32,7 @@ export type ClientOptions = {
   readonly memory?: ClientMemory | undefined;
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
-/** The state of an address, shared by all its callers, as data that outlives a client. */
+/** The state of an address, shared by all its callers, as data that is kept when the client is replaced. */
 export type ClientMemory = { readonly budget: BudgetMemory; readonly breaker: BreakerMemory };
 
 export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMemory {
@@ -41,7 +41,7 @@ export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMe
 
 export type ClientObserver = RequestObserver & {
   readonly circuit: (isOpen: boolean) => void;
-  /** Called for files of credentials and certificates that have changed. */
+  /** Called for changed files of credentials and certificates. */
   readonly files?: (name: string, change: FileChange) => void;
 };
 
@@ -51,7 +51,10 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Answer>;
-  /** Also returns the exporter's clock at the middle of the request (about when the server answered), and the duration. */
+  /**
+   * Also returns the exporter's clock at the middle of the request (about when the server answered), and the duration of the
+   * request.
+   */
   readonly getTimed: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
@@ -71,7 +74,7 @@ type InputOf<Path extends string, Query extends string> =
 export type ClientScope = {
   readonly lane: Lane;
   readonly forMs: number;
-  /** The timeout of all of them together; absent if there is none. */
+  /** The common timeout of all requests; absent if there is none. */
   readonly wholeMs?: number;
   readonly signal?: AbortSignal;
 };
@@ -83,7 +86,7 @@ export type Client = {
   readonly facts: () => ServerFacts;
 };
 
-/** Sends requests to one server, in the dialect and version that both sides support, within its budget. */
+/** Sends requests to one server within its budget, in the dialect and version that both sides support. */
 export function createClient({
   dialect,
   apiVersion,
@@ -105,7 +108,7 @@ export function createClient({
 
   const askByName = createNameGuard(ask, contact);
 
-  /** Shared by all callers, so none of them can cancel it; each has its own timeout. */
+  /** The first contact is shared by all callers, so none of them can cancel it; each caller has its own timeout. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
@@ -127,7 +130,7 @@ export function createClient({
     const askedIn = Math.min(toldIn, misleadsFrom - 1);
     const timed = await askByName(endpoint, versionedPath(endpoint, askedIn, input), scope);
     if (endpoint.name === systemInfo.name) {
-      // The cast is true: it is that very endpoint, so this is its answer.
+      // The cast is true: the answer belongs to this endpoint.
       const info = timed.answer as SystemInfo;
       contact.learn(info);
       contact.learnDate(info.timestampMs, timed.serverMs);
@@ -157,7 +160,7 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
   return `/api/${version}/${toPath(endpoint, input)}`;
 }
 
-/** After a server has refused a path because of a name, no such path is requested again. */
+/** After a server has refused a path because of a special character in a name, no such path is requested again. */
 function createNameGuard(ask: Requester, contact: Contact): Requester {
   let refusingRelease: string | undefined;
   return async (endpoint, path, scope) => {

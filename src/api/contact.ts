@@ -3,7 +3,7 @@ import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 
-/** The newest API version that the client uses by itself, and that the API documents describe. */
+/** The newest API version that the client uses by default, and that the API documents describe. */
 export const newestApiVersion = 47;
 /** The oldest version that present servers accept. */
 export const oldestApiVersion = 14;
@@ -23,10 +23,10 @@ export type Contact = {
   readonly version: () => number | undefined;
   /** Reports whether the server supports this version, even if it is newer than the one in use. */
   readonly hasVersion: (version: number) => boolean;
-  /** Returns the version to use; the first caller finds it out, and all others wait. */
+  /** Returns the version to use. The first caller finds it, and all others wait. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
-  /** Call with the time in a system info answer, and with the date in its headers, which a proxy may have written. */
+  /** Call with the time in a system info answer, and with the date in its headers, which may come from a proxy. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
   /** Returns the server time from the date of an answer. */
   readonly toServerMs: (dateMs: number | undefined) => number | undefined;
@@ -36,7 +36,7 @@ export type Contact = {
 
 type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
-/** Collects the facts about a server: its dialect and the version that both sides support. */
+/** Collects the facts about a server: its dialect, and the version that both sides support. */
 export function createContact(settings: Settings): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
@@ -50,14 +50,14 @@ export function createContact(settings: Settings): Contact {
     if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
     seen = { release: info.server.version ?? seen.release, startedAtMs: info.stats.uptime.since ?? seen.startedAtMs };
     members.note(info.server.serverUUID);
-    // Shows that a server was upgraded; nothing else needs to notice.
+    // A newer version shows that the server was upgraded.
     const newest = Number(info.server.apiVersion);
     if (settings.apiVersion !== 'auto' || !(newest >= oldestApiVersion)) return;
     newestOfServer = newest;
     apiVersion = Math.min(newest, newestApiVersion);
   }
 
-  /** Requests with the newest known version; a server that supports only older ones names its newest. */
+  /** Requests with the newest known version. A server that supports only older versions names its newest in the error. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
     try {
       learn(await ask(newestApiVersion));
@@ -65,17 +65,17 @@ export function createContact(settings: Settings): Contact {
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // Requested again for the dialect and the release, which a refusal does not have.
+        // Requested again to get the dialect and the release, which are missing from a refusal.
         await ask(older).then(learn, () => undefined);
         return older;
       }
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
-      // Other errors do not concern the version: system info may be denied or broken while other endpoints work.
+      // Other errors prove nothing about the version: system info may be denied or broken while other endpoints work.
     }
     return apiVersion ?? newestApiVersion;
   }
 
-  /** The version is configured; reads the dialect and the release, if system info may be read. */
+  /** If the version is configured, reads only the dialect and the release, if system info may be read. */
   async function meet(ask: (version: number) => Promise<SystemInfo>, version: number): Promise<number> {
     await ask(version).then(learn, () => undefined);
     return version;
@@ -97,25 +97,25 @@ export function createContact(settings: Settings): Contact {
       if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
     },
     learnFromFault: ({ kind, details }) => {
-      // After an outage, a server may be another release.
+      // After an outage, a server may have another release.
       const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
       if (settings.apiVersion === 'auto' && isNewContact) {
         apiVersion = undefined;
         newestOfServer = undefined;
       }
-      // The token may be rejected because the dialect was guessed wrongly: send both headers again.
+      // The token may be rejected because the assumed dialect is wrong: both headers are sent again.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };
 }
 
-/** Keeps the server time, and how far the dates in its headers are off. */
+/** Keeps the server time, and the difference of the dates in its headers. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
   return {
     learnDate: (timestampMs, dateMs) => {
       if (timestampMs === undefined || dateMs === undefined) return;
-      // Dates are cut to the second, and an answer takes time: this is the minimum difference.
+      // The minimum difference, because dates are cut to the second, and an answer takes time.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
@@ -123,7 +123,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   };
 }
 
-/** If the date is the server's own, both times differ by at most a few seconds. */
+/** If the server itself writes the date, both times differ by at most a few seconds. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {
@@ -143,10 +143,10 @@ function toOlderVersion(error: ApiError): number {
   });
 }
 
-/** The number of remembered answers: if one member gave all of them, there is only one member. */
+/** The number of answers to remember: if one member gave all of them, there is only one member. */
 const remembered = 20;
 
-/** If a member answers again after another, both exist; a member that never answers again was replaced. */
+/** If a member answers again after another one, both exist; a member that never answers again was replaced. */
 function createMemberSight() {
   const seen: string[] = [];
   let hasSeveral = false;

@@ -2,7 +2,7 @@
 export const dialects = ['service', 'rundeck'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** Returns the dialect by the headers of an error answer; proxies add similar ones, so whole names are compared. */
+/** Returns the dialect from the headers of an error answer. Whole names are compared, because proxies add similar headers. */
 export function dialectOfHeaders(headers: Readonly<Record<string, string>>): Dialect | undefined {
   return dialects.find((dialect) => `x-${dialect}-api-version` in headers);
 }

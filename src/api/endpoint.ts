@@ -3,7 +3,7 @@ import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
 import { type ApiError, notAsked } from './errors.ts';
 
-/** One GET of the API as data. The client can request nothing else: some GETs of this API change things. */
+/** One GET of the API as data. The client can send no other request, because some GETs of this API change things. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
   /** The value of `api_endpoint` in metrics and of `endpoint` in log lines. */
   readonly name: string;
@@ -12,23 +12,23 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   /** The query parameters that may be sent. */
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version in which its answer has more: used for this endpoint if the server supports it. */
+  /** A newer API version in which the answer has more fields: used for this endpoint if the server supports it. */
   readonly tellsMoreIn?: number;
-  /** The API version from which its answers are misleading: it is not requested with that or a newer one. */
+  /** The API version from which the answers are misleading: the endpoint is not requested with this or a newer version. */
   readonly misleadsFrom?: number;
-  /** True if an administrator can disable it: then a 404 is not an error. */
+  /** True if an administrator can disable the endpoint: then a 404 is not an error. */
   readonly mayBeOff: boolean;
-  /** The rights that it needs, all of them. */
+  /** All rights that the endpoint needs. */
   readonly allowedBy: readonly AccessRight[];
-  /** Statuses other than 200 whose body is an answer, if it decodes. */
+  /** Statuses besides 200 whose body is an answer, if it can be decoded. */
   readonly alsoAnswers: readonly number[];
   /** True if some releases answer in plain text: a body that is not JSON reaches the decoder unchanged. */
   readonly mayBeText: boolean;
-  /** True if long texts are not cut: lines of a log, of which only a word is used. */
+  /** True if long texts are not cut, as for the lines of a log. */
   readonly keepsLongTexts: boolean;
   /** True if the answer may be expensive for the server: a failed request is not retried. */
   readonly isDear: boolean;
-  /** The maximum size of an answer, inflated. */
+  /** The maximum size of an inflated answer. */
   readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
 };
@@ -53,13 +53,16 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
   };
 }
 
-/** Enough for all but a few lists, and small enough to decode without delaying other requests. */
+/** Large enough for most lists, and small enough to be decoded without delaying other requests. */
 export const usualBytes = 2 ** 20;
 
 /** For lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
 export const largeListBytes = 8 * 2 ** 20;
 
-/** Returns the smallest API version that has the endpoint in this dialect; the later one if the dialect is unknown. */
+/**
+ * Returns the smallest API version that has the endpoint in this dialect; if the dialect is unknown, the larger of both
+ * versions.
+ */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
   if (typeof since === 'number') return since;
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
@@ -78,10 +81,10 @@ export type EndpointInput<Path extends string, Query extends string> = {
 /** A list becomes several parameters of the same name. */
 type QueryValue = string | number | boolean | readonly string[];
 
-/** A list becomes several segments, for nested folders. */
+/** A list becomes several segments, as for nested folders. */
 type PathValue = string | number | readonly string[];
 
-/** Returns the URL's path and query below `api/{version}/`; every value is one encoded segment, and a list several. */
+/** Returns path and query below `api/{version}/`. Every value is one encoded segment; a list is several. */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];
@@ -107,7 +110,7 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, QueryValue | undefined>> | undefined;
 };
 
-/** All numbers of this API are whole: servers answer a time with a fraction with 400. */
+/** Checks a number of a query: all numbers of this API are whole, and servers answer 400 to a time with a fraction. */
 function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
   const whole = Math.trunc(value);
   if (!Number.isSafeInteger(whole)) {
@@ -117,18 +120,18 @@ function toWholeNumber(apiEndpoint: string, parameter: string, value: number): s
 }
 
 function encodeSegment(value: string | undefined): string {
-  // Half a surrogate pair cannot be encoded.
+  // An incomplete surrogate pair cannot be encoded.
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** URL parsers remove segments of dots from a path even if encoded: another endpoint would be requested. */
+/** URL parsers remove segments of dots from a path, even if encoded: the request would go to another endpoint. */
 function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
 /**
- * Reports whether a name in a path has a character that servers of release 6 refuse even if encoded: with 400 and a
- * page of HTML, before the API is reached.
+ * Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded: they return 400 and
+ * an HTML page, before the request reaches the API.
  */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
@@ -138,10 +141,10 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
   return notAsked(apiEndpoint, 'rejected', `its ${parameter} is empty or made of dots, which no path can hold`);
 }
 
-/** In the application's context (API reference, "Authentication"). */
+/** A right in the context of the application (API reference, "Authentication"). */
 export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
-/** To view a job is not enough for its definition. */
+/** The definition of a job needs more than the right to view the job. */
 export const readDefinition: readonly AccessRight[] = [{ type: 'job', allow: 'read', isExact: true }];
 
 /** Executions of a job need the right to read the job; those without a job need the right to read ad hoc commands. */

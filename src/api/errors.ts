@@ -1,4 +1,4 @@
-/** Every way in which a request can fail; retries, metrics and the log use these words. */
+/** All kinds of errors of a request; retries, metrics and the log use these words. */
 export const errorKinds = [
   'network',
   'tls',
@@ -24,20 +24,17 @@ export type ApiErrorDetails = {
   readonly apiEndpoint: string;
   /** The answer's HTTP status; absent without an answer. */
   readonly status?: number;
-  /** The service's error code. Its message is never kept, because it may repeat the token's first characters. */
+  /** The service's error code. Its message is not kept, because it may contain the first characters of the token. */
   readonly errorCode?: string;
-  /** True if the body is an error of the service, not of a proxy. */
+  /** True if the body is an error of the service itself, not of a proxy. */
   readonly isOfService?: boolean;
-  /** The newest API version that the answer names. */
+  /** The newest API version, if the answer names it. */
   readonly serverApiVersion?: number;
-  /** How long the server asks to wait. */
+  /** The wait that the server requests. */
   readonly retryAfterMs?: number;
-  /** Set if the request was never sent, such as by an open circuit. */
+  /** Set if the request was never sent, for example because the circuit was open. */
   readonly unsent?: true;
-  /**
-   * Set if the exporter's own limits prevented it: it got no turn, or its timeout had passed. That is no error of the
-   * server.
-   */
+  /** Set if the exporter's own limits prevented the request: it was not admitted in time. This is no error of the server. */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
@@ -55,7 +52,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error of a request that was never sent, and why. */
+/** Returns the error for a request that was not sent, with the reason. */
 export function notAsked(
   apiEndpoint: string,
   kind: ErrorKind,
@@ -71,8 +68,9 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
- * Reports whether the answer for `*`, for all projects, is no answer for each of them (rundeck dialect): 4.14 to 4.17 report a
- * project of that name as missing, 3.2.6 to 3.3.0 fail, and from 3.4.5 on one project that may not be read refuses all.
+ * Reports whether the answer to a request for all projects (`*`) proves nothing about single projects (rundeck dialect): 4.14
+ * to 4.17 report a missing project with this name, 3.2.6 to 3.3.0 fail, and from 3.4.5 on one project that may not be read
+ * makes the server refuse all.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -82,14 +80,14 @@ export function isUnknownStar(error: unknown, release = ''): boolean {
 }
 
 /**
- * Reports whether an error is independent of the request: the server did not answer at all, or it or a proxy rejects
- * every request.
+ * Reports whether an error does not depend on the request: the server did not answer at all, or it or a proxy rejects every
+ * request.
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected') return false;
   if (kind === 'forbidden') return isOfService !== true;
-  // A request that was not sent because of an earlier server error would fail whatever it is.
+  // If a request was not sent because of an earlier server error, any other request would fail too.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }

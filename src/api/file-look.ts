@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 /** The content of a file that can be read again. */
 export type Refreshable = {
   readonly name: string;
-  /** Uses the present content of the files; true if it is new. Rejects if it cannot be used. */
+  /** Uses the present content of the files; true if it is new. Rejects if the content cannot be used. */
   readonly refresh: () => Promise<boolean>;
 };
 
@@ -16,8 +16,8 @@ export type FileLookOptions = {
 export type FileChange = { readonly result: 'taken' } | { readonly result: 'rejected'; readonly says: string };
 
 /**
- * Looks for changed files on each call, but at most every ten seconds, and without delaying the caller. Unusable new
- * content is ignored, and reported when found a second time: a certificate and its key are not replaced at the same
+ * On each call, but at most every ten seconds, looks for changed files without delaying the caller. New content that cannot be
+ * used is ignored, and reported when it is found a second time, because a certificate and its key are not replaced at the same
  * moment.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {

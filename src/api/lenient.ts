@@ -9,7 +9,7 @@ export const text = lenient(toText);
 export const flag = lenient(toFlag);
 export const timestampMs = lenient(toTimestampMs);
 
-/** A part of an answer with optional fields only; null, absent or another shape is read as a part without fields. */
+/** A part of an answer with only optional fields. Null, a missing part or another shape counts as a part without fields. */
 export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object(shape);
   return z
@@ -21,7 +21,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
     .prefault({});
 }
 
-/** A list of such items; the first wrong one ends it, because a list of wrong ones would give a million complaints. */
+/** Decodes a list. The first wrong item ends it, because a long list of wrong items would give a million complaints. */
 export function list<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((values, context): Item[] => {
     const items: Item[] = [];

@@ -5,7 +5,7 @@ export type Window = { readonly beginMs: number; readonly endMs: number };
 export type Page<Item> = {
   readonly total: number;
   readonly items: readonly Item[];
-  /** The maximum of rows on a page, from the answer: a server or a gateway may lower the requested one. */
+  /** The maximum number of rows on a page, as in the answer: a server or gateway may lower the requested number. */
   readonly max?: number | undefined;
 };
 
@@ -15,32 +15,32 @@ export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 export type PagingOptions<Item> = {
   /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
-  /** The time by which the list is ordered, newest first; undefined for rows without one. */
+  /** The time by which the list is sorted, newest first; undefined for rows without a time. */
   readonly endOf: (item: Item) => number | undefined;
   readonly pageSize?: number;
-  /** How many rows two pages of one second share, because rows move while they are read. */
+  /** The number of rows that two pages of the same second share, because rows move during reading. */
   readonly overlap?: number;
-  /** More pages than this are an error of the server. */
+  /** A list with more pages is an error of the server. */
   readonly maxPages?: number;
 };
 
-/** The part of a window from one answer. */
+/** The part of a window that one answer covers. */
 export type Part<Item> = {
   readonly items: readonly Item[];
   readonly total: number;
-  /** The number of rows finished by this part, shown or not; later parts count the others. */
+  /** The number of rows that this part has finished, shown or not; later parts count the others. */
   readonly counted: number;
-  /** The windows that are still to be read, oldest first. A reader that stops can continue with them at any time. */
+  /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
-  /** True if a reader that stops here must read the whole flood again: single pages by offset are useless. */
+  /** True while a second with many rows is read page by page: a reader that stops here must read this second again. */
   readonly isInFlood: boolean;
 };
 
 /**
- * Reads a whole list within a window, page by page. Servers cut rows into pages before removing hidden ones, so short
- * and empty pages mean nothing and only the total counts. A full page has the newest rows down to its oldest one; older
- * rows are the rest, of which the oldest part is read first. A flood within one second is read by offset, and again if
- * the total changed meanwhile. Rows may come twice.
+ * Reads a whole list within a window, page by page. Servers cut rows into pages before they remove hidden rows, so short and
+ * empty pages prove nothing, and only the total counts. A full page has the newest rows, down to its oldest one; older rows are
+ * the rest, of which the oldest part is read first. Many rows within one second are read by offset, and again if the total
+ * changed meanwhile. Rows may come twice.
  */
 export async function* readWindow<Item>(
   read: ReadPage<Item>,
@@ -80,12 +80,18 @@ export async function* readWindow<Item>(
   }
 }
 
-/** Returns the maximum of rows on a page: the requested one, unless the answer names a smaller one and keeps it. */
+/**
+ * Returns the maximum number of rows on a page: the requested number, unless the answer names a smaller one and has no more
+ * rows.
+ */
 export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'max' | 'items'>): number {
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
-/** A full page means that there may be more, whatever the total is: some servers cache it. */
+/**
+ * Reports whether a page is the whole list. A full page means that there may be more rows, even if the total says otherwise,
+ * because some servers cache the total.
+ */
 function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }
@@ -98,13 +104,13 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // If few rows are shown, or they are out of order or outside the window, it is unknown how far the page reaches.
+  // If few rows are shown, or if they are out of order or outside the window, it is not known how far the page reaches.
   const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
   if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };
   }
   const secondMs = toSecond(oldestMs) * 1000;
-  // Rows of the last second on the page may be missing, so all of it is read again.
+  // The page may lack rows of its last second, so this second is read again.
   const left: Window = { beginMs: window.beginMs, endMs: Math.min(secondMs + 999, window.endMs) };
   const newer = items.filter((item) => (endOf(item) ?? secondMs) > left.endMs);
   if (newer.length === 0) return { items, counted: 0, rest: cutAt(left, secondMs) };
@@ -114,8 +120,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to cut a window of which only the total is known, so that its older part probably has a few pages. If
- * rows as dense as the newer ones would fill only a little of that part, they probably lie at its end.
+ * Chooses where to cut a window of which only the total is known, so that the older part probably has a few pages. If all rows
+ * of this part would need little time at the density of newer rows, they are probably at its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,
@@ -128,10 +134,10 @@ function toCutMs(
   return denseMs < lengthMs / 2 ? endMs - denseMs : beginMs + (0.95 * most * lengthMs) / rows;
 }
 
-/** The approximate number of pages in an older part: after this many requests, the read windows are contiguous. */
+/** The approximate number of pages in an older part: after as many requests, the windows that were read are contiguous. */
 const partPages = 6;
 
-/** Cuts at a whole second, because some servers have no finer time; returns one part if the cut is outside. */
+/** Cuts at a whole second, because the times of some servers have no fractions; returns one part if the cut is outside. */
 function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
   const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
   if (middleMs <= window.beginMs || middleMs > window.endMs) return [window];
@@ -159,7 +165,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** A window is read again if its total changed meanwhile, but not for ever: recounts find what moved. */
+/** A window is read again if its total changed meanwhile, but not for ever, because recounts find rows that moved. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(
@@ -189,14 +195,14 @@ async function* readByOffset<Item>(
 type ListOptions<Item> = {
   readonly apiEndpoint: string;
   readonly idOf: (item: Item) => number;
-  /** How many rows two pages share at first. */
+  /** The number of rows that two pages share at first. */
   readonly overlap: number;
   readonly maxPages: number;
 };
 
 /**
- * Reads a list whose rows come and go meanwhile, by offset. A page that shares no row with those before it may follow
- * rows that moved up unseen: the list is read again with a larger overlap. Fails if it cannot be read whole.
+ * Reads by offset a list whose rows change meanwhile. If a page shares no row with the previous pages, rows may have moved past
+ * unseen, so the list is read again with a larger overlap. Fails if the list cannot be read completely.
  */
 export async function readList<Item>(
   read: (page: { max: number; offset: number }) => Promise<Page<Item>>,

@@ -2,12 +2,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
-/** A list that another caller may have just read. */
+/** A list, with the time of its request, that another caller may reuse. */
 export type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
 
-/** The projects of one server that configuration includes. */
+/** The projects of one server that the configuration includes. */
 export function createProjectList({ isWanted, clock }: ListOptions) {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
   let latest: { list: Promise<DatedList>; askedTicks: number } | undefined;
@@ -15,8 +15,8 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
   let visible: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
-    // One request reports for all projects whether executions are enabled (API reference, "Endpoints named only in the
-    // change log").
+    // One request returns for all projects whether executions are enabled (API reference, "Endpoints named only in the change
+    // log").
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
     visible = all.length;
@@ -26,9 +26,9 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     return { projects: wanted, askedTicks };
   }
 
-  /** Returns the list and when it was requested: at the given time or later, if there is one. */
+  /** Returns the list and the time of its request. A list that was requested since the given time is reused. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
-    // Never two at once: a late answer to the earlier request could bring back deleted projects.
+    // Never two requests at the same time: a late answer to the earlier one could bring back deleted projects.
     if (latest !== undefined && isUnderWay) {
       if (latest.askedTicks >= sinceTicks) return latest.list;
       await latest.list.catch(() => undefined);
@@ -43,7 +43,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
       isUnderWay = false;
     });
     latest = { list, askedTicks: nowTicks };
-    // The next caller requests it again.
+    // After an error, the next caller requests the list again.
     list.catch(() => {
       latest = undefined;
     });
@@ -64,5 +64,5 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
 export type ProjectList = ReturnType<typeof createProjectList>;
 
-/** Short enough that each poll of projects sends a request, long enough for simultaneous polls to share one. */
+/** Short enough that each poll of projects sends a request, and long enough for concurrent polls to share one. */
 const sharedForMs = 15_000;

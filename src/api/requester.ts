@@ -24,11 +24,11 @@ export type RequesterOptions = {
   readonly secretForms?: (() => readonly string[]) | undefined;
 };
 
-/** Is notified of every request: its status (`none` without an answer), duration and error. */
+/** Is notified of every request: status (`none` without an answer), duration and error. */
 export type RequestObserver = {
   readonly request: (apiEndpoint: string, code: string, seconds: number) => void;
   readonly error: (apiEndpoint: string, kind: ErrorKind) => void;
-  /** Called with the time that a request waited for its turn. */
+  /** Called with the time that a request waited for admission. */
   readonly waited: (seconds: number) => void;
   readonly inFlight: (requests: number) => void;
   readonly cut?: (apiEndpoint: string, texts: number) => void;
@@ -45,12 +45,12 @@ export type Timed<Answer> = {
 };
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
 
-/** Sends one request: waits for its turn, retries if that can help, renews refused credentials, counts every try. */
+/** Sends one request: waits for admission, retries if that can help, renews refused credentials, and counts every try. */
 export function createRequester(options: RequesterOptions): Requester {
   const { credentials, clock } = options;
   const attempt = createAttempts(options);
 
-  /** Reports whether refused credentials were replaced by others that are worth a try. */
+  /** Reports whether refused credentials were replaced by others that justify another try. */
   async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
     const isRefusal = kind === 'unauthorized' || details.status === 401;
     return isRefusal && generation !== undefined && (await credentials.renew(generation));
@@ -66,7 +66,7 @@ export function createRequester(options: RequesterOptions): Requester {
         return await attempt(endpoint, path, scope, trial);
       } catch (error) {
         if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
-        // A later try that was never sent does not hide the error of the previous one.
+        // If a later try was not sent, the error of the earlier try is reported.
         if (error.details.isOwnLimit === true) throw fault ?? error;
         fault = error;
         ({ deadlineTicks } = trial);
@@ -78,7 +78,7 @@ export function createRequester(options: RequesterOptions): Requester {
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + minMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
-        // If the deadline is the poll's, each try has its own timeout.
+        // If the deadline belongs to the whole poll, each try has its own timeout.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
       }
     }
@@ -87,7 +87,7 @@ export function createRequester(options: RequesterOptions): Requester {
 
 type Attempt = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) => Promise<Timed<Answer>>;
 
-/** One try: waits for its turn, sends, and reports the result to the breaker, the contact and the budget. */
+/** One try: waits for admission, sends, and reports the result to the breaker, the contact and the budget. */
 function createAttempts(options: RequesterOptions): Attempt {
   const { contact, budget, breaker, clock, observe } = options;
   const enter = createAdmission(options);
@@ -101,7 +101,7 @@ function createAttempts(options: RequesterOptions): Attempt {
 
   return async (endpoint, path, scope, trial) => {
     const leave = await enter(endpoint.name, scope, trial.deadlineTicks);
-    // Waiting for a turn does not shorten the time that the server has to answer.
+    // The wait for admission does not shorten the time that the server has for its answer.
     if (trial.isFirst) trial.deadlineTicks = toDeadline(clock, scope);
     observe.inFlight(budget.inFlight());
     try {
@@ -114,7 +114,7 @@ function createAttempts(options: RequesterOptions): Attempt {
         breaker.abandon();
       } else {
         note(error, endpoint);
-        // A server that had less than half of its time was not silent for long.
+        // A timeout proves nothing if the server had less than half of its time.
         if (error.kind === 'timeout' && trial.hadMs < scope.forMs / 2) breaker.abandon();
         else breaker.end(error);
       }
@@ -161,7 +161,7 @@ function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY
   return Math.min(clock.ticks() + forMs, untilTicks);
 }
 
-/** The shortest remaining time that is worth a try. */
+/** With less remaining time, no request is sent. */
 const minMs = 100;
 
 type Trial = {
@@ -169,7 +169,7 @@ type Trial = {
   deadlineTicks: number;
   /** How long the server had to answer. */
   hadMs: number;
-  /** Identifies the credentials; absent if it failed before. */
+  /** Identifies the credentials; absent if the try failed before they were used. */
   generation: number | undefined;
 };
 
@@ -197,10 +197,10 @@ function toServerMs(date: string | undefined): number | undefined {
   return Number.isNaN(timestampMs) ? undefined : timestampMs;
 }
 
-/** For whom and until when a request is sent. */
+/** For which poll a request is sent, and its time limits. */
 export type Scope = {
   readonly lane: Lane;
-  /** How long each request may wait for its turn, and then how long all its tries may take. */
+  /** How long each request may wait for admission, and how long all its tries together may then take. */
   readonly forMs: number;
   /** When all requests of the scope must have ended; absent if there is no common limit. */
   readonly untilTicks?: number | undefined;
@@ -214,7 +214,7 @@ type AdmissionOptions = {
   observe: { waited: (seconds: number) => void };
 };
 
-/** Resolves to the function that returns the place; throws an error with the reason why the request was not sent. */
+/** Resolves to a function that gives the place back; throws an error with the reason why the request was not sent. */
 type Admission = (
   apiEndpoint: string,
   scope: Pick<Scope, 'lane' | 'signal'>,
@@ -254,7 +254,7 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
       return leave;
     } catch (error) {
       if (!(error instanceof BudgetTimeout)) throw error;
-      // The server may have asked for a pause meanwhile.
+      // Meanwhile the server may have requested a pause.
       refuseWhilePaused(apiEndpoint, deadlineTicks);
       throw notAsked(apiEndpoint, 'timeout', 'the request budget was exhausted until its timeout', {
         isOwnLimit: true,

@@ -4,13 +4,13 @@ const maxTries = 3;
 const firstDelayMs = 200;
 const maxDelayMs = 5000;
 
-/** Computes the wait before the next try, with full jitter; undefined if another try cannot help. */
+/** Computes the wait before the next try, with full jitter; undefined if another try is useless. */
 export function retryDelayMs(error: ApiError, tries: number, random: number): number | undefined {
   if (tries >= maxTries || error.details.unsent === true || !canPass(error)) return undefined;
   return random * Math.min(maxDelayMs, firstDelayMs * 2 ** tries);
 }
 
-/** Reports whether an error may be over in a moment. A timeout has used the time; a 500 is about this very request. */
+/** Reports whether an error may soon be over. After a timeout no time is left; a 500 concerns this request only. */
 function canPass({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status !== 500 && details.status !== 501;
   return kind === 'network' || kind === 'busy';
@@ -23,5 +23,5 @@ export function readRetryAfterMs(value: string | undefined, nowMs: number): numb
   return Number.isNaN(untilMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, untilMs - nowMs));
 }
 
-/** Even if the server asks for a day of silence, it is tried after this. */
+/** If the server requests a longer pause, it gets a request after this time anyway. */
 const maxRetryAfterMs = 300_000;

@@ -5,10 +5,10 @@ import { jobRights, ownRights, projectRights, systemRights } from './endpoints/a
 import { projectJobs } from './endpoints/jobs.ts';
 import { ApiError, isOfWholeServer } from './errors.ts';
 
-/** What the token may do, as the server itself evaluates it. */
+/** The rights of the token, as evaluated by the server itself. */
 export type Rights = {
   readonly rights: readonly CollectorRight[];
-  /** What the token may do beyond what is enabled. */
+  /** Rights of the token beyond the enabled purposes. */
   readonly excess: readonly string[];
 };
 
@@ -18,10 +18,10 @@ export type CollectorRight = {
   readonly missing: readonly string[];
 };
 
-/** Something that is enabled, and the endpoints it reads. */
+/** An enabled purpose, and the endpoints it reads. */
 type Purpose = { readonly name: string; readonly reads: readonly Pick<Endpoint<unknown>, 'allowedBy'>[] };
 
-/** Asks for the rights in these projects; undefined if the server (before 5.9) does not answer that. */
+/** Requests the rights in these projects; undefined if the server (before 5.9) does not report rights. */
 export async function readRights(
   api: Api,
   purposes: readonly Purpose[],
@@ -45,13 +45,13 @@ export async function readRights(
   return { rights, excess: listExcess(answers, needs) };
 }
 
-/** Old releases need an administrator's right where these releases do not. */
+/** Returns the rights that these releases need; older ones need an administrator's right instead for some endpoints. */
 function toNeeded(reads: Purpose['reads']): Purpose['reads'] {
   const usual = reads.filter((read) => toAdminRight(read) === undefined);
   return usual.length === 0 ? reads : usual;
 }
 
-/** A thing to ask about: what shows that it may be read, and what an exporter has no use for. */
+/** A kind of thing: the action that allows reading it, and actions that an exporter does not need. */
 type Subject = {
   readonly name: string;
   readonly isOfProject: boolean;
@@ -74,7 +74,7 @@ const subjects: readonly Subject[] = [
 const administration = ['admin', 'app_admin', 'ops_admin'];
 const literal = ['event', 'node', 'job'];
 
-/** Returns the allowed actions; undefined if there is nothing to ask about. */
+/** Returns the allowed actions; undefined if the server has nothing of this kind. */
 async function ask(
   api: Api,
   { name, isOfProject, changes }: Subject,
@@ -86,7 +86,7 @@ async function ask(
     if (name === 'project' || name === 'project_acl')
       return await api.get(ownRights, { path: { type: name, project }, query });
     if (name !== 'job') return await api.get(projectRights, { path: { project, kind: name }, query });
-    // A right is asked for one job; rules may tell jobs apart.
+    // The right is requested for one job; other jobs may have different rules.
     const [job] = await api.get(projectJobs, { path: { project } });
     return job && (await api.get(jobRights, { path: { project, id: job.id }, query }));
   } catch (error) {
@@ -97,12 +97,15 @@ async function ask(
 
 type Answers = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Most endpoints of the whole server accept administrators too. What cannot be asked about, such as storage or single nodes, is not missing. */
+/**
+ * Lists the rights that are missing. Administrators may read most endpoints of the whole server. Rights that cannot be
+ * requested, such as for storage or single nodes, do not count as missing.
+ */
 function listMissing(right: AccessRight, projects: readonly string[], answers: Answers): string[] {
   const name = right.type === 'resource' ? right.kind : right.type;
   if (right.type === 'node') return [];
   const isViewEnough = name === 'job' && right.isExact !== true;
-  // Lists by project look only at the literal right.
+  // In projects, only the literal right counts.
   const ofAdmins = literal.includes(name) ? [] : administration;
   const enough = [right.allow, ...ofAdmins, ...(isViewEnough ? ['view'] : [])];
   return ['', ...projects].flatMap((project) => {

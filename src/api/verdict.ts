@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts';
 import { type ApiError, isUnaskable } from './errors.ts';
 
-/** What an error means for an endpoint: unavailable for a reason, or failed. */
+/** The meaning of an error for an endpoint: unavailable for a reason, or failed. */
 export type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
 
 export function toVerdict(
@@ -10,8 +10,8 @@ export function toVerdict(
 ): Verdict {
   const { kind, details } = error;
   if (kind === 'forbidden') return 'denied';
-  // Without a status, the exporter itself found that its version lacks the endpoint; a server that refuses the version
-  // has failed.
+  // Without a status, the exporter itself found that its API version lacks the endpoint. If the server refuses the version, the
+  // request failed.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
   if (isUnaskable(error)) return 'not_found';
   if (kind !== 'not_found' || details.isOfService !== true) return 'failed';
@@ -20,7 +20,7 @@ export function toVerdict(
 }
 
 /**
- * Reports whether the service answered that an item, a project or an optional endpoint does not exist: an answer, not
+ * Reports whether the service answered that an item, a project or an optional endpoint does not exist. This is an answer, not
  * an error.
  */
 export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>): boolean {
@@ -30,7 +30,7 @@ export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'na
   return endpoint.mayBeOff || errorCode === 'api.error.item.doesnotexist' || errorCode.startsWith('api.error.project.');
 }
 
-/** Reports whether the service itself answered and accepted the credentials, even if it refused or lacked the item. */
+/** Reports whether the service itself answered and accepted the credentials, even if it refused or lacks the item. */
 export function isAuthenticatedAnswer({ kind, details }: ApiError): boolean {
   if (details.errorCode === undefined) return false;
   return kind === 'forbidden' || kind === 'not_found' || kind === 'rejected';

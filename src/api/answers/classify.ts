@@ -5,16 +5,19 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** True for a session: if the API does not admit it, answers come from elsewhere (rundeck dialect). */
+  /** True for a session: without access to the API, its answers come from another part of the server (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
-  /** The forms of secrets that an answer must never repeat; forms as short as ordinary words are not included. */
+  /**
+   * The forms of secrets that an answer must never contain. Very short forms are not included, because they may be ordinary
+   * words.
+   */
   readonly secretForms?: readonly string[] | undefined;
-  /** Called with the number of texts that were cut because they are too long for a name. */
+  /** Called with the number of texts that were cut because they are too long. */
   readonly onCut?: ((texts: number) => void) | undefined;
 };
 
-/** Returns the content of an answer, or throws an `ApiError` with the reason why it has none. */
+/** Returns the content of an answer; throws an `ApiError` with the reason if it has none. */
 export function readAnswer<Answer>(
   endpoint: Endpoint<Answer>,
   answer: TransportAnswer,
@@ -67,7 +70,7 @@ export function isLoginPage(answer: TransportAnswer): boolean {
 
 type Refusal = readonly [kind: ErrorKind, says: string];
 
-/** The API never answers a token with this page. */
+/** The API never answers a token with the login page, so the cause is another one. */
 function toLoginRefusal({ isSession }: AnswerContext): Refusal {
   return [
     'unauthorized',
@@ -111,8 +114,8 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * Reads the fields of an error. `error` is `true` in answers of the API and its servlets, and a text if the request did
- * not reach them. Exceptions are the metrics of release 6, which also have `enable`, and logs, which have `completed`.
+ * Reads the fields of an error. `error` is `true` in answers of the API and its servlets, and a text if the request did not
+ * reach them. Exceptions are the metrics of release 6, which also have `enable`, and logs, which have `completed`.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
@@ -143,7 +146,7 @@ function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
 }
 
-/** Reads a body, and cuts long texts. */
+/** Parses a body, and cuts long texts. */
 export function toShort(
   json: unknown,
   source: string,
@@ -157,8 +160,7 @@ export function toShort(
 }
 
 /**
- * Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never a valid
- * answer.
+ * Reports whether parsing would cost too much: a million empty lists need seconds and gigabytes, and are never a valid answer.
  */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / minBytesOfContainer);
@@ -174,14 +176,14 @@ function isDense(body: string): boolean {
 
 const fewValues = 2000;
 
-/** Removes secrets from a body: if a server repeats one in a name, it must not be published. */
+/** Removes secrets from a body, because a server may repeat one in a name, which would be published. */
 export function scrubForms(body: string, forms: readonly string[] = []): string {
   let scrubbed = body;
   for (const form of forms) if (scrubbed.includes(form)) scrubbed = scrubbed.replaceAll(form, '<secret>');
   return scrubbed;
 }
 
-/** Where several projects are refused together, one error follows the other: the first one counts. */
+/** If several projects are refused together, the body has several errors: the first one counts. */
 function toFirst(body: string): string {
   const end = body.indexOf('}{');
   return end < 0 ? body : body.slice(0, end + 1);
@@ -195,23 +197,23 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** Longer than names and words of the service; longer texts are cut. */
+/** Longer than any name or word of the service; longer texts are cut. */
 const maxTextLength = 1024;
 
 /**
- * Cuts every long text of a parsed value, including member names; returns the number. Checks the source first, which
- * makes this unnecessary for most values.
+ * Cuts every long text of a parsed value, including member names; returns their number. Most sources have no long text; this is
+ * checked first.
  */
 export function cutTexts(value: unknown, source: string): { value: unknown; cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
   if (typeof value === 'string')
     return value.length > maxTextLength ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
   let cut = 0;
-  // Not recursive: a server may nest lists to any depth.
+  // Not recursive, because a server may nest lists to any depth.
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;
-    // The cast is true: a list can be read by the names of its places.
+    // The cast is true: a list can be read by its indexes.
     const members = next as Record<string, unknown>;
     for (const [key, member] of Object.entries(members)) {
       const isLong = typeof member === 'string' && member.length > maxTextLength;
@@ -227,12 +229,12 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   return { value, cut };
 }
 
-/** Returns the start of a text and a mark; half a surrogate pair at the end could not be encoded. */
+/** Returns the start of a text and a mark. An incomplete surrogate pair at the end could not be encoded. */
 function cutText(text: string): string {
   return `${text.slice(0, maxTextLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Reports whether two quotes are far enough apart for a long text; an escaped quote hides the length. */
+/** Reports whether two quotes are far enough apart for a long text. An escaped quote makes the text look shorter. */
 function mayHoldLongText(source: string): boolean {
   if (source.length <= maxTextLength) return false;
   if (source.includes('\\"')) return true;

@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib';
 
-/** An inflated body; its memory can be freed at once, without the garbage collector. */
+/** An inflated body. Its memory can be freed at once, without the garbage collector. */
 export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
 
 /** The inflated body is larger than allowed. */
@@ -10,10 +10,10 @@ export class InflatedTooLarge extends Error {
 
 const chunkSize = 2 ** 18;
 
-/** Inflates up to this many bytes; fails beyond. */
+/** Inflates at most this number of bytes; fails if there are more. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // Memory takes space only once it is written, so this takes only what the body needs.
+    // Memory is used only when it is written, so this allocation uses only the size of the body.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;
@@ -29,7 +29,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
       }
       chunk.copy(target, size);
       size += chunk.length;
-      // A full chunk is not written again.
+      // A full chunk is not written again, so its memory can be freed.
       if (chunk.length === chunkSize) freeMemory(chunk);
     });
     gunzip.on('error', fail);

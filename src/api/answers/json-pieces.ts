@@ -1,5 +1,5 @@
 export type PiecesOptions = {
-  /** Resolves after others have used the event loop. */
+  /** Resolves in a later turn of the event loop. */
   readonly pause: () => Promise<void>;
   /** May replace the parsed value of a piece of text. */
   readonly refine?: (value: unknown, text: string) => unknown;
@@ -11,8 +11,8 @@ export class TooManyValues extends Error {
 }
 
 /**
- * Parses JSON in pieces, so that a large list never blocks the event loop. The result is that of `JSON.parse`. A
- * container with more members than any valid list is refused before it takes its memory.
+ * Parses JSON in pieces, so that a large list never blocks the event loop. The result equals that of `JSON.parse`. A container
+ * with more members than any valid list is refused before it uses much memory.
  */
 export async function parseInPieces(
   bytes: Buffer,
@@ -45,7 +45,7 @@ const pieceBytes = 64 * 1024;
 const maxMembers = 50_000;
 const deepest = 32;
 const fewContainers = 2000;
-/** The smallest object or list that can hold a useful value. */
+/** The smallest object or list with a useful value. */
 export const minBytesOfContainer = 20;
 
 async function parseValue(source: Source, start: number, place: Place): Promise<Found> {
@@ -54,13 +54,13 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
   const opening = source.bytes[start];
   if (opening === openList) return parseMembers(source, start, { ...place, into: createList() });
   if (opening === openObject) return parseMembers(source, start, { ...place, into: createRecord() });
-  // One text that is longer than a piece.
+  // A single text that is longer than a piece.
   const all = findEnd(source, start, source.bytes.length);
   if (all === undefined) throw new SyntaxError('a value has no end');
   return { value: parseText(source, start, all), end: all };
 }
 
-/** Receives members that were parsed together, or a single large one. */
+/** Receives members that were parsed together, or one large member. */
 type Target = {
   value: unknown;
   closing: number;
@@ -115,7 +115,7 @@ function createList(): Target {
     closing: closeList,
     size: () => value.length,
     addAll: (text, refine) => {
-      // The cast is true: it is written as a list.
+      // The cast is true: the text is a list.
       for (const item of refine(JSON.parse(`[${text}]`), text) as unknown[]) value.push(item);
     },
     addOne: (_key, item) => value.push(item),
@@ -129,7 +129,7 @@ function createRecord(): Target {
   let size = 0;
   const add = (key: string, item: unknown): void => {
     size += 1;
-    // An assignment would change the prototype.
+    // An assignment to `__proto__` would change the prototype.
     if (key === '__proto__') Object.defineProperty(value, key, { ...ownMember, value: item });
     else value[key] = item;
   };
@@ -138,7 +138,7 @@ function createRecord(): Target {
     closing: closeObject,
     size: () => size,
     addAll: (text, refine) => {
-      // The cast is true: it is written as an object.
+      // The cast is true: the text is an object.
       for (const [key, item] of Object.entries(refine(JSON.parse(`{${text}}`), text) as object)) add(key, item);
     },
     addOne: add,
@@ -150,7 +150,7 @@ function parseText({ bytes, refine }: Source, start: number, end: number): unkno
   return refine(JSON.parse(text), text);
 }
 
-/** Returns the end of the value that starts here; undefined if it is beyond the limit. */
+/** Returns the end of the value that starts here; undefined if it is after the limit. */
 function findEnd(source: Source, start: number, limit: number): number | undefined {
   const { bytes } = source;
   const last = Math.min(limit, bytes.length);
@@ -179,7 +179,10 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   return depth === 0 && at >= bytes.length ? at : undefined;
 }
 
-/** Counts only containers found whole; one larger than a piece is counted from within. */
+/**
+ * Counts only containers that were found complete. The members of a container that is larger than a piece are counted
+ * separately.
+ */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
   if (source.containers > source.maxContainers) throw new TooManyValues('more values than any valid answer');
@@ -187,14 +190,14 @@ function count(source: Source, opened: number, end: number): number {
 }
 
 /**
- * Returns the end of the text that starts here. The end of a long text is remembered, because each level above would
- * search it again.
+ * Returns the end of the text that starts here. The end of a long text is remembered, because each level above would search for
+ * it again.
  */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;
   if (start === longText.start) return longText.end;
   let at = start + 1;
-  // Byte by byte: searching for the next quote is slower if a text has many.
+  // Byte by byte, because a search for the next quote is slower in a text with many quotes.
   for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
     if (byte === undefined) throw new SyntaxError('a text has no end');
     at += byte === backslash ? 2 : 1;

@@ -8,9 +8,9 @@ import { parseInPieces, TooManyValues } from './json-pieces.ts';
 
 /** Limits large answers over all servers: at most four bodies are received at once, and one is decoded. */
 export type LargeAnswers = {
-  /** Waits for a place for one more body; resolves to the function that returns it. */
+  /** Waits for a place for one more body; resolves to a function that gives the place back. */
   readonly enter: () => Promise<() => void>;
-  /** Decodes an answer in pieces, so that others can use the event loop. */
+  /** Decodes an answer in pieces, with turns of the event loop between them. */
   readonly read: <Answer>(endpoint: Endpoint<Answer>, answer: LargeAnswer, context: AnswerContext) => Promise<Answer>;
 };
 
@@ -48,7 +48,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
       const leave = await turns.enter();
       try {
         const decoded = await decode(endpoint, answer, context);
-        // What is made of a large answer is a piece of its own.
+        // Converting a large answer is a piece of work of its own.
         await clock.nextTurn();
         return decoded;
       } catch (error) {
@@ -61,7 +61,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
   };
 }
 
-/** Limits one server to one place, for which its members wait among themselves. */
+/** Limits one server to one place; its members wait for each other. */
 export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
   const own = createGate(1);
   return {
@@ -124,7 +124,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
 }
 
-/** Admits a few at once; the others wait in order. */
+/** Admits a few callers at the same time; the others wait in order. */
 function createGate(places: number) {
   const waiting: (() => void)[] = [];
   let free = places;
@@ -136,7 +136,7 @@ function createGate(places: number) {
   }
 
   return {
-    /** Resolves to the function that leaves again; it may be called more than once. */
+    /** Resolves to a function that leaves again; it may be called more than once. */
     enter: async (): Promise<() => void> => {
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));

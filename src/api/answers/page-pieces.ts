@@ -2,8 +2,8 @@ import { ApiError } from '../errors.ts';
 import { type ReadPage, toPageSize } from '../paging.ts';
 
 /**
- * Reads a page in pieces if its answer would be too large: halves the number of rows until they fit, and doubles it
- * later. A row that is too large alone is skipped, and reported by its distance from the next row.
+ * Reads a page in pieces if its answer would be too large: halves the number of rows until they fit, and doubles it later. If a
+ * single row is too large, it is skipped, and reported by its distance from the next row.
  */
 export function inPieces<Item>(
   read: ReadPage<Item>,
@@ -23,7 +23,7 @@ export function inPieces<Item>(
         const page = await read({ ...request, offset, max });
         const hasMoved = total !== undefined && page.total < total;
         ({ total } = page);
-        // Rows that vanished between two pieces moved others up, past the pieces that are read.
+        // If rows disappeared between two pieces, others moved past the pieces that were read.
         if (hasMoved && restarts < maxRestarts) {
           restarts += 1;
           rows.length = 0;
@@ -32,7 +32,7 @@ export function inPieces<Item>(
         }
         rows.push(...page.items);
         offset += toPageSize(max, page);
-        // The server may end a page early.
+        // The server may end a page with fewer rows.
         if (toPageSize(max, page) < max) endOffset = offset;
         fitted += 1;
         // Not at once: if all rows are large, the next step would always fail.
@@ -57,7 +57,7 @@ export function inPieces<Item>(
 }
 
 const fittedToGrow = 2;
-/** A list that shrinks for longer than this is left to recounts. */
+/** If a list shrinks for longer, recounts find the missing rows. */
 const maxRestarts = 5;
 
 function isRow<Item>(row: Item | undefined): row is Item {

@@ -2,7 +2,7 @@ import { createJoin } from '../../domain/pause.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 
-/** A secret that can be read again, because credentials rotate. */
+/** A secret that can be read again, because credentials may be replaced. */
 export type SecretSource = { readonly reveal: () => string; readonly reread: () => Promise<SecretSource> };
 
 export type AuthHeaders = {
@@ -13,29 +13,29 @@ export type AuthHeaders = {
 
 /** One way to authenticate. */
 export type Credentials = {
-  /** Returns the headers to send; a session logs in first if needed. */
+  /** Returns the headers to send. A session logs in first if needed. */
   readonly authorize: (
     transport: Transport,
     dialect: Dialect | undefined,
     signal?: AbortSignal,
   ) => Promise<AuthHeaders>;
-  /** Call when these credentials were refused; true if new ones are worth another try. */
+  /** Call when these credentials were refused; true if there are new ones that justify another try. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, refused or not; true if it has changed. Rejects if it cannot be used. */
+  /** Reads the secret again, even if it was not refused; true if it has changed. Rejects if the secret cannot be used. */
   readonly refresh: () => Promise<boolean>;
-  /** Call with every answer, and its generation: a session's cookie may change. */
+  /** Call with every answer and its generation, because the cookie of a session may change. */
   readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;
-  /** True for a session, which the server may not admit to the API. */
+  /** True for a session, to which the server may refuse the API. */
   readonly isSession: boolean;
 };
 
-/** Keeps a secret and counts its changes. If the file cannot be read now, the old secret stays. */
+/** Keeps a secret and counts its changes. If the file cannot be read now, the old secret is used. */
 export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
   const joinReading = createJoin<void>();
 
-  /** Reads it again; true if it has changed. Rejects if it cannot be used. */
+  /** Reads the secret again; true if it has changed. Rejects if the secret cannot be used. */
   async function refresh(): Promise<boolean> {
     const fresh = await current.reread();
     const isNew = fresh.reveal() !== current.reveal();
@@ -48,7 +48,7 @@ export function createRereadable(first: SecretSource) {
     try {
       await refresh();
     } catch {
-      // The poll reports that the secret is still refused.
+      // If the secret is still refused, the poll reports it.
     }
   }
 
@@ -56,7 +56,7 @@ export function createRereadable(first: SecretSource) {
     value: () => current.reveal(),
     refresh,
     generation: () => generation,
-    /** Reads the secret again, once for all simultaneous callers; true if it is no longer the refused one. */
+    /** Reads the secret again, once for all concurrent callers; true if it differs from the refused one. */
     reread: async (refused: number) => {
       if (refused === generation) await joinReading(read);
       return refused !== generation;
@@ -67,8 +67,8 @@ export function createRereadable(first: SecretSource) {
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
 /**
- * An API token (API reference, "Authentication"). Both headers are sent until the dialect is known: a server ignores
- * the other's.
+ * An API token (API reference, "Authentication"). Until the dialect is known, the headers of both are sent, because a server
+ * ignores the other one.
  */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);

@@ -10,11 +10,14 @@ export type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The session of the same address from before a reload. */
+  /** The session that this address had before a reload. */
   readonly memory?: SessionMemory | undefined;
 };
 
-/** A session as data, which outlives its client: a reload must neither log in again, nor retry a wrong password sooner. */
+/**
+ * A session as data, which is kept when the client is replaced: a reload must not log in again, and must not retry a wrong
+ * password sooner.
+ */
 export type SessionMemory = {
   account: string;
   readonly cookies: Map<string, string>;
@@ -26,7 +29,7 @@ export function createSessionMemory(): SessionMemory {
   return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
 }
 
-/** Forgets the session of another account. */
+/** Deletes the session of another account. */
 function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
   const account = createHash('sha256')
     .update(JSON.stringify([username, password]))
@@ -38,13 +41,13 @@ function recall(memory: SessionMemory, username: string, password: string): Sess
 
 const apiEndpoint = 'login';
 const maxRedirects = 5;
-/** The minimum time between failed logins: servers lock accounts after too many. */
+/** The minimum time between failed logins, because servers lock accounts after too many. */
 const pauseAfterFailureMs = 60_000;
 
-/** If a session is refused this soon after its login, another login does not help. */
+/** If a session is refused this soon after its login, another login is useless. */
 const minSessionMs = 30_000;
 
-/** Logs in with a password (API reference, "Authentication"): one session, with the newest cookies from the server. */
+/** Logs in with a password (API reference, "Authentication"). Keeps one session, with the newest cookies from the server. */
 export function createSessionCredentials({
   username,
   password: secret,
@@ -76,7 +79,7 @@ export function createSessionCredentials({
     session.loggedInAtTicks = clock.ticks();
   }
 
-  /** Opens only pages of the login: a session that opened others first is not admitted to the API (rundeck dialect). */
+  /** Opens only pages of the login: a session that opened other pages first gets no access to the API (rundeck dialect). */
   async function openSession(transport: Transport): Promise<void> {
     const form = { j_username: username, j_password: password.value() };
     let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
@@ -94,7 +97,7 @@ export function createSessionCredentials({
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (!cookies.hasSession()) {
-        // Shared by all callers, so none of them can cancel it.
+        // The login is shared by all callers, so none of them can cancel it.
         await waitFor(
           joinLogin(() => logIn(transport)),
           { signal, clock, orElse: stopped },
@@ -109,10 +112,10 @@ export function createSessionCredentials({
       generation += 1;
       return true;
     },
-    // An open session stays open; the next login uses the new password.
+    // An open session continues; the next login uses the new password.
     refresh: password.refresh,
     noteAnswer: (answer, answered) => {
-      // A server gives a request of an ended session the cookie of a stranger.
+      // A request of an ended session gets the cookie of a new anonymous session.
       if (answered === generation) cookies.note(answer.cookies);
     },
   };
@@ -122,7 +125,7 @@ function isRedirect({ status }: TransportAnswer): boolean {
   return status >= 301 && status <= 308 && status !== 304;
 }
 
-/** Returns the path of a redirect within the configured server: credentials go nowhere else. */
+/** Returns the path of a redirect, if it stays on the configured server: credentials are sent nowhere else. */
 function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): string {
   const path = transport.toOwnPath(headers.location ?? '');
   if (path !== undefined) return path;
@@ -152,16 +155,16 @@ function unusable({ status }: TransportAnswer): ApiError {
 }
 
 const session = 'JSESSIONID';
-/** More than any server needs: one that invents names must not fill the memory. */
+/** More than any server needs: a server that invents names must not fill the memory. */
 const maxCookies = 20;
 
-/** The cookies of one session: the server's, and those with which a load balancer finds the right member. */
+/** The cookies of one session: those of the server, and those with which a load balancer finds the right member. */
 function createCookies(values = new Map<string, string>()) {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];
     if (given === '') return;
     const name = given.toUpperCase() === session ? session : given;
-    // Only answers show that a session has ended; until then its cookie counts.
+    // Only answers show that a session has ended; until then its cookie is used.
     if (value === '' || isOver(setCookie)) {
       if (name !== session) values.delete(name);
     } else if (values.has(name) || values.size < maxCookies) {
@@ -182,7 +185,7 @@ function createCookies(values = new Map<string, string>()) {
   };
 }
 
-/** Reports whether a server removed the cookie, by an age of 0 or an end in 1970. */
+/** Reports whether a server removed the cookie, with an age of 0 or an end in 1970. */
 function isOver(setCookie: string): boolean {
   return /;\s*max-age\s*=\s*(0|-\d)/i.test(setCookie) || /;\s*expires\s*=[^;]*\b19\d\d\b/i.test(setCookie);
 }

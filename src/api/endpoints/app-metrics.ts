@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
 
-/** A name of the application; the name of a project in it is separate. */
+/** A name of the application, without the name of a project that it may contain. */
 type AppName = { name: string; project: string };
 export type AppValue = AppName & { readonly value: number };
 export type AppSummary = AppName & {
@@ -54,7 +54,7 @@ function read<Value extends object>(
   });
 }
 
-/** The one name that servers are known to create for each project; a project's name may have dots. */
+/** The one name that servers create for each project; a project's name may contain dots. */
 function toName(name: string): AppName {
   const [, before, project, after] = /^(.*\.NodeService\.project)\.(.+)\.([^.]+)$/.exec(name) ?? [];
   return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };
@@ -65,7 +65,7 @@ function withValue(value: unknown): { value: number } | undefined {
   return isNumber(value) ? { value } : undefined;
 }
 
-/** How many of a timer's units are in a second: release 6 uses nanoseconds, the others seconds. */
+/** The divisor for the unit of a timer: release 6 uses nanoseconds, other releases seconds. */
 const perSecond: ReadonlyMap<unknown, number> = new Map([
   ['seconds', 1],
   ['milliseconds', 1e3],
@@ -82,7 +82,7 @@ const quantiles = [
   ['p999', 0.999],
 ] as const;
 
-/** Returns the count, and the quantiles if anything was counted in a known unit. */
+/** Returns the count; and the quantiles, if anything was counted in a known unit. */
 function toSummary(fields: Fields, divisor: number | undefined): Omit<AppSummary, keyof AppName> | undefined {
   const { count } = fields;
   if (!isNumber(count)) return undefined;

@@ -6,14 +6,14 @@ const jobsOfMember = {
   since: 17,
   maxBytes: largeListBytes,
   allowedBy: [{ type: 'job', allow: 'read' }],
-  // Jobs that the token may not see are silently missing.
+  // Jobs that the token may not see are missing without an error.
   body: list(z.object({ serverNodeUUID: text })),
 } as const;
 
-/** API reference, "Cluster schedule": the jobs in all projects whose schedule the answering member owns. */
+/** API reference, "Cluster schedule": the jobs of all projects whose schedule the answering member owns. */
 export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
 
-/** The same for one member, whichever member answers; an unknown one owns nothing. */
+/** The same for a given member, whichever member answers; an unknown member owns nothing. */
 export const memberJobs = defineEndpoint({
   name: 'cluster-member-jobs',
   path: 'scheduler/server/{uuid}/jobs',

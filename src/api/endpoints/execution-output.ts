@@ -5,15 +5,15 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 import { isExitMessage, isLoginMessage } from './execution-state.ts';
 
-/** The end of a log. Its lines may contain anything, secrets too. */
+/** The end of a log. Its lines may contain anything, including secrets. */
 export type LogTail = {
-  /** True if it is still being loaded: request it again, a limited number of times. */
+  /** True if the log is still being loaded: request it again, a limited number of times. */
   readonly isPending: boolean;
-  /** True if the member that answered does not have it; another one may. */
+  /** True if the member that answered does not have the log; another member may have it. */
   readonly isLost: boolean;
-  /** Why it failed, from the error lines: one word, as in states. */
+  /** Why the execution failed, from the error lines: one word, as in states. */
   readonly failureReason: string | undefined;
-  /** Without the levels that are for debugging: secure options appear there. */
+  /** Without debug levels, in which secure options appear. */
   readonly lines: readonly LogLine[];
 };
 
@@ -57,7 +57,7 @@ function toLogLine({ level, log, node, stepctx, absolute_time: time }: Line): Lo
 
 const maxLineLength = 4000;
 
-/** The last line names the step that failed; the lines of that step have the reason. */
+/** The last line names the failed step; the lines of this step have the reason. */
 function findReason(errors: readonly Line[]): string | undefined {
   const summary = errors.flatMap(({ log }) => toSummary(log) ?? []).at(-1);
   const isOfStep = ({ stepctx = '' }: Line): boolean =>
@@ -79,11 +79,11 @@ function toKnownReason(reason: string | undefined, message: string): string | un
   return isLoginMessage(message) ? 'AuthenticationFailure' : undefined;
 }
 
-/** The job's node filter matched nothing: then no step starts, and none has a reason. */
+/** The job's node filter matched no node: then no step starts, so no step has a reason. */
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
 /**
- * `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` of steps on
+ * Reads `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` for steps on
  * nodes.
  */
 function toSummary(line: string | undefined): { step: string; reason: string | undefined } | undefined {

@@ -39,14 +39,14 @@ const conditions: Readonly<Record<string, StepCondition>> = {
   NODE_PARTIAL_SUCCEEDED: 'partial',
   NODE_MIXED: 'mixed',
   NOT_STARTED: 'not-started',
-  // Release 6 of the rundeck dialect: its conditions were not met.
+  // Release 6 of the rundeck dialect: the conditions of the step were not met.
   SKIPPED: 'not-started',
 };
 
-/** Jobs that refer to each other can nest to any depth, and so would the recursion. */
+/** Jobs that reference each other can nest to any depth; this limits the recursion. */
 const deepest = 40;
 
-/** By hand and not by a schema: a state may have tens of thousands of nodes. */
+/** Decoded by hand and not by a schema, because a state may have tens of thousands of nodes. */
 function toSteps(steps: readonly unknown[], depth: number): StepState[] {
   return depth > deepest ? [] : steps.map((step) => toStep(toFields(step), depth));
 }
@@ -87,9 +87,9 @@ function toProgress(fields: Fields): Progress {
 }
 
 /**
- * Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH executor does for every
- * failure. Then the exit code shows more: −1 if the command did not run or its connection broke; and the message, if the
- * login was refused.
+ * Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH executor does so for every
+ * failure. Then the reason comes from the exit code, which is −1 if the command did not run or its connection broke, and from
+ * the message, if the login was refused.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
   const reason = toText(meta.failureReason);

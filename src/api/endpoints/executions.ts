@@ -29,7 +29,7 @@ const executionList = z
     return { ...paging, items, origins, oddRows };
   });
 
-/** How a finished run was started, and where it ran. Its arguments may have secrets. */
+/** How a finished run was started, and where it ran. Its arguments may contain secrets. */
 export type RunOrigin = {
   readonly id: number;
   readonly arguments: string | undefined;
@@ -42,7 +42,7 @@ export type RunOrigin = {
 export type OddRow = {
   readonly field: string;
   readonly text: string;
-  /** Set if this row alone exceeds the size limit of an answer. */
+  /** Set if this single row exceeds the size limit of an answer. */
   readonly isTooLarge?: true;
 };
 
@@ -51,7 +51,7 @@ const maxOddTextLength = 200;
 const readEvents: readonly AccessRight[] = [{ type: 'resource', kind: 'event', allow: 'read' }];
 const readExecutions = [...readEvents, ...executionRead];
 
-/** API reference, "Executions": executions that ended within a window, newest first; both ends of the window are included. */
+/** API reference, "Executions": executions that ended within a window, including both its ends, newest first. */
 export const projectExecutions = defineEndpoint({
   name: 'project-executions',
   path: 'project/{project}/executions',
@@ -76,7 +76,7 @@ export const runningExecutions = defineEndpoint({
   body: executionList,
 });
 
-/** API reference, "Executions": how many executions ended within a window, in all projects, of all jobs or of some. */
+/** API reference, "Executions": the number of executions that ended within a window, in all projects, of all jobs or of some. */
 export const executionsTotal = defineEndpoint({
   name: 'executions-total',
   path: 'executions/metrics',
@@ -100,8 +100,8 @@ function toOrigin(id: number, item: unknown): RunOrigin {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an item by hand and not by a schema: a sweep reads tens of thousands. Returns the name of a required field that
- * cannot be read, else the execution.
+ * Decoded by hand and not by a schema, because a sweep reads tens of thousands of items. Returns the execution, or the name of
+ * a required field that cannot be read.
  */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
@@ -109,9 +109,9 @@ function toExecution(item: unknown): Execution | string {
   if (id === undefined || !Number.isSafeInteger(id) || id < 0) return 'id';
   const status = toExecutionStatus(toText(fields.status));
   const endedAtMs = toTimestampMs(fields['date-ended']);
-  // Otherwise a finished run would look unfinished.
+  // Without this check, a finished run would look unfinished.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // A waiting execution may not have a start yet: it must not make the whole page fail.
+  // A waiting execution may have no start yet, which must not make the whole page fail.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);

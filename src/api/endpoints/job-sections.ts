@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 
-/** The parts of a definition. Their texts may have secrets: compare them, and keep nothing but hashes. */
+/** The parts of a definition. Their texts may contain secrets: compare them, and keep only hashes. */
 export type JobSections = {
   readonly sections: ReadonlyMap<string, string>;
-  /** The paths of keys that it names. */
+  /** The paths of keys that the definition names. */
   readonly keys: readonly string[];
-  /** The ids, or groups and names, of the jobs that it refers to. */
+  /** The ids, or groups and names, of jobs that the job runs as steps. */
   readonly children: readonly string[];
 };
 
-/** API reference, "Jobs": a whole definition, as JSON since API 44, before that as YAML. */
+/** API reference, "Jobs": a whole definition, as JSON since API 44, as YAML before. */
 export const jobSections = defineEndpoint({
   name: 'job-sections',
   path: 'job/{id}',
@@ -57,7 +57,7 @@ function putSequence(
   if (plugins.some((plugin) => plugin !== null)) put('plugins', plugins);
 }
 
-/** A section of YAML is a key of the first level with the lines below it: no value is interpreted. */
+/** A section of YAML is a key of the first level with the lines below it. Values are not interpreted. */
 function fromYaml(text: string): JobSections {
   const parts = new Map<string, string>();
   let section: string | undefined;
@@ -91,7 +91,7 @@ const sectionByName = new Map(
   Object.entries(namesBySection).flatMap(([section, names]) => names.map((name) => [name, section] as const)),
 );
 
-/** What the list of jobs shows too, and what changes nothing about a run. */
+/** Fields that are also in the list of jobs, or do not affect runs. */
 const elsewhere = new Set([
   'id',
   'uuid',
@@ -104,7 +104,7 @@ const elsewhere = new Set([
   'defaultTab',
 ]);
 
-/** Components of the server add sections of their own. */
+/** Components of the server may add their own sections. */
 function sectionOf(name: string): string | undefined {
   return elsewhere.has(name) ? undefined : (sectionByName.get(name) ?? 'plugins');
 }

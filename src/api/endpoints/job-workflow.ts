@@ -4,8 +4,8 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Jobs": the steps of a job and of those it refers to. Servers of the rundeck dialect have it one
- * version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not
+ * API reference, "Jobs": the steps of a job and of jobs that it runs as steps. Servers of the rundeck dialect have this
+ * endpoint one version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not
  * decoded.
  */
 export const jobWorkflow = defineEndpoint({
@@ -41,7 +41,7 @@ function toStep(step: Fields, depth: number): WorkflowStep {
     isNodeStep: isNodeStep(kind === 'reference' ? reference.nodeStep : step.nodeStep, kind),
     jobId: toText(step.jobId),
     workflow: below,
-    // A handler that refers to a job has the job and its steps beside it.
+    // A handler that is a job reference has the job and its steps beside it.
     handler: isFields(handler) && depth <= deepest ? toStep(toHandler(handler, step), depth + 1) : undefined,
   };
 }
@@ -63,7 +63,10 @@ function toKind(step: Fields): WorkflowStep['kind'] {
   return step.exec === undefined || step.exec === null ? 'script' : 'command';
 }
 
-/** A text for references, a boolean for plugins; missing for commands and scripts, which always run on nodes. */
+/**
+ * Returns whether a step runs on nodes. The value is a text for references and a boolean for plugins; it is missing for
+ * commands and scripts, which always run on nodes.
+ */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;
   return value === true || value === 'true' || (kind === 'plugin' && (value === undefined || value === null));

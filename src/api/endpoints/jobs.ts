@@ -8,16 +8,16 @@ import { flag, list, number, text, timestampMs } from '../lenient.ts';
 export type Job = {
   readonly id: string;
   readonly name: string;
-  /** Empty if there is none. */
+  /** Empty for a job without a group. */
   readonly group: string;
   readonly isScheduled: boolean | undefined;
   readonly isEnabled: boolean | undefined;
   readonly isScheduleEnabled: boolean | undefined;
   /** The cluster member that runs its schedule. */
   readonly ownerUuid?: string;
-  /** When its definition or a switch of it last changed; since API 56. */
+  /** When the definition or a switch last changed; since API 56. */
   readonly lastModifiedMs?: number;
-  /** Who last edited it; since API 56. */
+  /** The user of the last edit; since API 56. */
   readonly lastModifiedBy?: string;
 };
 
@@ -71,7 +71,7 @@ export const projectJobs = defineEndpoint({
   body: list(job),
 });
 
-/** API reference, "Job metadata": what the list lacks. The average is absent, or 0, until a job has run. */
+/** API reference, "Job metadata": fields that are missing from the list. The average is absent, or 0, until a job has run. */
 export const jobInfo = defineEndpoint({
   name: 'job-info',
   path: 'job/{id}/info',
@@ -104,8 +104,8 @@ export const jobForecast = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the definition of a job, whose texts may have secrets. Only whether several runs may run at
- * once is decoded; it is present only if true.
+ * API reference, "Jobs": the definition of a job, whose texts may contain secrets. Only whether several runs may run at the
+ * same time is decoded; the field is present only if true.
  */
 export const jobDefinition = defineEndpoint({
   name: 'job-definition',

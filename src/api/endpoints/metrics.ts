@@ -49,13 +49,13 @@ export const threads = defineEndpoint({
   body: z
     .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
-      // Answering needs a thread, so an empty list is wrong.
+      // The server needs a thread to answer, so an empty list is wrong.
       if (states.length === 0) context.addIssue('holds no thread states');
       return states;
     }),
 });
 
-/** Each thread starts with its own line; its name may have any text, so the last state in the line counts. */
+/** Each thread starts with its own line. Its name may contain any text, so the last state in the line counts. */
 function toDumpedStates(dump: string): string[] {
   return [...dump.matchAll(/^".*" id=\d+ state=([A-Z_]+)/gm)].flatMap(([, state]) => state ?? []);
 }

@@ -3,8 +3,8 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Resources and node filters": the nodes of a project, with the attributes that do not change by
- * themselves. Below API 23, the answer is XML unless JSON is requested.
+ * API reference, "Resources and node filters": the nodes of a project, with attributes that do not change by themselves. Below
+ * API 23, the answer is XML unless JSON is requested.
  */
 export const projectNodes = defineEndpoint({
   name: 'project-nodes',
@@ -30,7 +30,7 @@ export type ProjectNode = {
   readonly tags: string | undefined;
   readonly osFamily: string | undefined;
   readonly os: string;
-  /** The paths of its keys, by attribute. */
+  /** The paths of the node's keys, by attribute. */
   readonly keys: readonly (readonly [attribute: string, path: string])[];
 };
 

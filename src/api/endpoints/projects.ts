@@ -17,7 +17,7 @@ const metaConfig = z.object({
   data: z.object({ executionsEnabled: flag, scheduleEnabled: flag }),
 });
 
-/** Which of its two switches a project has on; undefined if the server does not report it. */
+/** Which of its two switches are on; undefined if the server does not report them. */
 export type ProjectModes = Pick<Project, 'executionsEnabled' | 'scheduleEnabled'>;
 
 const body = list(
@@ -36,7 +36,7 @@ const body = list(
 /** Rights on projects differ only by name: they have no `kind`. */
 const readProject: readonly AccessRight[] = [{ type: 'project', allow: 'read' }];
 
-/** API reference, "Projects": only the projects that may be read, sorted by name. */
+/** API reference, "Projects": only projects that may be read, sorted by name. */
 export const projects = defineEndpoint({
   name: 'projects',
   path: 'projects',
@@ -46,10 +46,10 @@ export const projects = defineEndpoint({
   body,
 });
 
-/** The same with the addition of API 47: whether each project is enabled, in one request for all. */
+/** The same with a field of API 47: whether each project is enabled, in one request for all projects. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
 
-/** The same for one project, since API 46; does not need the right to configure it. */
+/** The same for one project, since API 46. It does not need the right to configure the project. */
 export const projectMeta = defineEndpoint({
   name: 'project-meta',
   path: 'project/{project}/meta',
@@ -63,7 +63,7 @@ export const projectMeta = defineEndpoint({
 export const projectDisablesExecutions = configSwitch('project.disable.executions');
 export const projectDisablesSchedule = configSwitch('project.disable.schedule');
 
-/** A key of a project's configuration that is "true" or missing; a missing key is answered with 404. */
+/** A key of a project's configuration that is "true" or missing; for a missing key, the server answers 404. */
 function configSwitch<const Key extends string>(key: Key) {
   return defineEndpoint({
     name: key.replaceAll('.', '-'),
@@ -73,8 +73,7 @@ function configSwitch<const Key extends string>(key: Key) {
     alsoAnswers: [404],
     body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
       if (answer.errorCode === 'api.error.item.doesnotexist') return false;
-      // The rundeck dialect returns `key` and `value`; the documents describe only the form for requests: the value by its
-      // key.
+      // The rundeck dialect returns `key` and `value`; the documents describe only the form of requests, with the key as name.
       const value = answer.key === key ? answer.value : answer[key];
       if (value === undefined) context.addIssue(`has no value of ${key}`);
       return toText(value) === 'true';

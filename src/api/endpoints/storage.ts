@@ -36,7 +36,7 @@ const level = z
       kinds.push(...toKinds(told));
       if (key !== undefined) keys.push(toKey(key.path, told));
       const { data } = folder.safeParse(resource);
-      // The path in an answer starts at the storage's own root.
+      // The path in an answer begins with the root of the storage.
       const [root, ...names] = data?.path.split('/').filter((name) => name !== '') ?? ['keys'];
       if (root !== 'keys') context.addIssue('a folder lies outside of `keys`');
       if (names.length > 0) folders.push(names);
@@ -44,7 +44,7 @@ const level = z
     return { kinds, keys, folders };
   });
 
-/** A server without keys has no top level either, and a folder disappears with its last key. */
+/** Without keys, a server has no top level, and a folder disappears with its last key. */
 const nothing = z
   .object({ error: z.string().startsWith('resource not found: /keys') })
   .transform((): KeyFolder => ({ kinds: [], keys: [], folders: [] }));
@@ -67,7 +67,7 @@ export const storedKeysBelow = defineEndpoint({
   ...shared,
 });
 
-/** The suffixes of metadata names, after the dialect's own prefix; passwords have no `key-type`. */
+/** The suffixes of metadata names, after the prefix of the dialect; passwords have no `key-type`. */
 function toTold(meta: Readonly<Record<string, unknown>> = {}): Told {
   return new Map(Object.entries(meta).map(([name, value]) => [name.replace(/^[^-]*-/, ''), value]));
 }

@@ -40,7 +40,7 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
-      // A restricted caller sees only the release; any other value shows that this one is not restricted.
+      // A restricted caller sees only the release; any other value shows that the caller is not restricted.
       isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
         (value) => value !== undefined,
       ),

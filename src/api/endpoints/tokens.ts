@@ -3,9 +3,8 @@ import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, text, timestampMs } from '../lenient.ts';
 
 /**
- * API reference, "API tokens". Requested only for API 19 and later: before, the id of a token *is* the token. Ids are
- * never decoded. An account without the right to administer tokens sees only its own; the right below shows all of
- * them.
+ * API reference, "API tokens". Requested only for API 19 and later, because before, the id of a token *is* the token. Ids are
+ * never decoded. Without the right to administer tokens, an account sees only its own; the right below shows all tokens.
  */
 export const tokens = defineEndpoint({
   name: 'tokens',

@@ -1,9 +1,9 @@
-/** The error of a connection: its kind, and a clause with what to check. */
+/** The error of a connection: its kind, and a text with what to check. */
 export type ConnectionFault = { readonly kind: FaultKind; readonly says: string; readonly code: string };
 
 type FaultKind = 'network' | 'tls' | 'timeout' | 'too_large' | 'decode';
 
-/** The other end, as messages name it, and the options that decide whether it is trusted. */
+/** The other end of a connection: its name in messages, and the options for trusting it. */
 export type Peer = {
   readonly name: string;
   readonly caOption: string;
@@ -12,14 +12,14 @@ export type Peer = {
   readonly serverNameOption?: string;
 };
 
-/** Explains why an exchange got no answer: a name, a socket, a handshake, or an unreadable answer. */
+/** Explains why an exchange got no answer: an error of a name, a socket, a handshake or the answer's format. */
 export function toConnectionFault(error: unknown, peer: Peer): ConnectionFault {
   const code = toFaultCode(error);
   const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
   return { kind, says: typeof says === 'string' ? says : says(peer), code };
 }
 
-/** Returns the error code nearest to the root: undici wraps the socket's own error. A few have only a name. */
+/** Returns the error code closest to the cause, because undici wraps the socket's own error. A few errors have only a name. */
 export function toFaultCode(error: unknown): string {
   let code = error instanceof Error ? error.name : 'unknown';
   let current: unknown = error;

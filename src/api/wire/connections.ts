@@ -1,9 +1,9 @@
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { type TlsOptions, toTlsConnect } from './tls-material.ts';
 
-/** Carries requests to one origin over persistent connections. */
+/** Sends requests to one origin over persistent connections. */
 export type Connections = Pick<Dispatcher, 'dispatch'> & {
-  /** Ends once the requests in progress have ended. */
+  /** Closes the connections after the requests in progress have ended. */
   readonly close: () => Promise<void>;
   readonly destroy: () => Promise<void>;
 };
@@ -16,16 +16,16 @@ export type ConnectionOptions = {
 
 const keepAliveMs = 120_000;
 
-/** Opens connections when needed: HTTP/1.1, TLS with the configured certificates, and a proxy if there is one. */
+/** Opens connections when needed: HTTP/1.1, with the configured certificates and proxy. */
 export function openConnections(origin: string, options: ConnectionOptions): Connections {
   const { concurrency = 4, tls, proxyUrl } = options;
   const common = {
     allowH2: false,
     connections: concurrency,
-    // Longer than any usual poll interval, so that a poll finds its connection open.
+    // Longer than usual poll intervals, so that a poll finds its connection open.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The limit of an exchange covers all of it; these would end a request after five minutes.
+    // The exchange has its own limit; these timeouts would end a request after five minutes.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -38,7 +38,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // By default, connections to a forwarding http proxy lose their options.
+    // By default, the options are lost for connections to a forwarding http proxy.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {
@@ -51,8 +51,8 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 }
 
 /**
- * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is a socket error, which the end of
- * the connection would hide unless the socket is destroyed at once.
+ * With TLS 1.3, a server refuses a client's certificate after the handshake. Its alert is a socket error, which is hidden by
+ * the end of the connection unless the socket is destroyed at once.
  */
 function endingAtErrors(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>

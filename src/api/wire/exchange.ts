@@ -6,32 +6,32 @@ export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
-  /** True if the answer was longer than the limit: `bytes` is its start. */
+  /** True if the answer was longer than the limit: `bytes` is only its start. */
   readonly isCut: boolean;
-  /** Returns the place of a large answer. */
+  /** Gives the place of a large answer back. */
   readonly release: () => void;
 };
 
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Limits = {
-  /** From the request's first byte, or its wait for a connection, to the answer's last byte. */
+  /** The time from the request's first byte, or from its wait for a connection, to the answer's last byte. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
-  /** Keeps the start of an answer that is too large; otherwise that is an error. */
+  /** Keeps the start of an answer that is too large, instead of failing. */
   readonly cutsAnswers?: boolean;
-  /** A larger answer needs a place, and waits for it. */
+  /** A larger answer waits for a place. */
   readonly largeBytes?: number;
   readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
-  /** Called when the request is written to a connection: before that, nothing can have arrived. */
+  /** Called when the request is written to a connection; before that, the server cannot have received anything. */
   readonly onSent?: (() => void) | undefined;
 };
 
 /**
- * Sends one request and collects its answer chunk by chunk: a stream, a combined signal and their listeners would cost
- * half as much again as the request itself.
+ * Sends one request and collects its answer chunk by chunk. A stream, a combined signal and their listeners would add half of
+ * the cost of a request.
  */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
@@ -46,7 +46,7 @@ export function exchange<Request>(
     let controller: Controller | undefined;
     let ended: Error | true | undefined;
 
-    /** Ends the exchange once; later events of the dispatcher are ignored. */
+    /** Ends the exchange only once; later events of the dispatcher are ignored. */
     function end(how: Error | true): boolean {
       if (ended !== undefined) return false;
       ended = how;
@@ -80,7 +80,7 @@ export function exchange<Request>(
     dispatch(request, {
       onRequestStart: (given) => {
         controller = given;
-        // The exchange ended while waiting for a connection.
+        // The exchange had already ended while waiting for a connection.
         if (ended instanceof Error) given.abort(ended);
         else onSent?.();
       },
@@ -98,7 +98,7 @@ export function exchange<Request>(
         if (end(true)) resolve({ status, headers, bytes, isCut: false, release: room.release });
       },
       onResponseError: (_controller, error) => {
-        // A server that refuses a request may close the connection in the middle of its reasons.
+        // A server that refuses a request may close the connection in the middle of its answer.
         const isRefused = status >= 400;
         if (!end(isRefused || error)) return;
         if (isRefused) {
@@ -133,7 +133,7 @@ function createBody() {
   };
 }
 
-/** The place of a large answer: while there is none, nothing is read, the server waits, and the limit continues to run. */
+/** The place of a large answer. Without a place, nothing is read, the server waits, and the time limit still applies. */
 function createRoom(enter: Limits['enter']) {
   let isWaiting = false;
   let isOver = false;

@@ -19,7 +19,10 @@ export type TlsPart = keyof TlsMaterial;
 /** Why a part cannot be used, as the end of a sentence about its file. */
 export type TlsProblem = { readonly part: TlsPart; readonly says: string };
 
-/** Finds what would make every connection fail: invalid PEM, a key of another certificate, what OpenSSL rejects. */
+/**
+ * Finds problems that would make every connection fail: invalid PEM, a key of another certificate, or material that OpenSSL
+ * rejects.
+ */
 export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tls.cert_file'): readonly TlsProblem[] {
   const problems: TlsProblem[] = [];
   const complain = (part: TlsPart, says: string): void => void problems.push({ part, says });
@@ -40,7 +43,7 @@ export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tl
 const certificateBlock =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** Returns the first certificate of a file, if all of them can be read. */
+/** Returns the first certificate of a file, if all certificates in it can be read. */
 function readCertificates(pem: string, complain: (says: string) => void): X509Certificate | undefined {
   const blocks = pem.match(certificateBlock) ?? [];
   if (blocks.length === 0) {
@@ -66,7 +69,7 @@ function readKey(pem: string, complain: (says: string) => void): KeyObject | und
   }
 }
 
-/** Returns OpenSSL's objection, such as a key that is too short. */
+/** Returns OpenSSL's reason to reject the material, such as a key that is too short. */
 function refuse(material: TlsMaterial): string | undefined {
   try {
     createSecureContext({ minVersion: 'TLSv1.2', ...material });
@@ -83,10 +86,10 @@ function toCode(error: unknown): string {
 
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
-    // Created once: reading the system's hundreds of authorities takes some 50 ms, and would block all connections.
+    // Created only once: reading the system's hundreds of authorities takes some 50 ms, and would block all connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
-      // Alone, it would replace the system's certificates.
+      // The configured certificates alone would replace the system's.
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

@@ -32,15 +32,15 @@ export type TransportRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Shorter than the transport's, if less time is left. */
+  /** The remaining time, if it is shorter than the transport's timeout. */
   readonly timeoutMs?: number;
-  /** The maximum size of the answer, inflated. */
+  /** The maximum size of the inflated answer. */
   readonly maxBytes?: number;
 };
 
 export type TransportAnswer = {
   readonly status: number;
-  /** Names in lower case; the first of repeated headers. */
+  /** Names are in lower case; of repeated headers, only the first is kept. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
   /** Empty if the answer is large. */
@@ -67,11 +67,11 @@ export type Transport = {
 };
 
 export type RenewableTransport = Transport & {
-  /** Uses other certificates for new connections; requests in progress end on the old ones. */
+  /** Uses other certificates for new connections; requests in progress continue on the old connections. */
   readonly renew: (tls: TlsOptions) => void;
 };
 
-/** Sends requests to one server: with a total deadline, limits for the sent and inflated size, and no redirects. */
+/** Sends requests to one server, with a total deadline and limits for the sent and inflated size; redirects are not followed. */
 export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: maxMs, largeAnswers, clock } = options;
   const { origin, pathname } = new URL(url);
@@ -138,7 +138,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
     },
     toOwnPath: (location) => toOwnPath(location, { origin, basePath }),
     renew: (tls) => {
-      // A dispatcher that was passed in has no certificates.
+      // A dispatcher from a test has no certificates.
       if (!('close' in dispatcher)) return;
       const old = dispatcher;
       dispatcher = openConnections(origin, { ...options, tls });
@@ -155,11 +155,11 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   const { origin, basePath } = own;
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
-  // A server redirects to its configured address, which may differ from the exporter's: its own pages are requested
-  // from the known address.
+  // A server redirects to its configured address, which may differ from the exporter's: its own pages are requested from the
+  // known address.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  // A server whose own address ends with a slash leads to paths that it refuses.
+  // If a server's configured address ends with a slash, it redirects to paths that it refuses.
   const pathname = target.pathname.replace(/\/{2,}/g, '/');
   const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
   return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
@@ -188,7 +188,7 @@ type Sent = {
   apiEndpoint: string;
   /** Set if the deadline ended the request. */
   timedOutAfterMs: number | undefined;
-  /** True if there is a proxy: then no connection error is the server's own. */
+  /** True if there is a proxy: connection errors are then not the server's own. */
   isByProxy: boolean;
   /** False if the URL begins with `http:`. */
   isEncrypted: boolean;
@@ -231,13 +231,13 @@ const proxyFaults: readonly { codes: RegExp; says: string }[] = [
 
 const mayBeEncrypted = 'the connection was closed without an answer; does it speak https?';
 
-/** Reports whether the other end closed a connection without ever sending anything. */
+/** Reports whether the other end closed a connection without sending anything. */
 function isWithoutAnswer(error: unknown): boolean {
   const { socket } = error as { socket?: { bytesRead?: number } | null };
   return socket?.bytesRead === 0;
 }
 
-/** Returns the status with which a proxy refused; only the message has it. */
+/** Returns the status with which a proxy refused; it is only in the message of the error. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];

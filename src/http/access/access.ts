@@ -7,21 +7,21 @@ import { type Admission, createUsers } from './users.ts';
 
 export type AccessOptions = {
   readonly config: WebConfig;
-  /** Paths that need no access: those of probes. */
+  /** Paths that need no authentication, because probes use them. */
   readonly openPaths: readonly string[];
   readonly clock: { readonly ticks: () => number; readonly nextTurn: () => Promise<void> };
-  /** Called with a refused request, at most once a minute for each reason. */
+  /** Called with refused requests, at most once a minute for each reason. */
   readonly onRefused: (refusal: { from: string | undefined; reason: string }) => void;
 };
 
-/** Decides by certificate, rate and password who may send requests; the rules can change while it serves. */
+/** Decides by certificate, rate and password who may send requests; the rules can change at run time. */
 export type Access = {
   /** The TLS of the server; undefined for plain HTTP. */
   readonly tls: () => WebTls | undefined;
-  /** Headers that replace those of every response. */
+  /** Headers that replace the exporter's own. */
   readonly headers: () => ReadonlyMap<string, string>;
   readonly gate: RequestHandler;
-  /** Applies other rules; the server's owner must renew its TLS. */
+  /** Applies other rules. The caller must also renew the server's TLS. */
   readonly take: (config: WebConfig) => void;
 };
 
@@ -75,7 +75,7 @@ export function createAccess(options: AccessOptions): Access {
         return;
       }
       const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
-      // A known client passes without waiting: every scrape except the first.
+      // A known client is admitted without waiting: every scrape except the first.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },
@@ -86,7 +86,7 @@ export function createAccess(options: AccessOptions): Access {
   };
 }
 
-/** Without passwords, a certificate identifies a client. */
+/** If there are no users, a certificate identifies a client. */
 function toCertifiedClient({ users }: WebConfig, shown: Shown): string | undefined {
   return users.size === 0 && shown?.isVerified === true ? `certificate ${shown.fingerprint}` : undefined;
 }
@@ -116,7 +116,7 @@ const refusals = {
   rate: { status: 429, reason: 'too many requests', text: 'Too many requests.', headers: { 'retry-after': '1' } },
 } as const satisfies Record<string, Refusal>;
 
-/** Reports each reason only now and then: a refused client tries again and again. */
+/** Reports each reason only from time to time, because a refused client tries again and again. */
 function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRefused'] {
   const reported = new Map<string, number>();
   return (refusal) => {
@@ -130,12 +130,12 @@ function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRef
 const reportEveryMs = 60_000;
 
 type Wanted = Pick<WebTls, 'clientAuth' | 'allowedSans'>;
-/** A client's certificate: none, or its names and whether a known authority signed it. */
+/** The certificate of a client: none, or its names and whether a known authority signed it. */
 export type Shown =
   | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
   | undefined;
 
-/** Explains why a client with this certificate is refused; undefined if it is not. */
+/** Explains why a client with this certificate is refused; undefined if it is admitted. */
 export function refuseCertificate(
   { clientAuth: { isRequired, isVerified }, allowedSans }: Wanted,
   shown: Shown,
@@ -158,7 +158,7 @@ function isTls(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-/** Lists the names, addresses and URIs of a certificate; Node quotes a name that has a comma. */
+/** Lists the names, addresses and URIs of a certificate. Node quotes a name that contains a comma. */
 function toAltNames({ subjectaltname = '' }: Partial<PeerCertificate>): string[] {
   const parts = subjectaltname.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? [];
   return parts.flatMap((part) => {
@@ -194,8 +194,8 @@ type RateLimit = { readonly everyMs: number; readonly burst: number };
 type Bucket = { readonly tokens: number; readonly seenTicks: number };
 
 /**
- * Allows each client a burst of requests, and one more in each interval. Unknown clients share a limit and cannot use
- * up that of a known one.
+ * Allows each client a burst of requests, and one more in each interval. Unknown clients share one limit, and cannot use up the
+ * limit of a known client.
  */
 export function createRateLimit(ticks: () => number): (limit: RateLimit, client: string | undefined) => boolean {
   const buckets = new Map<string | undefined, Bucket>();

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { BcryptHash } from '../../domain/web-config.ts';
 
 export type Bcrypt = {
-  /** Reports whether a password has this hash; takes at least as long as for a hash of `minCost`. */
+  /** Reports whether a password has this hash. Takes at least as long as for a hash of `minCost`. */
   readonly compare: (password: string, hash: BcryptHash, minCost: number) => Promise<boolean>;
 };
 
@@ -13,7 +13,7 @@ export type Bcrypt = {
 export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
   const start = computeStart(stateWords);
 
-  /** Runs the rounds from one number to another. */
+  /** Runs the rounds between two numbers. */
   async function stretch(state: Int32Array, keys: readonly Int32Array[], rounds: Rounds): Promise<void> {
     for (let done = rounds.after + 1; done <= rounds.to; done += 1) {
       for (const key of keys) expand(state, key, noSalt);
@@ -30,7 +30,7 @@ export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
-      // The result is discarded: all hashes must take the same time.
+      // The result is ignored: all hashes must take the same time.
       await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },
@@ -39,7 +39,7 @@ export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
 
 type Rounds = { readonly after: number; readonly to: number };
 
-/** Some 3 ms. */
+/** They take about 3 ms. */
 const roundsPerTurn = 32;
 const maxPasswordLength = 72;
 const keyWords = 18;
@@ -106,7 +106,7 @@ function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
 }
 
-/** Computes Blowfish's initial keys and tables: the first bits of the fraction of pi. */
+/** Computes Blowfish's initial keys and tables: the first bits of the fractional part of pi. */
 export function computeStart(words: number): Int32Array {
   const bits = words * 32 + guardBits;
   // Machin's formula.
@@ -125,7 +125,10 @@ function computeArctan(x: number, bits: number): bigint {
   const { over, under } = add(0, terms);
   return ((over * BigInt(x)) << BigInt(bits)) / (under * square ** BigInt(terms));
 
-  /** Sums terms, without the last, as over / (under × square^count); halves the range so that factors have equal size. */
+  /**
+   * Sums the terms from `from` to before `to` as the fraction over / (under × square^count). Each call halves the range, so
+   * that the factors have similar sizes.
+   */
   function add(from: number, to: number): { readonly over: bigint; readonly under: bigint } {
     if (to - from === 1) return { over: from % 2 === 0 ? 1n : -1n, under: BigInt(2 * from + 1) };
     const middle = (from + to) >> 1;

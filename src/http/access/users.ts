@@ -8,17 +8,17 @@ import type { Bcrypt } from './bcrypt.ts';
 export type Admission = 'admitted' | 'refused' | 'busy';
 
 export type Users = {
-  /** Decides on an Authorization header from an address; without waiting if it is known. */
+  /** Decides about an Authorization header from an address; without waiting if the header is known. */
   readonly admit: (authorization: string | undefined, from?: string) => Admission | Promise<Admission>;
   /** Returns the user whose password was accepted before. */
   readonly recognize: (authorization: string | undefined) => string | undefined;
-  /** Applies other users; those with unchanged hashes stay known. */
+  /** Applies other users; users with unchanged hashes stay known. */
   readonly take: (users: ReadonlyMap<string, BcryptHash>) => void;
 };
 
 /**
- * Checks passwords against hashes. Each new password is hashed once, one at a time; an unknown user takes as long as a
- * known one.
+ * Checks passwords against hashes. Each new password is hashed once, one at a time. An unknown user takes as long as a known
+ * one.
  */
 export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt): Users {
   let users = first;
@@ -29,7 +29,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   const underWay = new Map<string, UnderWay>();
   const oneAtATime = createQueue();
 
-  /** Passwords must not stay in memory. */
+  /** Returns a hash as key, because passwords must not stay in memory. */
   function toKey(authorization: string): string {
     return hash('sha256', secret + authorization, 'base64');
   }
@@ -45,7 +45,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   function remember(key: string, judged: Judged): void {
     const kept = judged.admission === 'admitted' ? admitted : refused;
     kept.set(key, judged);
-    // Only refused passwords can be many; there is one right password for each user.
+    // Only refused passwords can be many, because each user has one right password.
     for (const oldest of kept.keys()) {
       if (kept.size <= maxKept) break;
       kept.delete(oldest);
@@ -66,7 +66,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     return admission;
   }
 
-  /** One place for each address: someone who guesses passwords does not block others. */
+  /** One place for each address, so that a client that guesses passwords does not block others. */
   function isBusy(from: string): boolean {
     return underWay.size >= maxWaiting || [...underWay.values()].some((one) => one.from === from);
   }
@@ -115,7 +115,7 @@ function readLogin(authorization: string): Login | undefined {
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Returns a hash that no known password has. */
+/** Returns a hash that matches no known password. */
 function toNobody(cost: number): BcryptHash {
   return { cost, salt: Buffer.alloc(16, 'nobody'), digest: Buffer.alloc(23) };
 }

@@ -1,7 +1,7 @@
 import type { AboutJob } from '../../status/shown-job.ts';
 import { type Html, html } from './html.ts';
 
-/** Lists what the site says about a job, as facts of a page. */
+/** Lists the configured owner, note and runbook of a job, as facts of a page. */
 export function toAboutFacts({ owner, note, runbook }: AboutJob): readonly (readonly [string, Html | undefined])[] {
   const isAddress = runbook !== undefined && /^https?:\/\//i.test(runbook) && URL.canParse(runbook);
   return [

@@ -22,7 +22,7 @@ export function renderJobLink(server: string, { project, job }: Run, root: strin
   return renderPathLink(server, `${project}/${job}`, root);
 }
 
-/** Links to the page of a job by its path, which may wrap after each slash. */
+/** Links to the page of a job, with its path as text; the path may wrap after each slash. */
 export function renderPathLink(server: string, path: string, root: string): Html {
   const parts = path.split('/').map((part, index) => html`${index === 0 ? '' : html`/<wbr>`}${part}`);
   return html`<a href="${root}${toJobAddress(server, path)}"><bdi>${parts}</bdi></a>`;

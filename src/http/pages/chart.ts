@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Bar = {
   readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' | 'open' }[];
   readonly label: string;
-  /** True for a bar that stands out, such as the one that the page is about. */
+  /** True for a highlighted bar, such as the run that the page is about. */
   readonly isMarked?: boolean;
 };
 
@@ -21,7 +21,7 @@ type Chart = {
   readonly least?: number;
 };
 
-/** Draws bars without a script. The picture is stretched to the page, so its labels are beside it. */
+/** Draws bars without a script. The picture is stretched to the width of the page, so its labels are outside. */
 export function renderChart({ caption, label, bars, ends, top, line, limit, least = 0 }: Chart): Html {
   const highest = Math.max(
     least,
@@ -57,7 +57,7 @@ function renderBar({ parts, label, isMarked = false }: Bar, { x, width, toY }: P
       below += height;
       return rect;
     });
-  // As wide and high as its column, so that a pointer finds a small bar.
+  // As wide and high as its column, so that a pointer can hit a small bar.
   const place = html`<rect class="place${isMarked ? ' marked' : ''}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="100"/>`;
   return html`<g><title>${label}</title>${place}${drawn}</g>`;
 }

@@ -21,7 +21,7 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
   return router;
 }
 
-/** Answers all other paths: with a page for browsers, a line of text for tools. */
+/** Answers all other paths: a page for browsers, a line of text for tools. */
 export function notFoundRoute(): Router {
   const router = createRoutes();
   router.use((request, response, next) => {

@@ -1,4 +1,4 @@
-/** Escaped HTML: only `html` creates it, so that nothing gets into a page unescaped. */
+/** Escaped HTML. Only `html` creates it, so that no text gets into a page unescaped. */
 export type Html = { readonly [isHtml]: true; readonly text: string };
 
 const isHtml = Symbol('html');
@@ -10,7 +10,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
   return trust(texts.map((text, index) => text + toText(parts[index])).join(''));
 }
 
-/** Only for text that ships with the exporter, such as runbooks; never for anything read elsewhere. */
+/** Marks a text as safe. Only for text that ships with the exporter, such as runbooks; never for text from other sources. */
 export function trust(text: string): Html {
   return { [isHtml]: true, text };
 }

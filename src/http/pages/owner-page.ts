@@ -11,8 +11,8 @@ export type OwnerOptions = {
 };
 
 /**
- * Redirects requests about a server to the exporter that watches it, or answers with a page that names that exporter.
- * It must come before all pages, because they have little about the server.
+ * Redirects requests about a server to the exporter that watches it, or answers with a page that names this exporter. It must
+ * come before all pages, because they have little about such a server.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -32,7 +32,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   return router;
 }
 
-/** About one server only if the address names it, as links to anchors do. */
+/** The front page is about one server only if the address names it, like links to anchors do. */
 const front = '/';
 const pagesOfServer = [
   '/executions/:server/:id',
@@ -41,7 +41,7 @@ const pagesOfServer = [
   '/windows/:server',
   '/skipped/:server',
 ];
-/** About one server if there is only one, or if the address names it. */
+/** These pages are about one server if there is only one, or if the address names it. */
 const lists = ['/executions', '/jobs', '/schedule', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
@@ -50,7 +50,7 @@ function toServer({ params, query, path }: Request, servers: readonly string[]):
   return servers.length === 1 && path !== front ? servers[0] : undefined;
 }
 
-/** 503 if an exporter will watch it soon; 404 if the page is on another exporter. */
+/** Answers 503 if an exporter will watch the server soon; 404 if the page is on another exporter. */
 function refuse(request: Request, response: Response, elsewhere: Elsewhere): void {
   const text = `${toWatcherText(elsewhere)}.`;
   const isSoon = elsewhere.watcher.is === 'nobody';

@@ -11,11 +11,11 @@ type Page = {
   readonly notice?: Html | undefined;
   /** The requested path of this page below the route prefix. */
   readonly path: string;
-  /** The seconds until a browser reloads it; never by default. */
+  /** The number of seconds until a browser reloads the page; never by default. */
   readonly refreshSeconds?: number | undefined;
 };
 
-/** Renders a whole page around a body: no script, light and dark, readable on a phone, a link to each section. */
+/** Renders a whole page around a body: without scripts, for light and dark mode and for phones, with a link to each section. */
 export function renderPage({ title, body, notice, path, refreshSeconds }: Page): string {
   const refresh =
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
@@ -49,12 +49,12 @@ function renderSections(root: string, here: string | undefined): readonly Html[]
   });
 }
 
-/** Returns the relative path from the requested page to the front page, which is right behind every proxy. */
+/** Returns the relative path from the requested page to the front page, which is right behind any proxy. */
 export function toRoot({ path }: Pick<Request, 'path'>): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
 
-/** The pages to which every page links, in this order. */
+/** The pages to which every page links, in order. */
 export const sections = [
   { path: '', name: 'Status' },
   { path: 'executions', name: 'Executions' },
@@ -80,14 +80,14 @@ type Question<Asked, Wish, Answer> = {
   readonly name: string;
   readonly servers: () => readonly string[];
   readonly silence: FindSilence;
-  /** Returns what is asked for, or what is wrong with it. */
+  /** Returns the wish in the query, or its mistake. */
   readonly readWish: (query: Request['query']) => Wish | string;
   readonly answer: (asked: Asked, wish: Wish) => Promise<Answer>;
   readonly titleOf: (asked: Asked) => string;
   readonly render: (answer: Answer, root: string) => Html;
 };
 
-/** Answers a question about one server: the page is at `/{name}/{server}`, its JSON at `/api/{name}?server=`. */
+/** Answers a request about one server: the page is at `/{name}/{server}`, its JSON at `/api/{name}?server=`. */
 export function serverRoute<Wish extends object, Answer>(question: Question<string, Wish, Answer>): Router {
   const { answer, titleOf } = question;
   return questionRoute(`/${question.name}/:server`, {
@@ -97,7 +97,7 @@ export function serverRoute<Wish extends object, Answer>(question: Question<stri
   });
 }
 
-/** Answers a question about all servers, or about the one in `?server=`, at `/{name}` and `/api/{name}`. */
+/** Answers a request about all servers, or about the one in `?server=`, at `/{name}` and `/api/{name}`. */
 export function serversRoute<Wish extends object, Answer>(question: Question<readonly string[], Wish, Answer>): Router {
   return questionRoute(`/${question.name}`, question);
 }
@@ -131,7 +131,7 @@ function questionRoute<Wish extends object, Answer>(
   return router;
 }
 
-/** Renders a sign next to the word, because not everybody sees colours. */
+/** Renders a sign beside the word, because not everybody sees colours. */
 export function renderEnding(ending: string): Html {
   if (ending === 'succeeded') return html`<span class="good">✓ succeeded</span>`;
   return isFailure({ ending })

@@ -3,10 +3,10 @@ import type { Elsewhere, Watcher } from '../../status/status.ts';
 import { type Silence, toSilenceText, toWatcherText } from '../../status/watcher.ts';
 import { type Html, html } from './html.ts';
 
-/** Reports whether a server is silent, or watched elsewhere, for the pages about it. */
+/** Returns whether a server is silent, or is watched by another exporter. */
 export type FindSilence = (server: string) => Silence | Elsewhere | undefined;
 
-/** A server that is watched elsewhere is neither silent nor not. */
+/** A server that another exporter watches is not reported as silent. */
 export function joinSilence(
   watcherOf: (server: string) => Watcher,
   silenceOf: (server: string) => Silence | undefined,
@@ -18,7 +18,7 @@ export function joinSilence(
 }
 
 /**
- * Renders the line at the top of pages about servers that do not answer, or are watched elsewhere; undefined if there
+ * Renders the line at the top of pages about servers that do not answer, or are watched by another exporter; undefined if there
  * are none.
  */
 export function renderSilence(servers: readonly string[], find: FindSilence): Html | undefined {
@@ -29,7 +29,7 @@ export function renderSilence(servers: readonly string[], find: FindSilence): Ht
   return html`${silent.length === 0 ? undefined : renderSilent(silent)}${renderElsewhere(elsewhere)}`;
 }
 
-/** Names the exporters that watch servers missing on a page; undefined if there are none. */
+/** Names the exporters that watch servers that are missing from a page; undefined if there are none. */
 export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefined {
   if (elsewhere.length === 0) return undefined;
   const shown = elsewhere.slice(0, maxShown).map((one) => {

@@ -6,9 +6,9 @@ import { isSafeHost, toAskedUrl } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
 
 type Urls = {
-  /** The configured address of this exporter; without it, that of the request is used. */
+  /** The configured address of this exporter; otherwise the address of the request is used. */
   readonly externalUrl: () => string | undefined;
-  /** The exporter's own guess of its address, for requests without one. */
+  /** The address that the exporter assumes for itself, for requests without one. */
   readonly ownUrl: () => string;
 };
 
@@ -44,7 +44,7 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
   return router;
 }
 
-/** Warns of links that browsers cannot follow; empty if they can. */
+/** Warns about links that browsers cannot follow; empty if they can. */
 function warn(url: string): string {
   const { host } = new URL(url);
   if (isSafeHost(host)) return '';
@@ -59,7 +59,7 @@ export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, url
   let entries: readonly Entry[] | undefined;
   router.get(['/dashboards', '/dashboards/'], (request, response) => {
     const root = toRoot(request);
-    // The files are large, and never change.
+    // The files are large and never change, so they are read once.
     entries ??= [...dashboards].map(([name, json]) => toEntry(name, json));
     const links = entries.map((entry) => renderLink(root, entry));
     const body = html`<h1>Dashboards</h1>

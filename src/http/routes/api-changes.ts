@@ -31,7 +31,7 @@ export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
 
 const onePage = 500;
 
-/** The time of the last change of a page, and how many changes of that time were shown. */
+/** The time of the last change on a page, and how many changes with this time were shown. */
 type Cursor = { readonly atMs: number; readonly shown: number };
 
 function readCursor(text: string): Cursor | undefined {

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
 
-/** What a scrape selects: all servers, or all collectors, if it names none. */
+/** The selection of a scrape: without names, all servers and all collectors. */
 export type ScrapeWish = {
   readonly accept: string | undefined;
   readonly gzip: boolean;
@@ -18,9 +18,9 @@ export type MetricsOptions = {
   readonly path: string;
   /** Returns the names that a scrape may select. */
   readonly names: () => Names;
-  /** The maximum of responses that are rendered at once. */
+  /** The maximum number of responses that are rendered at the same time. */
   readonly maxRequests: number;
-  /** Reads memory; sends no request to a server. */
+  /** Reads only memory; sends no request to a server. */
   readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
   /** Called when the first scrape is refused because there are too many. */
   readonly onBusy: () => void;
@@ -59,7 +59,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
-    // A scrape counts only while its response is rendered: a client that stops reading blocks no other.
+    // A scrape counts only while its response is rendered, so that a client that stops reading blocks no other.
     underWay += 1;
     try {
       await answer(request, response, filters);
@@ -74,7 +74,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
   return router;
 }
 
-/** All scrapes share the bytes of a body: without TLS, nothing copies them. */
+/** Sends a body at once. Without TLS its bytes are not copied, so all scrapes share them. */
 function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
   response.cork();
   for (const chunk of chunks) response.write(chunk);
@@ -84,7 +84,7 @@ function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
 
 type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;
 
-/** Reads the filters of a scrape, named as in other exporters, or returns what is wrong with them. */
+/** Reads the filters of a scrape, which have the names of other exporters' filters; or returns their mistake. */
 function readFilters(url: string, names: Names): Filters | string {
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
   const servers = query.getAll('server[]');
@@ -98,7 +98,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // `view=all` once showed the servers of all replicas; another answer could be mistaken for it.
+  // `view=all` once returned the servers of all replicas; another answer could be mistaken for it.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)
@@ -114,7 +114,7 @@ function list(title: string, names: readonly string[]): string {
   return `${title}: ${names.join(', ')}\n`;
 }
 
-/** A name may be anything: it is cut, and cannot look like another line. */
+/** Cuts and escapes a name, so that it cannot look like another line. */
 function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }
@@ -124,8 +124,8 @@ function refuse(response: Response, status: number, text: string): void {
 }
 
 /**
- * Writes a piece of a body once the system has taken the previous one. TLS copies its input: a client that stops
- * reading costs at most one piece.
+ * Writes each piece of a body after the system has taken the previous one. TLS copies its input, so a client that stops reading
+ * costs at most one piece.
  */
 async function sendInPieces(response: Response, chunks: readonly Buffer[]): Promise<void> {
   for (const chunk of chunks) {

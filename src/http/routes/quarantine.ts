@@ -8,7 +8,7 @@ import { createRoutes } from '../server/routes.ts';
 export type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
   readonly quarantined: () => QuarantineChanges | undefined;
-  /** Returns the servers whose traces another exporter sends, or none does: those traces are not listed here. */
+  /** Returns the servers whose traces this exporter does not send; these traces are not listed here. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 
@@ -33,7 +33,7 @@ export function quarantineRoutes({ lifecycle, quarantined, elsewhere }: Quaranti
   ] as const) {
     router.all(
       `/-/quarantine/${action}`,
-      // Before the body is read.
+      // Checked before the body is read.
       (request, response, next) => {
         if (letsIn(lifecycle, { request, response }, { verb })) next();
       },
@@ -70,7 +70,7 @@ function toOwner({ server, watcher }: Elsewhere) {
   return { server, owner: watcher.is === 'other' ? watcher.address : null };
 }
 
-/** From JSON, `keys` or `all`; from a form, `key` (repeatable) or `all`. Never both. */
+/** Reads `keys` or `all` from JSON; `key` (repeatable) or `all` from a form. Never both. */
 function readWhich(body: unknown): Which | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { keys, key, all } = body as Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
       .type('text/plain')
       .send(`${says.slice(0, maxNamed).join('. ')}\n`);
   } else if (request.is('application/json') === false) {
-    // Back to the page with the form. Relative, because a proxy may serve the exporter below another path.
+    // Back to the page with the form. The path is relative, because a proxy may serve the exporter below another path.
     response.redirect(303, '../../traces');
   } else {
     response.json({ traces: handled.traces, ...(which === 'all' && { elsewhere: elsewhere.map(toOwner) }) });
@@ -107,7 +107,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
 
 const maxNamed = 10;
 
-/** Names of servers may have slashes. */
+/** Names of servers may contain slashes. */
 function toServer(name: string): string {
   return name.slice(0, name.lastIndexOf('/'));
 }

@@ -34,7 +34,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
   return router;
 }
 
-/** Names what the configuration changes about an alert: the text above has the usual limits. */
+/** Names the configured changes of an alert, because the text above has the default limits. */
 function renderChanges(changes: readonly string[]): Html | undefined {
   if (changes.length === 0) return undefined;
   return html`<p class="note">The configuration of this exporter changes this alert:</p>

@@ -12,15 +12,15 @@ export type HintAt = (server: string, job: string) => string | undefined;
 
 export type FindFailures = {
   readonly execution: (server: string, id: number) => WhyEnded | undefined;
-  /** The last failure of a job, and what the site says about it. */
+  /** Returns the last failure of a job, and its configured owner, note and runbook. */
   readonly more: (job: Why) => AboutJob & { readonly failure: WhyFailed | undefined };
-  /** A job without a watched schedule; undefined if nothing is known of it. */
+  /** Returns a job without a watched schedule; undefined if nothing is known about it. */
   readonly unscheduled: (server: string, path: string) => WhyOfJob | undefined;
 };
 
 /**
- * `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: the decision about the last expected time of a job, and its last failure.
- * `&execution=ID` instead of a job: how an execution ended.
+ * `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: the decision about the last scheduled time of a job, and its last failure.
+ * With `&execution=ID` instead of a job: how an execution ended.
  */
 export function whyRoute(find: FindWhy, hintAt: HintAt, failures: FindFailures = noFailures): Router {
   const router = createRoutes();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { toPackageFolder } from '../../domain/package-folder.ts';
 
-/** The files that ship with the exporter, by name: read once, so that a request cannot reach any other. */
+/** The files that ship with the exporter, by name. They are read once, so that a request cannot reach other files. */
 export type Content = {
   readonly dashboards: ReadonlyMap<string, string>;
   readonly runbooks: ReadonlyMap<string, string>;
@@ -16,11 +16,14 @@ const placeholderUrl = 'http://localhost:9720';
 const placeholderGrafanaUrl = 'http://localhost:3000';
 
 export function linkTo(externalUrl: string, text: string): string {
-  // A function, because `$` in an address would be special.
+  // A function, because `$` is special in a replacement text.
   return text.replaceAll(placeholderUrl, () => externalUrl);
 }
 
-/** Returns the shipped rules with links to this exporter and Grafana; without a Grafana address, no links to dashboards. */
+/**
+ * Returns the shipped rules with links to this exporter and Grafana. Without a Grafana address, links to dashboards are
+ * removed.
+ */
 export function toServedRules(rules: string, externalUrl: string, grafanaUrl: string | undefined): string {
   const linked = linkTo(externalUrl, rules);
   if (grafanaUrl === undefined) return linked.replaceAll(/^ *dashboard_url: .*\n/gm, '');

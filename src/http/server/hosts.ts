@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 
 /**
- * Refuses requests by their `Host`. Several such headers are refused, because a proxy may have checked another one. So
- * is a browser's request for a name that anyone could have registered: the name may first lead to someone's page and
- * later to this exporter, and that page could then read the response.
+ * Refuses requests by their `Host`. Several `Host` headers are refused, because a proxy may have checked another one. A
+ * browser's request is refused if anybody could have registered the name: the name may first lead to a foreign page and later
+ * to this exporter, and the page could then read the response.
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {
@@ -51,15 +51,15 @@ function renderRefusal(url = 'http://exporter.example.org:9720'): string {
 }
 
 /**
- * Browsers always send their languages, and no page can prevent it; scrapers and tools do not. Node's `fetch` does too,
- * but sends a mode without a site: browsers send both or none.
+ * Browsers always send their languages, and no page can prevent it; scrapers and tools do not. Node's `fetch` does too, but
+ * sends a mode without a site, while browsers send both or none.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;
   return headers['accept-language'] !== undefined && !isNode;
 }
 
-/** Reports whether a host is an address, or a name that cannot be registered. Any other must be configured. */
+/** Reports whether a host is an address, or a name that nobody can register. Any other name must be configured. */
 export function isSafeHost(host = ''): boolean {
   const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
   if (isIP(name.replace(/^\[|\]$/g, '')) > 0) return true;

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { isSafeHost } from './hosts.ts';
 
-/** The conditions under which a request may change anything. */
+/** The conditions under which a request may change something. */
 export type Lifecycle = {
   /** Reports whether configuration allows requests to do this. */
   readonly isEnabled: () => boolean;
@@ -14,11 +14,11 @@ export type Asked = { readonly path: string; readonly from: string | undefined }
 
 type Words = {
   readonly verb: string;
-  /** What a person can do while it is off. */
+  /** What a person can do instead while it is off. */
   readonly otherwise?: string;
 };
 
-/** Reports whether a request may change something; answers it if not. */
+/** Reports whether a request may change something; if not, answers the request. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { request: Request; response: Response },
@@ -42,7 +42,7 @@ export function letsIn(
   return true;
 }
 
-/** Browsers send the origin of a request; tools, which do not, are admitted. */
+/** Browsers send the origin of a request; tools do not, and are admitted. */
 function isCrossSite({ headers }: Request, externalUrl: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;

@@ -4,16 +4,16 @@ import type { RequestHandler, Response } from 'express';
 
 export type HttpLimits = {
   readonly headersMs: number;
-  /** How long it may take including the body; few requests have one. */
+  /** The time for a request including its body; few requests have one. */
   readonly requestMs: number;
-  /** How long a response may take, from the request to its end. */
+  /** The time for a response, from the request to its end. */
   readonly answerMs: number;
   /** How long an idle connection stays open. */
   readonly idleMs: number;
-  /** After this time without a request, a connection is the first to be closed if places are few. */
+  /** If places are few, connections that have sent no request for this time are closed first. */
   readonly silentMs: number;
   readonly connections: number;
-  /** The maximum of page bytes that clients have not read yet, over all clients. */
+  /** The maximum number of page bytes that clients have not read yet, in total. */
   readonly pageBytes: number;
 };
 
@@ -32,14 +32,14 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
-    // The default of 30 s would keep connections without requests open for that long.
+    // With the default of 30 s, connections without requests would stay open for 30 s.
     connectionsCheckingInterval: Math.min(5000, headersMs),
     keepAliveTimeout: idleMs,
     maxHeaderSize: 16_384,
   };
 }
 
-/** If the system allows few descriptors, leaves enough for everything else. */
+/** If the system allows few descriptors, leaves enough for other files and sockets. */
 export function toLimits(openFiles: number | undefined): HttpLimits {
   if (openFiles === undefined) return usualLimits;
   const connections = Math.max(minConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
@@ -50,8 +50,8 @@ const minConnections = 32;
 const otherFiles = 256;
 
 /**
- * Admits clients that send requests. If places are few, closes the oldest connection that never sent one, or else the
- * one that has been idle for longest. New connections go last, because their request may be on its way.
+ * Admits clients that send requests. If places are few, closes the oldest connection that never sent one, otherwise the one
+ * that has been idle longest. New connections are closed last, because their request may still arrive.
  */
 export function guardConnections(
   server: Server,
@@ -127,7 +127,7 @@ function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined
   return undefined;
 }
 
-/** Clients that wait for responses stay far below. */
+/** Clients that wait for responses have far fewer. */
 const maxUnanswered = 8;
 
 /** Closes connections that do not read their responses, or read too slowly. */
@@ -152,8 +152,7 @@ export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandle
 }
 
 /**
- * Counts the bytes of each page until its client has read it; beyond the limit, closes the connection that has waited
- * longest.
+ * Counts the bytes of each page until its client has read them. Above the limit, closes the connection that has waited longest.
  */
 function createPageBound(maxBytes: number): (socket: Socket, response: Response) => void {
   const pages = new Map<Response, { readonly bytes: number; readonly socket: Socket }>();
@@ -167,10 +166,10 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
   return (socket, response) => {
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
-      // The cast is true: Express ends a response with its whole page, or with nothing.
+      // The cast is true: Express ends a response with the whole page, or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
-      // The page of a client that left while it was rendered would never be released.
+      // If the client left during rendering, the page would never be released.
       if (response.destroyed) return end(...given);
       pages.set(response, { bytes, socket });
       total += bytes;

@@ -6,8 +6,8 @@ export type PageTurns = {
   /** Starts each page in its own turn of the event loop, or refuses it if too many are in progress. */
   readonly gate: RequestHandler;
   /**
-   * Shares an expensive result among all callers: while it is made, and then for twenty times as long, at most a
-   * second. So it never takes more than a small share of the time, and a cheap result is always new.
+   * Shares an expensive result among all callers: while it is made, and then for twenty times as long, but at most a second. So
+   * it takes only a small share of the time, and a cheap result is always new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
   /** Starts work for one request only. */
@@ -19,15 +19,15 @@ export type PageTurns = {
 
 type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Resolves in a turn of the event loop that no other page has. */
+  /** Resolves in a separate turn of the event loop, which no other page uses. */
   readonly nextTurn: () => Promise<void>;
-  /** The number of reloads: when it changes, shared results are made again. */
+  /** Returns the number of reloads: when it changes, shared results are made again. */
   readonly reloads?: () => number;
   /** Called when the first page is refused. */
   readonly onBusy: () => void;
 };
 
-/** Makes pages in pieces, one at a time: scrapes and polls come between. */
+/** Makes pages in pieces, one at a time, so that scrapes and polls run in between. */
 export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: Options): PageTurns {
   let underWay = 0;
   let wasBusy = false;
@@ -35,7 +35,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // Not a page: its body may arrive slowly, and would hold a place until then.
+    // Not a page: its body may arrive slowly, and would use a place until then.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;
@@ -53,7 +53,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       if (isUnderWay) underWay -= 1;
       isUnderWay = false;
     };
-    // A page counts only while it is made: a client that stops reading blocks no other.
+    // A page counts only while it is made, so that a client that stops reading blocks no other.
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
       leave();
@@ -103,7 +103,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   return { gate, begin, share, shareByName };
 }
 
-/** Makes everything at once, for each request separately. */
+/** Makes each result at once, separately for each request. */
 export const unsharedTurns: Omit<PageTurns, 'gate'> = {
   begin: () => noPause,
   share: (make) => () => make(noPause),

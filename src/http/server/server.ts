@@ -18,13 +18,13 @@ export type HttpOptions = {
   readonly port: number;
   /** The descriptor of an open listening socket, instead of host and port. */
   readonly descriptor?: number | undefined;
-  /** The path below which everything is served, without a slash at the end; `/` for none. */
+  /** The path below which everything is served, without a slash at the end; `/` for no prefix. */
   readonly routePrefix?: string;
   readonly routes: readonly Router[];
   readonly limits?: HttpLimits;
-  /** The address for browsers; without it, only addresses and local names are accepted. */
+  /** The address for browsers. Without it, only IP addresses and local names are accepted. */
   readonly externalUrl?: () => string;
-  /** Decides who may send requests; without it, everyone may, over plain HTTP. */
+  /** Decides who may send requests. Without it, everyone may, over plain HTTP. */
   readonly access?: Access | undefined;
   /** Called when the first connection is refused because there are too many. */
   readonly onCrowded?: () => void;
@@ -33,7 +33,7 @@ export type HttpOptions = {
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
-// An import of this module makes Node load all its exports, including WebSockets: 30 ms of every start.
+// Importing this module makes Node load all its exports, including WebSockets, which takes 30 ms of every start.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Serves the routes, with limits so that a slow or hostile client affects only itself. */
@@ -59,7 +59,7 @@ export function createHttpServer(options: HttpOptions) {
   guardConnections(server, limits, onCrowded);
 
   return {
-    /** Resolves to the port; rejects if it cannot be opened. */
+    /** Resolves to the port; rejects if the port cannot be opened. */
     listen: (): Promise<number> =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -75,7 +75,7 @@ export function createHttpServer(options: HttpOptions) {
       const renewed = access?.tls();
       if (renewed !== undefined && isTlsServer(server)) server.setSecureContext(toSecureContext(renewed));
     },
-    /** Ends at once: open connections are closed after a short time for responses in progress. */
+    /** Stops listening. Open connections are closed after a short time for responses in progress. */
     close: (): Promise<void> =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -100,7 +100,7 @@ function isTlsServer(server: Server): server is TlsServer {
   return 'setSecureContext' in server;
 }
 
-/** Returns the maximum of open files and connections of the process; unknown on systems other than Linux. */
+/** Returns the maximum number of open files of the process; undefined on systems other than Linux. */
 function readMostFiles(): number | undefined {
   try {
     const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -114,7 +114,7 @@ function readMostFiles(): number | undefined {
 function redirectToPrefix(prefix: string): RequestHandler {
   const router = createRoutes();
   router.get(['/', prefix], ({ path }, response) => {
-    // Relative, because a proxy may serve the exporter below yet another path.
+    // Relative, because a proxy may serve the exporter below another path.
     const to = path === '/' ? `.${prefix}/` : `${prefix.slice(prefix.lastIndexOf('/') + 1)}/`;
     response.redirect(302, to);
   });
@@ -128,7 +128,7 @@ function toNotFoundHandler(prefix: string): RequestHandler {
   };
 }
 
-/** Express recognizes an error handler by its four parameters; the response only reports that an error happened. */
+/** Express recognizes an error handler by its four parameters. The response reports only that an error happened. */
 function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
@@ -179,7 +179,7 @@ function toSecureContext(tls: WebTls): SecureContextOptions {
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,
     honorCipherOrder: tls.prefersOwnCiphers,
-    // A resumed session would keep trusting a certificate that may no longer be trusted.
+    // A resumed session would continue to trust a certificate that may no longer be trusted.
     ...(clientAuth.isRequested ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
     ...(clientCa === undefined ? {} : { ca: clientCa }),
     ...(ciphers === undefined ? {} : { ciphers }),

@@ -29,7 +29,7 @@ export type ChangeFilter = {
   readonly server: string;
   readonly project: string;
   readonly kind: string;
-  /** Part of the subject, of what changed, or of the user. */
+  /** A part of the subject, of the change, or of the user. */
   readonly text: string;
   /** A time in ISO or in ms since 1970. */
   readonly since: string;
@@ -51,7 +51,7 @@ export function readChangeFilter(query: URLSearchParams): ChangeFilter {
 
 const longest = 200;
 
-/** A change matches a time span if it may have happened in it. */
+/** A change matches a time span if it may have happened in this span. */
 function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boolean {
   const text = filter.text.toLowerCase();
   const sinceMs = toMs(filter.since) ?? Number.NEGATIVE_INFINITY;
@@ -65,7 +65,7 @@ function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boole
     (text === '' || [subject, what, by].some((part) => part.toLowerCase().includes(text)));
 }
 
-/** Reads a time without a zone as UTC; undefined if it is none. */
+/** Reads a time; without a zone, it is in UTC. Undefined if it cannot be read. */
 function toMs(text: string): number | undefined {
   if (text === '') return undefined;
   const isLocal = /^\d{4}-\d\d-\d\dT[\d:.]+$/.test(text);

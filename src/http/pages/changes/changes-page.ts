@@ -16,7 +16,7 @@ export type ChangesPageOptions = {
   /** Returns the changes of all servers, newest first. */
   readonly changes: () => Promise<readonly ChangeOfServer[]>;
   readonly servers: () => readonly string[];
-  /** How many changes of a server were dropped because there were too many. */
+  /** Returns how many changes of a server were dropped because there were too many. */
   readonly dropped: (server: string) => number;
   readonly silence: FindSilence;
   readonly nowMs: () => number;
@@ -137,7 +137,7 @@ function renderRow(change: ChangeOfServer, { root, nowMs }: About, isOne: boolea
 `;
 }
 
-/** The server's own time, else the span in which it happened. */
+/** Renders the server's own time of a change, otherwise the span in which the change happened. */
 export function renderWhen(change: Pick<ChangeOfServer, 'atMs' | 'afterMs' | 'beforeMs'>, nowMs: number): Html {
   const { atMs, afterMs, beforeMs } = change;
   const shownMs = toShownMs(change);

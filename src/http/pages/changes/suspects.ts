@@ -23,7 +23,10 @@ export const ofDurations: Words = {
   to: 'the end of the first unusual one',
 };
 
-/** Renders what changed between two runs of a job, such as its last success and its failure, and what a failure has in common with others. */
+/**
+ * Renders the changes between two runs of a job, such as its last success and its failure, and the cause that a failure shares
+ * with others.
+ */
 export function renderSuspects(explanation: Explanation | undefined, about: About): Html | undefined {
   if (explanation === undefined) return undefined;
   return html`${renderChanges(explanation, about)}${renderShared(explanation)}`;

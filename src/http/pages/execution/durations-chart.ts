@@ -12,7 +12,7 @@ type Run = {
   readonly job: string | undefined;
 };
 
-/** Draws the durations of the job's last runs, with this one marked; undefined if it is the only one. */
+/** Draws the durations of the job's last runs, with this run highlighted; undefined if it is the only run. */
 export function renderDurations(
   { server, id, project, job }: Run,
   others: readonly EndedStatus[],
@@ -21,7 +21,7 @@ export function renderDurations(
   if (job === undefined) return undefined;
   const same = others.filter((one) => one.project === project && one.job === job && one.endedAtMs >= one.startedAtMs);
   const at = same.findIndex((one) => one.id === id);
-  // The newest runs, or those around an older one.
+  // The newest runs, or the runs around an older one.
   const from = Math.max(0, Math.min(at - maxShown / 2, same.length - maxShown));
   const shown = same.slice(from, from + maxShown).toReversed();
   const [first] = shown;

@@ -8,7 +8,7 @@ export type Filter = {
   readonly result: string;
   readonly server: string;
   readonly project: string;
-  /** Part of the job's group and name, or an id. */
+  /** A part of the job's group and name, or an id. */
   readonly text: string;
   readonly page: number;
 };
@@ -46,7 +46,7 @@ type Place = {
   readonly words?: readonly [before: string, after: string];
 };
 
-/** Links a page of a list to those before and after it; undefined if there is no other. */
+/** Links a page of a list to the previous and the next page; undefined if there is only one. */
 export function renderPages(list: string, filter: Query, { page, pages, words = ['newer', 'older'] }: Place) {
   if (pages === 1) return undefined;
   const to = (target: number, text: string): Html | undefined =>

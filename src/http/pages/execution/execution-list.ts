@@ -49,7 +49,7 @@ export function executionListRoute(options: ExecutionListOptions): Router {
 }
 
 type About = {
-  /** The executions of all pages. */
+  /** All matching executions, not only those of this page. */
   readonly chosen: readonly EndedExecution[];
   readonly filter: Filter;
   readonly servers: readonly string[];
@@ -174,7 +174,7 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
 `;
 }
 
-/** The query may have any text. */
+/** Cuts a text from the query, which may be long. */
 function cut(text: string): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }

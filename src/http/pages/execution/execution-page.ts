@@ -32,7 +32,7 @@ export type ExecutionPageOptions = {
   readonly cause: (server: string, run: CauseKey) => Cause | undefined;
   /** Explains what changed before a failed run of a job. */
   readonly explain?: (server: string, run: EndedStatus) => Explanation | undefined;
-  /** What the site says about a job, by its path with its project. */
+  /** Returns the configured owner, note and runbook of a job, by its path with its project. */
   readonly aboutJob?: (path: string) => AboutJob;
   readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
@@ -42,7 +42,7 @@ export type ExecutionPageOptions = {
   readonly nowMs: () => number;
 };
 
-/** `/executions/{server}/{id}`: what one execution did, step by step, and why it ended as it did. */
+/** `/executions/{server}/{id}`: the steps of one execution, and why it ended as it did. */
 export function executionPageRoute(options: ExecutionPageOptions): Router {
   const router = createRoutes();
   router.get('/executions/:server/:id', async (request, response) => {
@@ -111,7 +111,7 @@ function toOfJob({ aboutJob }: ExecutionPageOptions, names: Names): OfJob {
   return toAboutFacts(about ?? {});
 }
 
-/** What the site says about its job. */
+/** The configured owner, note and runbook of the job, as facts. */
 type OfJob = ReturnType<typeof toAboutFacts>;
 
 function toMissing(missing: Parameters<typeof renderMissing>[0]): Found {
@@ -182,7 +182,7 @@ function renderFact(name: string, value: Html | string | number): Html {
 
 const relations = { 'retry of': 'Retry of', 'retried by': 'Retried by' } as const;
 
-/** Links only to pages that exist. */
+/** Links an attempt, if it has a page. */
 function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root: string): Html {
   const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
   const shown = hasPage ? html`<a href="${address}">#${id}</a>` : html`#${id}, which has no page here`;
@@ -246,7 +246,7 @@ type Running = {
   readonly ofJob: OfJob;
 };
 
-/** Renders an execution that runs or waits; its steps are read once it has ended. */
+/** Renders an execution that runs or waits. Its steps are read after it has ended. */
 function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;
@@ -271,7 +271,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }
 
-/** Describes an unfinished execution; of a silent server, its last known state. */
+/** Describes an unfinished execution; if the server is silent, its last known state. */
 function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';

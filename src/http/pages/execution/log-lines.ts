@@ -2,7 +2,7 @@ import { toClock } from '../../../domain/ages.ts';
 import type { LogLine } from '../../../domain/failure-class.ts';
 import { type Html, html } from '../html.ts';
 
-/** Renders the lines of a failure, which have no secrets any more. */
+/** Renders the lines of a failure. Secrets must already be removed. */
 export function renderLines(lines: readonly LogLine[]): Html | undefined {
   if (lines.length === 0) return undefined;
   const isOfSeveral = new Set(lines.map(({ node }) => node)).size > 1;

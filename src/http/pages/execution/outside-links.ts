@@ -21,13 +21,13 @@ export function renderOutsideLinks({ traceId, link, permalink }: Outside): Html 
   return links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`;
 }
 
-/** An address may come from the service, and may not be safe to follow. */
+/** An address may come from the server, so it may be unsafe to follow. */
 function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
   if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
   return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;
 }
 
-/** Returns the page of an execution on its server, for when the server gave no link. */
+/** Returns the page of an execution on its server, for executions without a link from the server. */
 export function toServerAddress(url: string | undefined, project: string, id: number): string | undefined {
   if (url === undefined) return undefined;
   return `${url.replace(/\/$/, '')}/project/${encodeURIComponent(project.toWellFormed())}/execution/show/${id}`;

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 /** As many spans as a person can read and a browser can draw. */
 const limits = { first: 250, failed: 2000 };
 
-/** Renders the spans of an execution as a table: what, when, how long, how it ended and why. */
+/** Renders the spans of an execution as a table, with times, results and reasons. */
 export function renderWaterfall({ spans }: Pick<PastExecution, 'spans'>): Html {
   const [root] = spans;
   const choice = chooseRows(spans, limits);
@@ -66,7 +66,7 @@ function toStart(ms: number): string {
 /** Deeper indentation would leave no room for names. */
 const deepest = 8;
 
-/** Places the bar: its start and length as shares of the whole trace. */
+/** Computes the position of the bar: its start and length as shares of the whole trace. */
 function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
   const wholeMs = Math.max(1, root.endMs - root.startMs);
   const toPercent = (ms: number): string => ((Math.min(Math.max(0, ms), wholeMs) * 100) / wholeMs).toFixed(2);
@@ -98,20 +98,20 @@ function renderResult(span: SpanRow): Html | undefined {
   }
 }
 
-/** Returns the explanation, unless the result already says the same. */
+/** Returns the reason, unless the result already says the same. */
 function toWhy({ result, why }: SpanRow): readonly string[] {
   const isSaid = (result === 'success' && why === 'succeeded') || (result === 'cancellation' && why === 'aborted');
   return isSaid || why === '' ? [] : [why];
 }
 
-/** The number of consecutive omitted rows. */
+/** Consecutive omitted rows. */
 type Gap = { readonly skipped: number; readonly failed: number };
 
 type Choice = { readonly rows: readonly (SpanRow | Gap)[]; readonly left: Gap };
 
 type Limits = { readonly first: number; readonly failed: number };
 
-/** Chooses rows: the first ones, and failed ones anywhere, with all their ancestors. */
+/** Chooses rows: the first ones, and all failed ones with their ancestors. */
 export function chooseRows(spans: readonly SpanRow[], limits: Limits): Choice {
   const wanted = findWanted(spans, limits);
   const rows: (SpanRow | Gap)[] = [];

@@ -4,8 +4,8 @@ import { type Html, html } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
 /**
- * Renders the collectors of a server and its members: those with problems in full; all others folded, successes in one
- * line each and disabled ones in a separate list.
+ * Renders the collectors of a server and its members: those with problems completely; all others folded, successes in one line
+ * each, disabled ones in a separate list.
  */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;
@@ -24,7 +24,7 @@ ${tables}</details>
 `;
 }
 
-/** Problems of the whole server are at the top of the page. */
+/** Reports whether to show a problem here: problems of the whole server are at the top of the page. */
 function isShown(collector: CollectorStatus, target: TargetStatus): boolean {
   const isSaidAbove = target.state !== 'up' && collector.message !== undefined && collector.message === target.message;
   return isInTrouble(collector) && !isSaidAbove;
@@ -67,7 +67,7 @@ function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
   return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
-/** Renders the table without the message of the whole server, which is shown above. */
+/** Renders the table without the message of the whole server, which is above it. */
 function renderTable(
   running: readonly CollectorStatus[],
   nowMs: number,
@@ -98,7 +98,7 @@ function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string 
 ${why === '' || (message !== undefined && message === saidAbove) ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
 }
 
-/** A long duration is intended if requests are spread over the interval. */
+/** Returns the duration; if requests are spread over the interval, a long duration is normal. */
 function toDurationOf({ tookMs, isSpread }: CollectorStatus): string | undefined {
   if (tookMs === undefined) return undefined;
   return isSpread === true ? `spread over ${toTook(tookMs)}` : toTook(tookMs);

@@ -74,10 +74,10 @@ ${renderLinks(status, about)}
 ${renderExporter(status)}`;
 }
 
-/** If more servers have a problem, the list and the table name them, and all are folded. */
+/** If more servers have a problem, all are folded, because the list and the table name them. */
 const maxOpen = 3;
 
-/** Sorts servers by their worst problem, then those without one as configured. */
+/** Sorts servers by their worst problem; servers without a problem follow in the configured order. */
 function toWorstFirst(servers: readonly ServerStatus[], problems: readonly Problem[]): readonly ServerStatus[] {
   const places = new Map(problems.toReversed().map(({ server }, index) => [server, problems.length - index]));
   const toPlace = ({ name }: ServerStatus): number => places.get(name) ?? problems.length + 1;
@@ -130,7 +130,7 @@ function renderHours(servers: readonly ServerStatus[], root: string, nowMs: numb
   });
 }
 
-/** Sums the hours of all servers; omits an hour that is unknown for all. */
+/** Sums the hours of all servers; omits an hour that is unknown for every server. */
 function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
   const all = servers.flatMap(({ executions }) => (executions === undefined ? [] : [executions.hours]));
   const byStart = Map.groupBy(all.flat(), ({ startMs }) => startMs);

@@ -9,7 +9,7 @@ import { toAnchor, toRightsAnchor } from './server-state.ts';
 
 type About = { readonly root: string };
 
-/** Renders the worst problem as headline, and all others below it, each with its page and its runbook. */
+/** Renders the worst problem as headline, and all others below it, each with links to its page and runbook. */
 export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
   const [worst] = problems;
   const headline = toHeadline(status, problems);
@@ -60,7 +60,7 @@ function renderWatchers(servers: readonly ServerStatus[]): Html | undefined {
   return html`<ul>${links}</ul>`;
 }
 
-/** The same problem starts at different times on different servers. */
+/** The same problem has different start times on different servers, so the time is left out. */
 function toCause({ detail = '' }: Problem): string {
   return detail.replace(/^Since [^:]*(?::\d\d[^:]*)?(?:: |$)/, '');
 }
@@ -83,13 +83,13 @@ const placeWords: Readonly<Record<Exclude<Place, 'server'>, string>> = {
   'off jobs': 'Jobs that are off',
 };
 
-/** As many as a person can read at once; the rest is folded. */
+/** As many problems as a person can read at once; the rest is folded. */
 const maxShown = 12;
 const maxFolded = 200;
 
 type Others = { readonly word?: string; readonly named?: readonly (string | undefined)[] };
 
-/** Lists the problems below the headline, which names some servers. */
+/** Lists the problems that are not in the headline. */
 function renderOthers(
   problems: readonly Problem[],
   about: About,
@@ -113,8 +113,8 @@ function renderOthers(
 }
 
 /**
- * Chooses the problems that are not folded: first one for each server that is not named yet, and problems of a server
- * before those of its members.
+ * Chooses the problems that are not folded: first one for each server that is not named yet; problems of a server come before
+ * those of its members.
  */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));

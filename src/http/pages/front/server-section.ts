@@ -18,12 +18,12 @@ import { renderMembers } from './server-table.ts';
 type About = {
   readonly root: string;
   readonly nowMs: number;
-  /** True if no other server is watched. */
+  /** True if it is the only watched server. */
   readonly isOnly: boolean;
   readonly isOpen: boolean;
 };
 
-/** Renders a server, its cluster members, and the policy that it lacks; folded if it is fine and not the only one. */
+/** Renders a server, its cluster members, and the missing policy. It is folded if it has no problem and other servers exist. */
 export function renderServer(server: ServerStatus, about: About): Html {
   const title = html`<h2><bdi>${server.name}</bdi> ${renderState(server)}</h2>`;
   const anchor = toAnchor(server.name);
@@ -47,7 +47,7 @@ ${renderHidden(server)}${renderDenied(server)}${renderRights(server)}${renderExe
 )}${renderOwnMetrics(server)}`;
 }
 
-/** A round for which executions were hidden counts as a partial success. */
+/** If executions are hidden, the collector counts as a partial success. */
 function toShown(server: ServerStatus): ServerStatus {
   const unreadable = listUnreadable(server).join('; ');
   if (unreadable === '') return server;
@@ -69,7 +69,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
     ['Address', url],
     ['Owner', renderLease(server)],
     [states[state].since, sinceMs === undefined ? undefined : html`since ${toTime(sinceMs)}`],
-    // The reason is at the top of the page if there is only one server.
+    // If there is only one server, the reason is at the top of the page.
     ['Why', isOnly || state === 'up' ? undefined : message],
     ['Started', toTime(startedAtMs)],
     ['Execution mode', mode === undefined ? undefined : html`${mode}${modeSince}`],
@@ -81,7 +81,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
 `;
 }
 
-/** Shows the configuration for a cluster whose members are not listed. */
+/** Shows the configuration of a cluster whose members are not listed. */
 function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefined {
   if (!hidesMembers) return undefined;
   const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;
@@ -102,7 +102,10 @@ ${renderUnreadable(server)}${needsAdmin.map(
 `;
 }
 
-/** What the server itself says about the credentials: what they lack and no poll has met yet, and what they need not have. */
+/**
+ * The rights that the server reports for the credentials: missing rights that no poll has met yet, and rights that are not
+ * needed.
+ */
 function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
   const { excess = [], leastPolicy } = rights ?? {};
   const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));
@@ -124,7 +127,7 @@ function renderPolicy(policy: string | undefined): Html | undefined {
 <pre tabindex="0"><code>${policy}</code></pre>`;
 }
 
-/** Collectors of values that newer releases expose to Prometheus themselves. */
+/** Collectors whose values newer releases expose to Prometheus themselves. */
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
@@ -162,7 +165,7 @@ function toName({ name }: CollectorStatus): string {
   return name;
 }
 
-/** Lists only hosts: the rest of an address may be private. */
+/** Lists only hosts, because the rest of an address may be private. */
 function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): string {
   const urls = targets.map(({ url }) => URL.parse(url)).filter((url) => url !== null);
   const [first] = urls;
@@ -290,7 +293,7 @@ function renderEndedRow(execution: EndedStatus, nowMs: number, toAddress: ToAddr
 }
 
 function renderJob({ id, job = 'ad hoc' }: Pick<RunningStatus, 'id' | 'job'>, address: string): Html {
-  // Isolated: a name may change the direction of the text after it.
+  // Isolated, because a name may change the direction of the following text.
   return html`<th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>`;
 }
 

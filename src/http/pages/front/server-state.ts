@@ -47,7 +47,7 @@ export function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
   return result === 'off' && reason !== 'denied';
 }
 
-/** Reports whether a person should look at a collector. */
+/** Reports whether a collector needs a person's attention. */
 export function isInTrouble(collector: CollectorStatus): boolean {
   const { result, message, complaints } = collector;
   if (isQuietlyOff(collector)) return false;

@@ -43,7 +43,7 @@ function renderCells(target: TargetStatus): Html {
   )}${toCell('Collectors', renderCollectorCount(target))}`;
 }
 
-/** If a server is down, all its collectors fail for one reason. */
+/** If a server is down, all its collectors fail for the same reason. */
 function renderCollectorCount({ state, collectors }: TargetStatus): Html | undefined {
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   if (state !== 'up' || polled.length === 0) return undefined;

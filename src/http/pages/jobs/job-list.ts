@@ -29,7 +29,7 @@ export type JobListOptions = {
   readonly begin?: () => Pause;
 };
 
-/** `/jobs`: every watched scheduled job, failures first; the filter is in the query. */
+/** `/jobs`: all watched scheduled jobs, failures first; the query has the filter. */
 export function jobListRoute({ servers, jobs, ended, silence, begin = () => noPause }: JobListOptions): Router {
   const router = createRoutes();
   router.get('/jobs', async (request, response) => {
@@ -53,7 +53,7 @@ export function jobListRoute({ servers, jobs, ended, silence, begin = () => noPa
 type Wish = { readonly text: string; readonly state: string; readonly server: string };
 type About = Pick<JobListOptions, 'ended'> & {
   readonly servers: readonly string[];
-  /** The jobs of all pages. */
+  /** All matching jobs, not only those of this page. */
   readonly chosen: readonly ListedJob[];
   readonly wish: Wish;
   readonly page: number;
@@ -75,7 +75,7 @@ const states = {
 
 type State = Exclude<keyof typeof states, '' | 'flaky'>;
 
-/** Returns the state of a job: off, or the worse of its last expected time and its last run. */
+/** Returns the state of a job: off, or the worse of its last scheduled time and its last run. */
 export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   const last = verdicts.at(-1);
   const isBlocked = (...by: readonly Blocker['reason'][]): boolean =>
@@ -89,7 +89,7 @@ export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   return isLate(last) ? 'late' : 'ran';
 }
 
-/** A job with what lists filter and sort by. */
+/** A job with the values by which lists filter and sort. */
 export type ListedJob = { readonly job: ScheduledJob; readonly state: State; readonly path: string };
 
 /** Lists jobs in the order of the page: failures first. */
@@ -163,7 +163,7 @@ function toKey(server: string, path: string): string {
 }
 
 type At = Pick<About, 'root'> & {
-  /** True if all jobs are of one server. */
+  /** True if all jobs belong to one server. */
   readonly isOne: boolean;
 };
 

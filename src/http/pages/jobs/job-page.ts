@@ -85,7 +85,7 @@ function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): 
 ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
-/** Describes a lasting change of the durations, as the series show it. */
+/** Describes a lasting change of the durations, like the series do. */
 function toShiftText(shift: ShownJob['shift'], nowMs: number): string | undefined {
   if (shift === undefined) return undefined;
   const { sinceMs, beforeMs, afterMs } = shift;
@@ -128,7 +128,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
 `;
 }
 
-/** Describes what keeps a job from running now. */
+/** Describes findings that keep a job from running now. */
 export function toFacts(blockers: ScheduledJob['blockers']): string {
   return blockers.map(({ fact: { fact } }) => fact).join('; ');
 }
@@ -195,7 +195,7 @@ function renderTable(rows: readonly Html[]): Html {
 
 const maxTimes = 20;
 
-/** Describes how often the job is expected, if that is regular. */
+/** Describes how often the job is expected, if the interval is regular. */
 function toEvery(times: readonly number[]): string {
   const [first, second] = times;
   if (first === undefined || second === undefined) return '';

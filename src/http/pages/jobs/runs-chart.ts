@@ -6,7 +6,10 @@ import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 
-/** Draws the durations of a job's last runs, with the changes of the job between them, its usual duration and the duration from which a run is overdue. */
+/**
+ * Draws the durations of a job's last runs, with changes of the job between them, the usual duration and the duration from
+ * which a run is overdue.
+ */
 export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs }: ShownJob): Html | undefined {
   const timed = runs.filter((run) => toMs(run) >= 0).toReversed();
   const [first] = timed;
@@ -15,7 +18,7 @@ export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs 
   const failures = timed.filter(isFailure).length;
   const changed = timed.map((run, index) => listBetween(changes, timed[index - 1], run));
   const maxMs = Math.max(...timed.map(toMs));
-  // A limit far above all runs would flatten them.
+  // With a limit far above all runs, the bars would be very small.
   const isNear = overdueMs !== undefined && overdueMs <= maxAbove * maxMs;
   const facts = [
     `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
@@ -41,7 +44,7 @@ function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
   return endedAtMs - startedAtMs;
 }
 
-/** Returns the changes that were seen after one run began and before the next did. */
+/** Returns the changes that were seen after one run began and before the next run did. */
 function listBetween(changes: readonly Change[], before: EndedStatus | undefined, run: EndedStatus): readonly Change[] {
   if (before === undefined) return [];
   return changes.filter((change) => {
@@ -62,7 +65,7 @@ function toMood(run: EndedStatus): Bar['parts'][number]['mood'] {
   return isFailure(run) ? 'bad' : 'off';
 }
 
-/** Draws the durations of the last runs in the size of a table cell; a failed one has a mark below the line. */
+/** Draws the durations of the last runs in the size of a table cell. A failed run has a mark below the line. */
 export function renderSparkline(runs: readonly EndedStatus[]): Html | undefined {
   const timed = runs
     .filter((run) => toMs(run) >= 0)

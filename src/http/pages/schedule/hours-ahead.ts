@@ -8,7 +8,7 @@ import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { toFacts } from '../jobs/job-page.ts';
 
-/** Draws the next 24 hours: expected simultaneous runs against the threads, and colliding jobs. */
+/** Draws the next 24 hours: expected concurrent runs, the number of threads, and jobs that start together. */
 export function renderAhead({ server, ahead, blockers, nowMs }: ServerSchedule, root: string): Html {
   const title = html`<section>
 <h2>Next 24 hours</h2>

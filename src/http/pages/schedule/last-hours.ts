@@ -9,7 +9,7 @@ import { type Html, html } from '../html.ts';
 type Hour = ServerSchedule['hours'][number];
 type Known = NonNullable<Hour['known']>;
 
-/** Draws the last hours: expected against actual runs, as bars and numbers. */
+/** Draws expected and actual runs of the last hours, as bars and numbers. */
 export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilent: boolean): Html {
   const known = hours.flatMap((hour) => (hour.known === undefined ? [] : [hour.known]));
   const title = html`<section>
@@ -98,7 +98,7 @@ function toCell(name: string, value: number | Html): Html {
   return value === 0 ? html`<td class="none number">0</td>` : html`<td data-is="${name}" class="number">${value}</td>`;
 }
 
-/** Lists the causes of misses, the most frequent first. */
+/** Lists the causes of missed runs, most frequent first. */
 function renderMissed(hour: Known): Html {
   const count = toMissed(hour);
   if (count === 0) return html`0`;
@@ -108,7 +108,7 @@ function renderMissed(hour: Known): Html {
   return html`<strong class="bad">✗ ${count}</strong>: ${causes.join(', ')}`;
 }
 
-/** Renders the last decisions about a job as signs, oldest first; shapes differ, so that colour is not needed. */
+/** Renders the last decisions about a job as signs, oldest first. The shapes differ, so colour is not needed. */
 export function renderStrip(verdicts: readonly Verdict[]): Html | undefined {
   if (verdicts.length === 0) return undefined;
   const label = `the last ${verdicts.length}, oldest first: ${verdicts.map(toWord).join(', ')}`;

@@ -113,7 +113,7 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
 ${renderBlocked(blockers, nowMs)}${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
 }
 
-/** What applies to all that follows comes first. */
+/** Findings that affect all jobs come first. */
 function renderBlocked(blockers: ServerSchedule['blockers'], nowMs: number): readonly Html[] {
   return blockers.map(
     ({ fact: { fact, atMs }, fix }) =>

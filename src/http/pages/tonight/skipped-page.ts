@@ -9,7 +9,7 @@ import { type Html, html } from '../html.ts';
 import { serverRoute } from '../page.ts';
 import type { FindSilence } from '../silence.ts';
 
-/** From when on, and until when; each a time, or how long ago. */
+/** The start and the end of the interval; each is a time, or how long ago. */
 export type SkippedWish = { readonly since: TimeOrAge; readonly until: TimeOrAge };
 export type TimeOrAge = { readonly atMs: number } | { readonly agoMs: number };
 
@@ -22,7 +22,7 @@ export type SkippedOptions = {
   readonly begin: () => Pause;
 };
 
-/** `/skipped/{server}` and `/api/skipped`: the scheduled runs that did not happen, and which of them are made good. */
+/** `/skipped/{server}` and `/api/skipped`: the scheduled runs that did not happen, and which of them have been recovered. */
 export function skippedRoutes({ servers, find, urlOf, silence, begin }: SkippedOptions): Router {
   return serverRoute({
     name: 'skipped',
@@ -38,7 +38,7 @@ export function skippedRoutes({ servers, find, urlOf, silence, begin }: SkippedO
   });
 }
 
-/** Returns the interval, or what is wrong with it. */
+/** Returns the interval, or the mistake in the query. */
 function readWish(query: Request['query']): SkippedWish | string {
   const since = toTimeOrAge(query['since'] ?? '12h');
   const until = toTimeOrAge(query['until'] ?? '0m');

@@ -32,10 +32,10 @@ export type TonightOptions = {
   readonly shareByName?: PageTurns['shareByName'];
 };
 
-/** `/tonight` and `/api/tonight`: the coming runs that known trouble awaits, of all servers or of one. */
+/** `/tonight` and `/api/tonight`: the coming runs at risk, of all servers or of one. */
 export function tonightRoutes(options: TonightOptions): Router {
   const { servers, silence, risks, skipped, shareByName = unsharedTurns.shareByName } = options;
-  // One result for each horizon: the key holds both.
+  // One result for each horizon and server, because the key contains both.
   const find = shareByName(async (key, pause) => {
     const [, hours = '', server = ''] = /^(\d+) (.*)$/s.exec(key) ?? [];
     const found = { risks: await risks(server, Number(hours), pause), skipped: await skipped(server, pause) };
@@ -117,7 +117,7 @@ function renderTrouble(trouble: TroubleTonight, risks: RisksTonight, place: Plac
 ${rest}`;
 }
 
-/** Trouble whose runs are all listed with worse trouble. */
+/** Renders trouble whose runs are all listed under worse trouble. */
 function renderFurther(troubles: readonly TroubleTonight[] | undefined): Html | undefined {
   if (troubles === undefined) return undefined;
   return html`<h3>Further trouble of these runs</h3>

@@ -32,7 +32,7 @@ export function windowsRoutes({ servers, find, silence, begin }: WindowsOptions)
   });
 }
 
-/** Returns what is asked for, or what is wrong with it. */
+/** Returns the wish in the query, or its mistake. */
 function readWish(query: Request['query']): WindowWish | string {
   const forMs = toMs(query['for'] ?? '30m');
   const withinMs = toMs(query['within'] ?? '24h');

@@ -14,16 +14,16 @@ export type TracesPageOptions = {
   readonly quarantined: () => { readonly list: () => Promise<readonly QuarantineStatus[]> } | undefined;
   readonly hasPage: (server: string, id: number) => boolean;
   readonly lifecycle: Lifecycle;
-  /** Returns the servers whose traces another exporter sends, or none does. */
+  /** Returns the servers whose traces this exporter does not send. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 
-/** `/traces`: traces that wait for delivery, whether it works, and what the trace backend refused. */
+/** `/traces`: traces that wait for delivery, whether delivery works, and rejected traces. */
 export function tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere }: TracesPageOptions): Router {
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
-    // A state that cannot be read has no list either.
+    // If the state cannot be read, there is no list either.
     const refused = (traces && (await quarantined()?.list())) ?? [];
     const root = toRoot(request);
     const mayChange = lifecycle.isEnabled();
@@ -156,7 +156,7 @@ function renderRow({ name, server, executionId, spans, size, atMs, reason }: Qua
 `;
 }
 
-/** Dropping is permanent, so it takes two steps. */
+/** Dropping is permanent, so it needs two clicks. */
 function renderChanges(field: 'key' | 'all', value: string, { root, of }: About & { readonly of: string }): Html {
   const path = `${root}-/quarantine/`;
   return html`<form method="post" action="${path}retry"><button name="${field}" value="${value}" aria-label="Send ${of} again">Send ${field === 'all' ? 'all ' : ''}again</button>
@@ -166,7 +166,7 @@ function renderChanges(field: 'key' | 'all', value: string, { root, of }: About 
 function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }: About): Html {
   const one = first === undefined ? '--all' : quote(first.name);
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
-  // Separate elements, so that a click selects one line.
+  // Separate elements, so that a click selects only one line.
   const commands = lines.map((line) => html`<code>automation-exporter quarantine ${line} --url=${quote(url)}</code>\n`);
   const off = html`<p class="note">Sending again and dropping require <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is reloaded on SIGHUP. This page then has buttons for both.</p>\n`;
   return html`<h3>From the command line</h3>
