@@ -7,9 +7,11 @@ import { collectors } from '../../src/collectors/index.ts';
 import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
 import { history } from '../../src/commands/history.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
+import { provideCli } from '../support/built.ts';
+import { startChild } from '../support/child.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import type { CliRun } from './run-cli.ts';
+import { type CliRun, toEnvironment } from './run-cli.ts';
 
 const hourMs = 3_600_000;
 const untilMs = Math.floor(Date.now() / hourMs) * hourMs - hourMs;
@@ -73,19 +75,19 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+const toVariables = () => ({
+  ...toEnvironment(simulator),
+  AUTOMATION_EXPORTER_NAME: 'prod',
+  AUTOMATION_EXPORTER_LABELS: 'site=eu',
+  AUTOMATION_EXPORTER_PROJECTS_EXCLUDE: 'secret',
+});
+
 async function run(words: readonly string[], name = 'history.om'): Promise<Omit<CliRun, 'left'> & { file: string }> {
   const output = join(dir, name);
   rmSync(output, { force: true });
   const said = { stdout: '', stderr: '' };
   const code = await history({
-    env: {
-      AUTOMATION_EXPORTER_NAME: 'prod',
-      AUTOMATION_EXPORTER_URL: simulator.url,
-      AUTOMATION_EXPORTER_TOKEN: simulator.token,
-      AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '1000',
-      AUTOMATION_EXPORTER_LABELS: 'site=eu',
-      AUTOMATION_EXPORTER_PROJECTS_EXCLUDE: 'secret',
-    },
+    env: toVariables(),
     arguments: parseArguments(['history', ...words, `--output=${output}`], {
       collectors,
       commandLine: { commands: commandWords, flags: commandFlags },
@@ -231,6 +233,16 @@ collectors: { executions: { every: 2s } }
     const again = await run(['prod', '--since=1h', `--until=${toIso(Date.now())}`], 'again.om');
     expect(again.code).toBe(0);
     expect(again.file === whole.file).toBe(true);
+  });
+
+  it('takes no file for whole whose end has no room on the disk', async () => {
+    const { file } = await run(['prod', ...span]);
+    const output = join(dir, 'short.om');
+    const shell = ['-c', `ulimit -f ${Math.ceil(file.length / 1024) - 1} && exec "$@"`, 'bash', process.execPath];
+    const words = ['history', 'prod', ...span, `--output=${output}`];
+    const child = startChild('bash', [...shell, provideCli(), ...words], { env: toVariables() });
+    expect(await child.ended).toMatchObject({ code: 1 });
+    expect(existsSync(output)).toBe(false);
   });
 
   it('counts jobs without their own durations together, the latest ones first, and follows the families', async () => {

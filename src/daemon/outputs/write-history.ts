@@ -111,7 +111,9 @@ async function writeWhole(path: string, pieces: Iterable<string>, onWritten: (by
   try {
     let bytes = 0;
     for (const piece of pieces) {
-      bytes += (await file.write(piece)).bytesWritten;
+      // Unlike `write`, it reports that the end of a piece has no room.
+      await file.appendFile(piece);
+      bytes += Buffer.byteLength(piece);
       onWritten(bytes);
     }
     await file.sync();
