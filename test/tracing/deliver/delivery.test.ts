@@ -33,7 +33,7 @@ describe('tracing/sender to a collector', () => {
       'the connection was closed before the answer was complete (UND_ERR_SOCKET)',
     ],
     ['redirects', say(308, '', { location: 'http://127.0.0.1:1/' }), 'HTTP 308'],
-    ['hides behind a login page', say(200, '<form>', { 'content-type': 'text/html' }), 'HTTP 200 with a web page'],
+    ['hides behind a login page', say(200, '<form>', { 'content-type': 'Text/HTML' }), 'HTTP 200 with a web page'],
   ])('delivers everything again, byte for byte, after a backend that %s', async (_, fault, says) => {
     const sink = await start((response, request, index) => (index < 3 ? fault : accept)(response, request, index));
     const { reasons, requests } = await deliver(sink.url, { timeoutMs: says.includes('100 ms') ? 100 : 5000 });
