@@ -79,6 +79,21 @@ describe('diagnosis/journal', () => {
     expect(scene.shown()).toEqual(['automation_changes_total{project="pay",kind="switch"} 2']);
   });
 
+  it('forgets a job that has not been listed for a month, and keeps the definition of one that is', async () => {
+    const id = await begin();
+    const other = scene.control.createJob('pay', { name: 'other' });
+    const definitions = async (): Promise<readonly string[]> =>
+      (await scene.stored()).map(({ key }) => key).filter((key) => key.startsWith('definition '));
+    await scene.minutes(3);
+    expect((await definitions()).toSorted()).toEqual([`definition ${id}`, `definition ${other}`].toSorted());
+    scene.control.deleteJob(other);
+    await scene.minutes(1);
+    scene.away(31 * 1440);
+    await scene.minutes(2);
+    expect(await definitions()).toEqual([`definition ${id}`]);
+    expect(scene.told()).toEqual([]);
+  });
+
   it('leaves out projects and jobs that are not watched', async () => {
     await begin({ settings: { isWantedJob: (path) => !path.endsWith('secret') } });
     scene.control.createJob('pay', { name: 'secret' });

@@ -65,8 +65,8 @@ type StoredArea = Omit<Area, 'things'> & { readonly things: readonly (readonly [
 type StoredTotals = { readonly totals: readonly Total[]; readonly dropped: number };
 type StoredReads = readonly (readonly [area: string, readMs: number, lastReadMs: number])[];
 
-export function toAreaDocument(key: string, { things, ...area }: Area): LedgerDocument {
-  return { kind: 'change-area', key, body: JSON.stringify({ ...area, things: [...things] }) };
+export function toAreaDocument(key: string, area: Area | undefined): LedgerDocument {
+  return { kind: 'change-area', key, body: area && JSON.stringify({ ...area, things: [...area.things] }) };
 }
 
 /** When areas were last read; most readings change nothing else. */

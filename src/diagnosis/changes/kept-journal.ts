@@ -3,7 +3,7 @@ import type { Ledger, LedgerDocument } from '../../state/ledger.ts';
 import type { SpooledTrace } from '../../state/spool.ts';
 import { type Area, noteReading, type Reading } from './deciding/areas.ts';
 import type { Change } from './deciding/change.ts';
-import { addChanges, emptyJournal, type Journal, type JournalStep } from './deciding/journal.ts';
+import { addChanges, emptyJournal, type Journal, type JournalStep, maxAgeMs } from './deciding/journal.ts';
 import { areas as areaNames, type ListedJob, toChanges } from './deciding/kinds.ts';
 import type { JobRuns } from './deciding/runs.ts';
 import {
@@ -82,8 +82,15 @@ export function createKeptJournal(options: Options): KeptJournal {
       const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
       const step: JournalStep = addChanges(journal, kept, serverNowMs());
       const spooled = await options.toSpooled?.(kept);
-      const documents = [...toJournalDocuments(step), ...toAreaDocuments(next, changed), toReadsDocument(next)];
+      const gone = listGone(next, serverNowMs());
+      for (const key of gone) next.delete(key);
+      const documents = [
+        ...toJournalDocuments(step),
+        ...toAreaDocuments(next, [...changed, ...gone]),
+        toReadsDocument(next),
+      ];
       await commit(() => documents, spooled);
+      for (const key of gone) areas.delete(key);
       for (const [key, area] of next) areas.set(key, area);
       ({ journal } = step);
     },
@@ -118,9 +125,17 @@ function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | unde
   return undefined;
 }
 
+/** Lists what is of jobs and projects that were last seen long ago. The definition of a listed job may be read rarely. */
+function listGone(areas: ReadonlyMap<string, Area>, nowMs: number): readonly string[] {
+  const old = [...areas].flatMap(([key, { readMs }]) => (ofJobs.test(key) && readMs < nowMs - maxAgeMs ? [key] : []));
+  const listed = new Set<string>();
+  for (const [key, { things }] of old.length === 0 ? [] : areas)
+    if (key.startsWith(areaNames.jobsOf(''))) for (const id of things.keys()) listed.add(areaNames.definitionOf(id));
+  return old.filter((key) => !listed.has(key));
+}
+
+const ofJobs = /^(?:jobs|nodes|definition) /;
+
 function toAreaDocuments(areas: ReadonlyMap<string, Area>, changed: Iterable<string>): readonly LedgerDocument[] {
-  return [...changed].flatMap((key) => {
-    const area = areas.get(key);
-    return area === undefined ? [] : [toAreaDocument(key, area)];
-  });
+  return [...changed].map((key) => toAreaDocument(key, areas.get(key)));
 }

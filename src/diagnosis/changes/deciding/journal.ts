@@ -50,7 +50,7 @@ export function addChanges(journal: Journal, added: readonly Change[], nowMs: nu
 const maxOfSheet = 50;
 export const maxChanges = 20_000;
 const maxSheets = maxChanges / maxOfSheet;
-const maxAgeMs = 30 * 86_400_000;
+export const maxAgeMs = 30 * 86_400_000;
 
 /** Lists the changes of the last 30 days, newest first. */
 export function listChanges({ sheets }: Journal, nowMs: number): readonly Change[] {
