@@ -46,6 +46,15 @@ describe('diagnosis/lines/diagnoses', () => {
     expect((await later('sync', 'key 9 refused', 3))?.alsoIn).toBe('pay/nightly/settle');
   });
 
+  it('looks at what a progress bar left, and not at each of its steps', async () => {
+    const note = await setScene().open();
+    const bar = (steps: number): string =>
+      `${'\rcopied   1 of 900 files'.repeat(steps)}\rcopy refused by the server\r\n`;
+    await note('copy', bar(9), 0);
+    expect(await note('copy', bar(2000), 1)).toMatchObject({ count: 2 });
+    expect(await note('copy', 'copy refused by the server', 2)).toMatchObject({ count: 3 });
+  });
+
   it('keeps no line, and fifty fingerprints of a job', async () => {
     const { ledger, open } = setScene();
     const note = await open();

@@ -4,6 +4,7 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 import { chooseLines } from './choose.ts';
 import { toFingerprint } from './fingerprint.ts';
 import { type KeptLines, keepLines } from './keep.ts';
+import { toShown } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
 import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
 
@@ -47,7 +48,7 @@ export function createDiagnoses(scrub: Scrub) {
     note: ({ job, endedAtMs, keepsLines = false }: Failed, cause: FirstCause, lines: readonly LogLine[]): Diagnosis => {
       const kept = keepsLines ? keepLines(lines, cause, scrub) : undefined;
       const chosen = chooseLines(lines, cause);
-      const { texts } = scrub(chosen.map(({ text }) => text));
+      const { texts } = scrub(chosen.map(({ text }) => toShown(text)));
       const used = key ?? randomBytes(32).toString('base64');
       const fingerprint = toFingerprint(texts, used);
       if (fingerprint === undefined) return { ...nothing, kept };

@@ -1,6 +1,6 @@
 import type { FirstCause, LogLine } from '../../domain/failure-class.ts';
 import { linesOfStep } from './choose.ts';
-import { withoutAnsi } from './normalise.ts';
+import { toShown, withoutAnsi } from './normalise.ts';
 import type { Scrub } from './scrub.ts';
 
 /** The lines of a failure that may be shown and sent, and how many were omitted. */
@@ -32,7 +32,7 @@ export function keepLines(
   const said = (ofNodes.length > 0 ? ofNodes : [filled]).flatMap((lines) => {
     // All lines of a node are scrubbed: a private key may begin above the first kept line, and lines of other nodes may be in
     // between.
-    const clean = scrub(lines.map(({ text }) => withoutAnsi(text).replaceAll(controls, '').toWellFormed()));
+    const clean = scrub(lines.map(({ text }) => withoutAnsi(toShown(text)).replaceAll(controls, '').toWellFormed()));
     removed += clean.removed;
     return lines.map((line, index) => ({ line, text: shorten(clean.texts[index] ?? ''), newer: lines.length - index }));
   });
@@ -47,7 +47,7 @@ export function keepLines(
 }
 
 /** Other control characters, and codes that choose a character set: inside a name, they would hide a secret from the search. */
-const controls = /[^\P{Cc}\t\r\n](?:[()][0AB])?/gu;
+const controls = /[^\P{Cc}\t\n](?:[()][0AB])?/gu;
 
 /** One long line must not use up the limit of all lines. */
 function shorten(text: string): string {
