@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { readerPolicy, strangerPolicy } from '../../simulator/world/access.ts';
+import { toAccessPolicy } from '../../src/api/access-policy.ts';
+import { executionsCollector } from '../../src/collectors/index.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type CliRun, runCli, runHere, toEnvironment } from './run-cli.ts';
 
@@ -168,34 +170,10 @@ describe('commands/check', () => {
     expect(lines.find((line) => line.startsWith('running-executions'))).toMatch(
       /^running-executions denied \(4 projects tried; denied: warehouse, web-shop; GET running-executions: HTTP 403/,
     );
-    expect(
-      stdout.slice(stdout.indexOf('  This access policy')),
-    ).toBe(`  This access policy allows what is denied or hidden:
-
-    description: what automation-exporter reads
-    context:
-      application: rundeck
-    for:
-      project:
-        - { allow: [read] }
-    by:
-      group: automation-exporter
-    ---
-    description: what automation-exporter reads
-    context:
-      project: '.*'
-    for:
-      resource:
-        - { equals: { kind: event }, allow: [read] }
-      job:
-        - { allow: [read] }
-      adhoc:
-        - { allow: [read] }
-    by:
-      group: automation-exporter
-
-prod: problems with running-executions, project-executions
-`);
+    const policy = toAccessPolicy(executionsCollector.reads).replaceAll(/^(?=.)/gm, '    ');
+    expect(stdout.slice(stdout.indexOf('  This access policy'))).toBe(
+      `  This access policy allows what is denied or hidden:\n\n${policy}\nprod: problems with running-executions, project-executions\n`,
+    );
   });
 
   it.each([

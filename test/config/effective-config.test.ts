@@ -86,42 +86,10 @@ describe('config/effective-config', () => {
   it('names the variable of a secret, and nothing else of it', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://localhost:4440', AUTOMATION_EXPORTER_TOKEN: 'canary-4711' };
     const { config } = await load({ env, argv: ['--collector.disable-defaults'] });
-    const expected = `servers:
-  - name: default
-    url: http://localhost:4440
-    dialect: auto
-    api_version: auto
-    timeout: 10s
-    tls:
-      insecure_skip_verify: false
-    namespace: http://localhost:4440
-    budget:
-      requests_per_second: 10
-      concurrency: 4
-    labels: {}
-    projects:
-      include:
-        - .*
-      exclude: []
-      labels: []
-    members: []
-    # token: <secret> from AUTOMATION_EXPORTER_TOKEN
-collectors:
-  execution-mode:
-    enabled: false
-    every: 15s
-    max_series: 10000
-  system-info:
-    enabled: false
-    every: 30s
-    max_series: 10000
-  project-nodes:
-    enabled: false
-    every: 5m
-    max_series: 10000
-`;
-    expect(toEffectiveYaml(config).slice(0, expected.length)).toBe(expected);
-    expect(toEffectiveYaml((await load({ env, yaml: toEffectiveYaml(config) })).config)).toBe(toEffectiveYaml(config));
+    const text = toEffectiveYaml(config);
+    expect(text).toContain('\n    members: []\n    # token: <secret> from AUTOMATION_EXPORTER_TOKEN\ncollectors:\n');
+    expect(text).not.toMatch(/canary|enabled: true\n    every/);
+    expect(toEffectiveYaml((await load({ env, yaml: text })).config)).toBe(text);
   });
 
   it('writes all options of a server, and for its secrets only the source', async () => {

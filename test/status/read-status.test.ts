@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toAccessPolicy } from '../../src/api/access-policy.ts';
 import type { ServerFacts } from '../../src/api/contact.ts';
 import { executionsCollector } from '../../src/collectors/index.ts';
 import type { Memory } from '../../src/domain/memory.ts';
@@ -230,28 +231,7 @@ describe('status/read-status', () => {
     expect(alone.missingPolicy).toBeUndefined();
   });
 
-  const ofExecutions = `description: what automation-exporter reads
-context:
-  application: rundeck
-for:
-  project:
-    - { allow: [read] }
-by:
-  group: automation-exporter
----
-description: what automation-exporter reads
-context:
-  project: '.*'
-for:
-  resource:
-    - { equals: { kind: event }, allow: [read] }
-  job:
-    - { allow: [read] }
-  adhoc:
-    - { allow: [read] }
-by:
-  group: automation-exporter
-`;
+  const ofExecutions = toAccessPolicy(executionsCollector.reads);
 
   it.each([
     ['whose history is not shown', executions({ hidden: [{ project: 'pay', counted: 114, readable: 0 }] })],
