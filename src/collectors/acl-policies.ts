@@ -4,7 +4,7 @@ import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector, type Watch } from '../schedule/collector.ts';
 
-/** Counts the access policies of the server: an unexpected one is worth a look. */
+/** Counts the access policies of the server: an unexpected policy needs attention. */
 export const aclPoliciesCollector = defineCollector({
   name: 'acl-policies',
   help: 'Access policies of the system and of each project; one request per project',
@@ -24,7 +24,7 @@ export const aclPoliciesCollector = defineCollector({
 
 type Count = { project: string; count: number };
 
-/** Reads the counts; denied ones are skipped unless all are denied. A project may be deleted or disabled meanwhile. */
+/** Reads the counts. Denied ones are skipped unless all are denied. A project may be deleted or disabled meanwhile. */
 async function readPolicies(api: Api, watch: Watch): Promise<Count[]> {
   const counts: Count[] = [];
   let denial: ApiError | undefined;

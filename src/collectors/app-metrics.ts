@@ -2,7 +2,7 @@ import { appMetrics } from '../api/endpoints/app-metrics.ts';
 import { counter, gauge, summary } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Shows the application's measurements of itself, under its own names. */
+/** Publishes the application's own measurements, with their own names. */
 export const appMetricsCollector = defineCollector({
   name: 'app-metrics',
   help: "The application's own gauges, counters, meters and timers",

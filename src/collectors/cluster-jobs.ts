@@ -5,7 +5,7 @@ import type { Memory } from '../domain/memory.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector, type Watch } from '../schedule/collector.ts';
 
-/** Shows how many jobs each cluster member schedules. */
+/** Publishes how many jobs each cluster member schedules. */
 export const clusterJobsCollector = defineCollector({
   name: 'cluster-jobs',
   help: 'Jobs by the cluster member that owns their schedule',
@@ -33,9 +33,9 @@ const noCluster = {
 type Owner = { uuid: string; count: number; isAnswering: boolean };
 
 /**
- * Reads the owners of jobs. No endpoint lists the members: known are those that answered within the last day, and those
- * that own jobs. Behind a load balancer, two requests may reach two members, so each member is requested by its UUID;
- * any member can answer, even for one that is gone and still owns its jobs.
+ * Reads the owners of jobs. No endpoint lists the members: known members are those that answered within the last day, and those
+ * that own jobs. Behind a load balancer, two requests may reach two members, so each member is requested by its UUID. Any
+ * member can answer, even about one that is gone and still owns jobs.
  */
 async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<readonly Owner[] | undefined> {
   const { server } = await api.get(systemInfo);

@@ -41,7 +41,7 @@ export const executionMetricsCollector = defineProjectCollector({
   ],
 });
 
-/** An unknown unit would select all of history, and `m` means months. */
+/** An unknown unit would select the whole history, and `m` means months. */
 const window = '1d';
 
 function readMetrics(api: Api, { name }: ProjectToAsk): Promise<ExecutionsMetrics> {

@@ -6,7 +6,7 @@ import type { Memory } from '../domain/memory.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import { defineCollector, type News } from '../schedule/collector.ts';
 
-/** Polls the execution mode: does the server run anything at all? */
+/** Polls the execution mode, which decides whether the server runs anything. */
 export const executionModeCollector = defineCollector({
   name: 'execution-mode',
   help: 'Execution mode, active or passive, and when it last changed',
@@ -49,7 +49,7 @@ async function readMode(api: Api): Promise<Read> {
   return { mode, isRestricted };
 }
 
-/** Remembers the last change of the mode. The first known mode is not a change: its start is unknown. */
+/** Stores the last change of the mode. The first known mode is not a change, because its start is unknown. */
 function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };

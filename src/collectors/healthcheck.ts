@@ -38,7 +38,10 @@ async function readHealth(api: Api): Promise<Health> {
   return { checks, server: api.server() };
 }
 
-/** Release 6 of the rundeck dialect runs no checks: it answers one fixed entry, or gauges that are always healthy. */
+/**
+ * Reports whether the checks are always healthy: release 6 of the rundeck dialect runs none, and answers one fixed entry, or
+ * gauges.
+ */
 function isAlwaysHealthy({ checks, server: { dialect, release } }: Health): boolean {
   if (dialect === 'rundeck' && Number.parseInt(release ?? '', 10) >= 6) return true;
   const [first, second] = checks;

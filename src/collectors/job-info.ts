@@ -7,7 +7,7 @@ import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedu
 
 type JobFacts = Job & { averageDurationMs: number | undefined };
 
-/** Shows the settings of each job, and its average duration unless executions already report it. */
+/** Publishes the settings of each job, and its average duration unless executions already report it. */
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
   help: 'Job ids and whether jobs are scheduled and enabled; average durations of jobs that have not run for an hour. Scheduled jobs come first, limited to jobs with their own series',
@@ -69,7 +69,9 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/** A job that runs as a step of others changes its average without an execution of its own. */
+/**
+ * Requests averages again, because a job that runs as a step of other jobs changes its average without an execution of its own.
+ */
 async function refreshAverages(
   api: Api,
   { project, list }: { project: string; list: readonly Job[] },
@@ -84,8 +86,8 @@ async function refreshAverages(
 }
 
 /**
- * A job that was deleted meanwhile, may not be read, or has an id that no path can contain has no average; others are
- * not affected.
+ * Requests an average. A job that was deleted meanwhile, may not be read, or has an id that no path can contain has none; other
+ * jobs are not affected.
  */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
@@ -99,7 +101,7 @@ async function readAverage(api: Api, id: string): Promise<number | undefined> {
 
 const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
 
-/** The order does not depend on the server's: scheduled jobs first, then by group and name. */
+/** The server's order does not matter: scheduled jobs first, then by group and name. */
 function byImportance(one: Job, other: Job): number {
   return (
     Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||

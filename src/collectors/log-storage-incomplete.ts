@@ -28,7 +28,7 @@ export const logStorageIncompleteCollector = defineCollector({
   fetch: readIncomplete,
   map: (logs, { executions, oldest }) =>
     [...Map.groupBy(logs, ({ project }) => project)].flatMap(([project, ofProject]) => {
-      // A failed log may be queued again: it counts in one state only, so that the states add up.
+      // A failed log may be queued again: it counts in only one state, so that the sum of states is right.
       const failed = ofProject.filter((log) => log.failed === true).length;
       const queued = ofProject.filter((log) => log.queued === true && log.failed !== true).length;
       const dates = ofProject.flatMap(({ sinceMs }) => sinceMs ?? []);

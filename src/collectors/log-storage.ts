@@ -54,17 +54,20 @@ export const logStorageCollector = defineCollector({
 });
 
 const recentMs = 600_000;
-/** A longer queue is not a burst; the alert on the backlog uses the same number. */
+/** A longer queue is no longer a burst; the alert on the backlog uses the same number. */
 const longQueue = 50;
 
 type Counts = { failedCount?: number | undefined; hidesMembers: boolean };
 const nothing: Memory = {};
 
-/** Remembers when a request last failed: failures before the first poll are not logged, nor is a count that jumps from member to member. */
+/**
+ * Stores when a request last failed. Failures before the first poll are not logged, and neither is a count that jumps between
+ * members.
+ */
 function rememberFailures({ failedCount: failed, hidesMembers }: Counts, before: Memory, nowMs: number): Memory {
   if (hidesMembers) return nothing;
   if (failed === undefined || failed === before.failed) return before;
   if (typeof before.failed !== 'number') return { failed };
-  // A count that fell was reset with the server.
+  // A count that fell was reset when the server restarted.
   return failed > 0 ? { failed, failedAtMs: nowMs } : { failed };
 }

@@ -9,7 +9,7 @@ import {
 import { stateSet } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk, type Watch } from '../schedule/collector.ts';
 
-/** Shows the execution and schedule modes of projects: what may run in them at all. */
+/** Publishes the execution and schedule modes of projects. */
 export const projectModesCollector = defineProjectCollector({
   name: 'project-modes',
   help: 'Whether each project runs executions and schedules',
@@ -29,7 +29,7 @@ export const projectModesCollector = defineProjectCollector({
   map: (modes, { mode }, { project }) => mode.rows(toMode(modes), { project }),
 });
 
-/** Reads all projects from the list itself, which servers of API 47 support. */
+/** Reads all projects with one list, which servers of API 47 support. */
 async function readAll(api: Api, watch: Watch): Promise<ReadonlyMap<string, ProjectModes> | undefined> {
   if (!(await api.supports(projectsWithModes))) return undefined;
   const list = await watch.projects.read(api);

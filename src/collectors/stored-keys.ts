@@ -43,7 +43,7 @@ async function readKinds(api: Api): Promise<KeyKind[]> {
   return kinds;
 }
 
-/** A folder disappears with its last key, possibly while others are read. */
+/** Reads a folder, which disappears with its last key, possibly while other folders are read. */
 async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolder> {
   try {
     return await api.get(storedKeysBelow, { path: { folder } });

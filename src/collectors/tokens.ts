@@ -3,11 +3,11 @@ import { toDuration } from '../domain/ages.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** As in the alert. */
+/** The same limit as the alert. */
 const soonMs = 7 * 86_400_000;
 const maxNamed = 5;
 
-/** Shows which API tokens will expire, and when. */
+/** Publishes which API tokens will expire, and when. */
 export const tokensCollector = defineCollector({
   name: 'tokens',
   help: 'API tokens visible to the credentials: number of valid and expired tokens, and expiration times',

@@ -3,7 +3,7 @@ import { toServerPolicy } from '../daemon/rights/least-policy.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 
-/** Prints the minimal access policy that each server needs for this configuration. */
+/** Prints the minimal access policy of each server for this configuration. */
 export async function acl(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
@@ -15,7 +15,7 @@ export async function acl(context: CommandContext): Promise<number> {
     context.complain(`acl: ${JSON.stringify(wanted)} is not a configured server (configured: ${names || 'none'})\n`);
     return exitCodes.misconfigured;
   }
-  // A token needs a policy first, and without a token no server can be configured.
+  // Works without a server, because a token needs a policy first, and a server needs a token.
   const policies = servers.length === 0 ? [render(anyServer, config)] : servers.map((server) => render(server, config));
   context.write(policies.join('---\n'));
   return exitCodes.well;

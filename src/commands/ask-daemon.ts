@@ -11,7 +11,7 @@ export type Question = Daemon & {
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
-  /** The daemon does not answer, or something else does. */
+  /** The daemon does not answer, or another program does. */
   | { readonly kind: 'unreachable'; readonly says: string };
 
 /** Sends a request to the daemon over HTTP, without credentials or as one of its users. */
@@ -19,7 +19,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   const { url, login, path, body } = question;
   try {
     const response = await fetch(`${url}${path}`, {
-      // Redirects other than to the owner of a server come from a proxy.
+      // A redirect that does not lead to the owner of a server comes from a proxy.
       redirect: 'manual',
       signal: AbortSignal.timeout(limitMs),
       ...toRequest(login, body),
@@ -43,8 +43,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
 }
 
 /**
- * Returns the exporter that owns the server, if the redirect keeps the path and does not weaken the protection of a
- * password.
+ * Returns the exporter that owns the server, if the redirect keeps the path, and does not send a password with less protection.
  */
 function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
   if (!leadsOn || !/^https?:/.test(location) || !location.endsWith(path)) return undefined;
@@ -69,7 +68,7 @@ function toBasic({ username, password }: Login): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
 }
 
-/** Removes control characters: a foreign answer must not control the terminal. */
+/** Removes control characters, because an answer of another program must not control the terminal. */
 function toLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;

@@ -5,26 +5,26 @@ import { findDaemon } from './find-daemon.ts';
 export type PageCommand<Content> = {
   /** The path of the API below the route prefix, with its query. */
   readonly path: string;
-  /** Reports whether it looks like an answer of the daemon; details are not checked. */
+  /** Reports whether the content may be an answer of the daemon; details are not checked. */
   readonly isOwn: (content: unknown) => content is Content;
   readonly render: (content: Content) => string;
   readonly toExitCode: (content: Content) => number;
 };
 
-/** Returns 1 if something is wrong, 0 if nothing is, and 2 if that is not known. */
+/** Returns the exit code: 1 if something is wrong, 0 if not, 2 if it is not known. */
 export function toExitCode(isWrong: boolean | undefined): number {
   if (isWrong === undefined) return exitCodes.misconfigured;
   return isWrong ? exitCodes.failed : exitCodes.well;
 }
 
-/** Returns the one argument of a command, the server; undefined, with a complaint, if it is missing. */
+/** Returns the one argument of a command, the server; if it is missing, complains and returns undefined. */
 export function takeServer({ arguments: { positionals }, complain }: CommandContext, command: string) {
   const [server] = positionals;
   if (server === undefined) complain(`${command}: takes a server\n`);
   return server;
 }
 
-/** Prints an answer of the running daemon, as text or as JSON; 2 if there is none. */
+/** Prints an answer of the running daemon, as text or as JSON; returns 2 if there is no answer. */
 export async function askForPage<Content>(context: CommandContext, command: PageCommand<Content>): Promise<number> {
   const daemon = await findDaemon(context);
   if (daemon === undefined) return exitCodes.misconfigured;
@@ -42,7 +42,7 @@ export async function askForPage<Content>(context: CommandContext, command: Page
   return command.toExitCode(content);
 }
 
-/** Returns the query of the flags that are set, and of what else is given. */
+/** Returns the query with the flags that are set, and further parameters. */
 export function toQuery(
   { arguments: { flags } }: CommandContext,
   names: readonly string[],

@@ -26,7 +26,7 @@ export async function check(context: CommandContext): Promise<number> {
   const otlp = isLive ? await loadOtlpOrComplain(context, config) : undefined;
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
   const isForSupport = context.arguments.flags.get('report') === true;
-  // Warnings name files and servers.
+  // Warnings contain names of files and servers.
   const warn = (text: string): void => (isForSupport ? undefined : context.complain(`warning: ${text}\n`));
   for (const exposure of listAllExposures(loaded)) warn(exposure);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
@@ -80,7 +80,7 @@ async function findOpenMonitoring({ servers }: Config, reports: readonly ServerR
 
 type Plan = { config: Config; enabled: typeof collectors; progress: Progress };
 
-/** Checks the server, and what is separate for each of its members. */
+/** Checks a server; values that differ by member are checked for each member. */
 async function probeAll(server: ServerConfig, plan: Plan): Promise<ServerReport[]> {
   const { members } = server;
   const { enabled } = plan;
@@ -115,13 +115,13 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
   return remedy === undefined ? report : { ...report, remedy };
 }
 
-/** The lines of the endpoints report that the server does not answer. */
+/** That the server does not answer is reported with the endpoints. */
 function toNoRights(error: unknown): Partial<ServerReport> {
   if (error instanceof ApiError) return {};
   throw error;
 }
 
-/** Each dialect has its own header for tokens: the right token in the wrong header is refused. */
+/** Finds the dialect with which the credentials are accepted: a token in the header of the other dialect is refused. */
 async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {
   if (server.dialect === 'auto') return undefined;
   try {
@@ -144,7 +144,7 @@ function toSwitches(endpoint: string): string {
   return asking.map(({ name }) => `collectors.${name}.enabled: false`).join(', ');
 }
 
-/** Policies already shown are not repeated. */
+/** Renders a report. Policies that were already printed are not repeated. */
 function renderReport(report: ServerReport, shown: Set<string>): string {
   const { url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
   const facts = [
@@ -191,7 +191,7 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
-/** A report on several servers is long: its last line names those with errors. */
+/** A report about several servers is long, so its last line names the servers with errors. */
 function toTotal(reports: readonly ServerReport[]): string[] {
   if (reports.length < 2) return [];
   const wrong = reports.filter((report) => !isFine(report)).map(toName);
@@ -218,7 +218,7 @@ function toClosing(report: ServerReport): string {
   return `${server}: problems with ${wrong.join(', ')}`;
 }
 
-/** One line for each check other than endpoints. */
+/** Renders one line for each check that is not about an endpoint. */
 function renderLive(reports: readonly LiveReport[]): string {
   const named = reports.map(({ name, server, ...report }) => {
     return { ...report, name: server === undefined ? name : `${name} of ${server}` };

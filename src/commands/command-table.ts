@@ -4,15 +4,15 @@ import type { Command } from './command.ts';
 export type CommandRow = {
   readonly name: string;
   readonly help: string;
-  /** The words that may follow it, for `--help`. */
+  /** The words that may follow the command, for `--help`. */
   readonly usage?: string;
-  /** False if it reads no configuration. */
+  /** False if the command reads no configuration. */
   readonly hasOptions?: boolean;
-  /** Each without the program's name. */
+  /** Each example is without the program's name. */
   readonly examples: readonly string[];
   /** The maximum of words that may follow it; none by default. */
   readonly positionals?: number;
-  /** Imported only when called, so that one command does not load what another needs. */
+  /** Imported only when called, so that a command does not load what other commands need. */
   readonly load: () => Promise<Command>;
 };
 

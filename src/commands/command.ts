@@ -18,7 +18,7 @@ export type Command = (context: CommandContext) => Promise<number>;
 
 export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;
 
-/** For a command without configuration: complains about arguments, and reports whether there are no complaints. */
+/** For a command without configuration: complains about arguments, and reports whether they are valid. */
 export function areArgumentsFine({ arguments: { problems }, complain }: CommandContext): boolean {
   if (problems.length > 0) complain(`${problems.map(formatComplaint).join('\n')}\n`);
   return problems.length === 0;

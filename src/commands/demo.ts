@@ -6,7 +6,7 @@ import { describeScenario, planSimulation, type SimulationPlan, startSimulation 
 /** Runs a simulated service and the daemon that watches it in one process; leaves nothing behind. */
 export async function demo(context: CommandContext): Promise<number> {
   const asked = planSimulation(context, demoPort);
-  // Nothing starts until the configuration is valid; only the port may still be unknown.
+  // Nothing starts until the configuration is valid; only the port may not be known yet.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (asked === undefined || checked === undefined) return exitCodes.misconfigured;
   const plan = { ...asked, scenario: asked.scenario ?? 'bad-night' };
@@ -35,7 +35,7 @@ export async function demo(context: CommandContext): Promise<number> {
 
 const demoPort = 9721;
 
-/** Counts and shows the simulated past at once, unless configured otherwise, so that pages are not empty. */
+/** Makes the demo count and publish the simulated past at once, unless configured otherwise, so that pages are not empty. */
 function soon({ env }: CommandContext): Record<string, string> {
   const wishes = {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
@@ -45,7 +45,7 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_COLLECTOR_CHANGES_EVERY: '10s',
     AUTOMATION_EXPORTER_COLLECTOR_PROJECTS_EVERY: '10s',
     AUTOMATION_EXPORTER_TRACES_USER_NAMES: 'true',
-    // This service has no other users, and reading the steps of the past takes many requests.
+    // The simulated server has no other users, and reading the steps of the past needs many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
@@ -65,7 +65,7 @@ function toSink({ env }: CommandContext, { url }: { url: string }): Record<strin
 const tracesEndpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const traceLink = 'AUTOMATION_EXPORTER_TRACES_LINK';
 
-/** Replaces variables that are set for a real server: an empty one counts as unset. */
+/** Replaces variables that are set for a real server; an empty variable counts as not set. */
 function toEnvironment({ url, token }: { url: string; token: string }): Record<string, string> {
   return {
     AUTOMATION_EXPORTER_NAME: 'demo',

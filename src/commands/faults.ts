@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { toPackageFolder } from '../domain/package-folder.ts';
 
-/** Ends the process with one sentence after an unexpected error, unless only its output is no longer read. */
+/** After an unexpected error, ends the process with one sentence; not if only its output is no longer read. */
 export function endOnFaults(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('uncaughtException', (error: unknown) => {
@@ -28,10 +28,10 @@ function findPlace(stack: string, folder: URL): string | undefined {
   return undefined;
 }
 
-/** Looks up a place of the bundle in its source map; sources have none. */
+/** Looks up a place of the bundle in its source map; source files have none. */
 function findOrigin(url: string, line: number, column: number): string | undefined {
   try {
-    // The casts are true: the build wrote the map, and the types of `findOrigin` omit an empty result.
+    // The casts are true: the build wrote the map, and `findOrigin` may return an empty result, which its type lacks.
     const map = JSON.parse(readFileSync(fileURLToPath(`${url}.map`), 'utf8')) as ConstructorParameters<
       typeof SourceMap
     >[0];

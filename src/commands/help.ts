@@ -3,7 +3,7 @@ import type { CommandFlag } from '../config/read/command-line.ts';
 import { type HelpRow, toFileHelp, toHelp } from '../config/show/help.ts';
 import { type CommandRow, commandFlags, commandWords } from './command-table.ts';
 
-/** Renders `--help`, which fits on a screen; for one command, the command with its own flags. */
+/** Renders `--help`, which must fit on a screen; for one command, the command with its own flags. */
 export function renderHelp(version: string, command: string | undefined): string {
   const row = commandWords.find(({ name }) => name === command);
   return row === undefined ? renderOverview(version) : renderCommand(row);
@@ -32,7 +32,7 @@ Examples:
 `;
 }
 
-/** Returns the words before the first colon or semicolon: the help of the command has details. */
+/** Returns the words before the first colon or semicolon. The help of the command has the rest. */
 function toSummary(help: string): string {
   return help.replace(/[:;].*$/s, '.');
 }
@@ -77,7 +77,7 @@ const exitCodesText = `Exit codes:
   2  invalid command line, configuration or state directory
 `;
 
-/** Renders `--help-all`: every command, every flag, and what has no flag. */
+/** Renders `--help-all`: every command, every flag, and the options that have no flag. */
 export function renderWholeHelp(version: string): string {
   const rows = toHelp(collectors);
   const options = rows.filter(({ flag }) => flag !== undefined);

@@ -52,7 +52,7 @@ export async function history(context: CommandContext): Promise<number> {
   }
 }
 
-/** Returns when the counters of the running daemon begin; without a daemon, now. */
+/** Returns the time at which the counters of the running daemon begin; without a daemon, the present time. */
 async function findSeam(context: CommandContext, server: string, nowMs: number): Promise<number | undefined> {
   const daemon = await findDaemon(context);
   if (daemon === undefined) return undefined;
@@ -76,7 +76,7 @@ async function findSeam(context: CommandContext, server: string, nowMs: number):
   return sinceMs;
 }
 
-/** The answer of another program has no such field. */
+/** The answer of another program does not have this field. */
 function findCountedSince(content: unknown, server: string): unknown {
   const { servers = [] } = content as {
     servers?: readonly { name?: unknown; executions?: { counted_since?: unknown } }[];
@@ -90,7 +90,7 @@ function readTime(text: string, nowMs: number): number | undefined {
   return 'value' in age ? nowMs - age.value : toTimestampMs(text);
 }
 
-/** Reads `--label`; a text is a complaint. */
+/** Reads `--label`; returns a text if it is wrong. */
 function readLabels({ arguments: { flags } }: CommandContext, taken: readonly string[]): readonly LabelPair[] | string {
   const text = flags.get('label')?.toString();
   if (text === undefined) return [];

@@ -11,13 +11,13 @@ export type LogFormat = (typeof logFormats)[number];
 export type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Called for every line, because credentials rotate. */
+  /** Called for every line, because credentials may change. */
   readonly secrets: () => readonly string[];
   /** Writes a line; standard error by default. */
   readonly write?: (line: string) => void;
 };
 
-/** Writes lines without known secrets, whatever form they are in. */
+/** Writes lines without known secrets, in any form of them. */
 export function createLog({ level, format, secrets, write = writeToStandardError }: LogOptions): Log {
   const logger = pino(
     {
@@ -38,7 +38,7 @@ export function createLog({ level, format, secrets, write = writeToStandardError
   };
 }
 
-/** Replaces every secret in the text by a mark: as it is, and in URL-encoded, JSON and base64 forms. */
+/** Replaces every secret in the text by a mark: the plain form, and the URL-encoded, JSON and base64 forms. */
 export function scrub(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(toSecretForms).filter((form) => form.length >= minFormLength);
   forms.sort((one, other) => other.length - one.length);

@@ -58,7 +58,7 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
-  // A missing trace may have been delivered meanwhile; a person must fix other errors.
+  // A missing trace may have been delivered meanwhile; other errors need a person.
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
@@ -67,7 +67,7 @@ type Listed = { server: string; execution: number; spans: number; bytes: number;
 type Owned = { server: string; owner: string | null };
 type Content = { quarantined: readonly Listed[]; traces: number; elsewhere?: readonly Owned[] };
 
-/** Reports whether it looks like an answer of the daemon. */
+/** Reports whether the content may be an answer of the daemon. */
 function isOwn(action: Action, content: unknown): content is Content {
   if (typeof content !== 'object' || content === null) return false;
   if (action === 'list')

@@ -43,7 +43,7 @@ export async function replay(context: CommandContext): Promise<number> {
 
 type Parts = { context: CommandContext; config: () => Promise<Config | undefined>; options: ReplayOptions };
 
-/** Replays one argument: a file if it exists, else an execution of a server. */
+/** Replays one argument: a file if it exists, otherwise an execution of a server. */
 async function replayOne(word: string, { context, config, options }: Parts): Promise<Ended> {
   const { write, complain } = context;
   const execution = readExecutionWord(word);
@@ -73,7 +73,7 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
 
 const noFile: readonly string[] = ['ENOENT', 'ENOTDIR'];
 
-/** Reads it once, and only if a server must be asked. */
+/** Reads the configuration once, and only if a request to a server is needed. */
 function createConfigReader(context: CommandContext): Parts['config'] {
   let reading: Promise<Config | undefined> | undefined;
   return () => {

@@ -5,7 +5,7 @@ import type { TakenLabels } from '../config/read/server-rules.ts';
 /** The metric families of watched servers, for checks of the configuration. */
 export function listFamilies(): readonly FamilyFacts[] {
   const facts = collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
-  // Two collectors may have rows of one family.
+  // Two collectors may have rows of the same family.
   return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 
@@ -34,7 +34,7 @@ export const ownLabels = [
   'node_version',
 ] as const;
 
-// The first are labels of targets, the last two are reserved by the exposition format.
+// The first labels are those of targets, the last two are reserved by the exposition format.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
 function toFacts({

@@ -18,11 +18,11 @@ import { loadBackendsOrComplain, secretsOfBackends } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = {
-  /** Called once everything listens. */
+  /** Called when everything listens. */
   onStarted?: (url: string) => void;
 };
 
-/** Runs the daemon until it is told to end. */
+/** Runs the daemon until it gets a signal to end. */
 export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {
   const { config } = loaded;
   const { version, env, complain } = context;
@@ -63,12 +63,12 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // Before the command line's listener, which knows no secrets.
+  // Before the command line's listener, which does not know the secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
   });
-  // Without a listener this signal ends the process; during start and stop there is nothing to reload.
+  // Without a listener this signal ends the process. During start and stop, nothing can be reloaded.
   let isServing = false;
   process.on('SIGHUP', () => {
     if (isServing) void reload();
@@ -86,7 +86,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    // A database may be back at the next start; a directory will not.
+    // A database may be reachable at the next start; a directory does not repair itself.
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
@@ -104,7 +104,10 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   return exitCodes.well;
 }
 
-/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set: it takes time and memory, and traces of executions need none. */
+/**
+ * Loads the SDK only if `OTEL_TRACES_EXPORTER` is set, because it takes time and memory, and traces of executions do not need
+ * it.
+ */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
   options: { version: string; log: Log },
@@ -123,7 +126,7 @@ function forward(current: () => Log): Log {
   };
 }
 
-/** Exits even if something holds the process, such as an SDK request to a hanging backend or an unread log line. */
+/** Exits even if something keeps the process alive, such as an SDK request to a hanging backend or an unread log line. */
 function leaveSoon(): void {
   // Without this, Node removes its listeners some time before the process ends, and a late signal decides the exit code.
   process.once('beforeExit', () => process.exit());
@@ -143,11 +146,11 @@ function explainStart(error: unknown, port: number): string {
 type EndOptions = {
   log: Pick<Log, 'error'>;
   clock: Pick<typeof systemClock, 'after'>;
-  /** Called if it does not end in time. */
+  /** Called if the work does not end in time. */
   leaveLate: () => void;
 };
 
-/** Ends something within a time that grows only by what `mayTake` announces. */
+/** Ends something within a time limit; only `mayTake` can extend the limit. */
 export async function endInTime(
   { log, clock, leaveLate }: EndOptions,
   stop: (mayTake: (ms: number) => void) => Promise<void>,
@@ -176,12 +179,12 @@ type LineStream = {
   on: (event: 'error' | 'drain', listener: () => void) => unknown;
 };
 
-/** The maximum kept for a stalled reader. */
+/** The maximum number of bytes that wait for a stalled reader. */
 const maxWaitingBytes = 256 * 1024;
 
 /**
- * Writes lines to a stream whose reader may be gone or stalled, without ending the process or filling its memory. Lost
- * lines are counted, and reported as soon as there is room.
+ * Writes lines to a stream whose reader may be gone or stalled. This must not end the process or fill its memory: lost lines
+ * are counted, and reported when there is room.
  */
 export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
   let dropped = 0;
@@ -217,10 +220,7 @@ type ReloadingOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
-/**
- * Reloads, never two at once and at most one a second. Calls during a reload share the next one, which reads the files
- * again.
- */
+/** Reloads, one at a time and at most once a second. Calls during a reload share the next one, which reads the files again. */
 export function createReloading({
   loaded,
   log,
@@ -274,7 +274,7 @@ export function createReloading({
   };
 }
 
-/** Each reload ends polls and requests everything once: a program that reloads in a loop must not load the servers. */
+/** Each reload ends polls and sends all requests again, so a program that reloads in a loop must not load the servers. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

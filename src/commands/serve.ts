@@ -12,7 +12,7 @@ export async function serve(context: CommandContext): Promise<number> {
     context.write('the configuration is fine\n');
     return exitCodes.well;
   }
-  // A shard without a server gets one when servers are added.
+  // A shard may have no server until servers are added.
   if (loaded.config.servers.length + loaded.otherServers > 0) return runApp(loaded, context);
   const isBare = context.arguments.command === undefined && loaded.configFile === undefined;
   if (isBare) return (await import('./demo.ts')).demo(context);

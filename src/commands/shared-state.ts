@@ -9,7 +9,7 @@ import { StateError } from '../state/state.ts';
 
 type PostgresConfig = Config['state']['postgres'];
 
-/** Opens the database that replicas share; undefined if the state is a file. Only then loads the client. */
+/** Opens the database that replicas share; undefined if the state is a file, because then the client is not loaded. */
 export function toOpenShared(
   { state, servers }: Pick<Config, 'state' | 'servers'>,
   onSecret: (value: string) => void,
@@ -22,7 +22,9 @@ export function toOpenShared(
   };
 }
 
-/** Returns the settings of the configured database, with what each new connection reads again; undefined without one. */
+/**
+ * Returns the settings of the configured database, with functions that each new connection calls; undefined without a database.
+ */
 export function toPostgresSettings(
   postgres: PostgresConfig,
   onSecret: (value: string) => void = () => undefined,
@@ -47,13 +49,13 @@ export function toPostgresSettings(
   };
 }
 
-/** Reads the parts of a database URL. Complaints never repeat it, because it may have a password. */
+/** Reads the parts of a database URL. Complaints never contain the URL, because it may contain a password. */
 export function parseDatabaseUrl(text: string): Partial<Login> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isKnown = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
   if (url === undefined || !isKnown || url.hostname === '') throw new StateError(noUrl);
   for (const [name, value] of url.searchParams) {
-    // Certificates are verified anyway.
+    // Certificates are always verified.
     if (name === 'sslmode' && ['require', 'verify-ca', 'verify-full'].includes(value)) continue;
     throw new StateError(
       'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',

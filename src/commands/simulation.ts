@@ -34,7 +34,7 @@ export function planSimulation(
   return undefined;
 }
 
-/** Says what happens in a scenario, and which pages of the exporter show it. */
+/** Describes a scenario, and the pages of the exporter that show it. */
 export function describeScenario(name: string, exporterUrl: string): string {
   const { about, pages } = findScenario(name);
   const shown = pages?.map(

@@ -20,7 +20,7 @@ export async function start(): Promise<void> {
   leaveOnStopSignals();
   endOnFaults();
   keepHeapSmall();
-  // Before other imports: with compiled code, the start takes half the time.
+  // Before other imports, because with compiled code the start takes half the time.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);
@@ -36,9 +36,8 @@ export async function start(): Promise<void> {
 }
 
 /**
- * Allows only code of the exporter and the folder with its packages. Some packages look for others that are not
- * installed; Node then searches the user's home and all directories above, where someone may have put a package with
- * that name.
+ * Allows only code of the exporter and of the folder with its packages. Some packages look for others that are not installed;
+ * Node then searches the user's home and all directories above, where another user may have put a package with this name.
  */
 function refuseForeignModules(complain: (text: string) => void): void {
   const homes = toHomes();
@@ -48,13 +47,13 @@ function refuseForeignModules(complain: (text: string) => void): void {
       if (!found.url.startsWith('file:') || homes.some((home) => found.url.startsWith(home))) return found;
       const path = fileURLToPath(found.url);
       complain(`${path} is not loaded: it does not belong to the exporter; remove it\n`);
-      // The error of a missing package, which the caller expects.
+      // The error of a missing package, which the calling package expects.
       throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: 'MODULE_NOT_FOUND' });
     },
   });
 }
 
-/** Returns the URLs of allowed code: for sources, packages may lie in a folder above. */
+/** Returns the URLs of allowed code. With source files, packages may be in a folder above. */
 function toHomes(): string[] {
   const own = toPackageFolder().href;
   if (isBundle()) return [own];
@@ -65,8 +64,8 @@ function toHomes(): string[] {
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
 
 /**
- * Variables of the allocator. Memory of large answers is returned to the system, otherwise some 40 MB stay. All threads
- * share one arena: separate ones keep 3 to 5 MB more.
+ * Variables of the allocator. They return the memory of large answers to the system, otherwise about 40 MB would stay; and all
+ * threads share one arena, because separate arenas keep 3 to 5 MB more.
  */
 export const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
@@ -75,8 +74,8 @@ export const allocatorSettings = {
 } as const;
 
 /**
- * Restarts this process under the same id with the settings for a small daemon. If settings of the allocator exist, a
- * person chose them, or this was already done. A restart would close a socket that systemd passed.
+ * Restarts this process under the same id with the settings for a small daemon. Not if settings of the allocator exist, because
+ * a person or an earlier restart has set them; and not if systemd passed a socket, which a restart would close.
  */
 function settleProcess(): void {
   const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);
@@ -95,21 +94,21 @@ function settleProcess(): void {
   });
 }
 
-/** A daemon shares its machine: collect memory before the heap grows, not after. */
+/** Collects garbage before the heap grows, because a daemon shares its machine. */
 function keepHeapSmall(): void {
   for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 }
 
-/** The only user who may store compiled code: whoever can write it decides what this process runs. */
+/** The only user who may store compiled code: whoever can write it controls this process. */
 type CacheOwner = { userId: number };
 
 /**
- * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns why an existing
- * directory is not used; undefined if it is used, or if none can be created.
+ * Keeps compiled code in the user's cache directory, so that a start takes half the time. Returns why an existing directory is
+ * not used; undefined if it is used, or if none can be created.
  */
 function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();
-  // A directory that the user set for Node is in use already.
+  // If the user has set a directory for Node, it is already in use.
   if (userId === undefined || env['NODE_COMPILE_CACHE'] !== undefined) return undefined;
   const directory = join(toCacheHome(env), 'automation-exporter-code');
   try {
@@ -119,14 +118,14 @@ function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): st
     const danger = findDanger(lstatSync(directory), parent, { userId });
     if (danger !== undefined) return `the compile cache ${directory} is not used: ${danger}`;
   } catch {
-    // No home directory, or not writable: the start takes longer.
+    // Without a writable home directory, the start takes longer.
     return undefined;
   }
   enableCompileCache(directory);
   return undefined;
 }
 
-/** Returns how another user could put code into a directory; its parent decides who can replace it. */
+/** Returns how another user could put code into a directory; whoever can write its parent can replace it. */
 export function findDanger(
   found: Pick<Stats, 'uid' | 'mode' | 'isDirectory'>,
   parent: Pick<Stats, 'uid' | 'mode'>,

@@ -7,15 +7,15 @@ const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 type Options = {
   log: Pick<Log, 'warn' | 'error'>;
   clock: Pick<typeof systemClock, 'ticks'>;
-  /** Called if a user does not want to wait for the stop. */
+  /** Called if a second signal requests an immediate end. */
   leaveNow: () => void;
   source?: Pick<NodeJS.Process, 'on' | 'removeListener'>;
 };
 
 /**
- * Resolves at the first stop signal. It may come several times, as npm forwards signals that its process group also
- * gets. So signals within a moment count as one, and one more is ignored for a while: a stop that is cut short loses
- * the backup of the state and keeps its leases.
+ * Resolves at the first stop signal. The signal may come twice, because npm forwards signals that its process group also gets.
+ * So signals within a moment count as one, and one more is ignored for a while: a stop that is cut short loses the backup of
+ * the state and keeps its leases.
  */
 export function awaitStopSignal({ log, clock, leaveNow, source = process }: Options): Promise<NodeJS.Signals> {
   let firstTicks: number | undefined;
@@ -41,7 +41,7 @@ export function awaitStopSignal({ log, clock, leaveNow, source = process }: Opti
   });
 }
 
-/** Without a listener, the kernel does not end the first process of a container at signals. */
+/** Without a listener, the kernel ignores stop signals for the first process of a container. */
 export function leaveOnStopSignals(): void {
   if (process.pid === 1) for (const signal of stopSignals) process.on(signal, leaveAtOnce);
 }

@@ -15,8 +15,8 @@ import {
 import type { CommandContext } from './command.ts';
 
 /**
- * Reads the settings for traces and log records, and tests their certificates and keys; undefined after all complaints
- * were printed. Variables for log records do not matter while none are sent.
+ * Reads the settings for traces and log records, and tests their certificates and keys; undefined after all complaints were
+ * printed. Variables for log records are ignored if none are sent.
  */
 export async function loadOtlpOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
@@ -37,7 +37,7 @@ export async function loadOtlpOrComplain(
 
 type Backends = { readonly otlp: Otlp; readonly push?: PushSettings };
 
-/** Reads the settings of all that is sent; undefined after all complaints were printed. */
+/** Reads the settings of all signals; undefined after all complaints were printed. */
 export async function loadBackendsOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
   config: Pick<Config, 'diagnosis'>,
@@ -51,7 +51,7 @@ export function secretsOfBackends({ otlp, push }: Backends): readonly string[] {
   return [otlp, otlp.logs, push].flatMap((settings) => (settings === undefined ? [] : secretsOf(settings)));
 }
 
-/** Reads the settings for metrics, none if they are not pushed; undefined after all complaints were printed. */
+/** Reads the settings for metrics, or none if they are not pushed; undefined after all complaints were printed. */
 async function loadPushOrComplain({
   env,
   complain,
@@ -66,7 +66,7 @@ async function loadPushOrComplain({
 
 type Part = keyof OtlpSettings['files'];
 
-/** Complains now rather than at the first delivery, while the person who starts the process is watching. */
+/** Complains at the start, while a person is watching, not at the first delivery. */
 async function tryFiles(
   { files }: OtlpSettings,
   variables: Readonly<Partial<Record<Part, string>>>,

@@ -3,7 +3,7 @@ import type { WhyEnded, WhyFailed, WhyOfJob } from '../status/why-failed.ts';
 import { askForPage, toQuery } from './ask-page.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 
-/** Prints why a job failed or did not run, or how an execution ended, from the running daemon. */
+/** Prints why a job failed or did not run, or how an execution ended. */
 export async function why(context: CommandContext): Promise<number> {
   const [first = '', job, ...rest] = context.arguments.positionals;
   const [, server, execution] = /^(.+)\/(\d+)$/.exec(first) ?? [];
@@ -41,7 +41,7 @@ function isAnswer(content: unknown): boolean {
   return 'verdict' in content && 'sentence' in content && 'facts' in content && Array.isArray(content.facts);
 }
 
-/** The later first: its last failure, or the last expected run. */
+/** Prints the later one first: the last failure or the last scheduled run. */
 function render({ sentence, facts, failure, expected, ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${at}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];
@@ -50,7 +50,7 @@ function render({ sentence, facts, failure, expected, ...about }: WhyOfJob): str
   return `${[...told, ...toAboutLines(about)].join('\n')}\n`;
 }
 
-/** What changed before a failure, and what it has in common with others. */
+/** Lists the changes before a failure, and the cause that it shares with others. */
 function toEvidence(failure: WhyFailed | undefined): readonly string[] {
   const { suspects, unchanged = [], not_watched: notWatched = [], common_cause: shared } = failure ?? {};
   const changes = suspects?.map(({ kind, scope, subject, what, after, before, at, by, fits }) => {

@@ -33,7 +33,7 @@ export type LoadedConfig =
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */
       readonly otherServers: number;
-      /** The origin of each value by its path; the others are defaults. */
+      /** The origin of each value by its path; values without an entry are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
@@ -49,7 +49,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const launch = toSettings(launchOptions, launched);
   const configFile = launch.config.file;
   const named = { place: launched.get('config.file')?.place?.text ?? '', readFile, complaints };
-  // Parsing YAML takes a large part of the start, so the parser is loaded only for a file.
+  // The parser is loaded only for a file, because it takes a large part of the start.
   const file =
     configFile === undefined
       ? noFile

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The values from which a unit is used: 90 s is more exact than 1 min. */
+/** From these values on, a unit is used: 90 s is more exact than 1 min. */
 const units = [
   { name: 'd', ms: day, fromMs: 2 * day },
   { name: 'h', ms: hour, fromMs: 2 * hour },
@@ -17,7 +17,7 @@ export function toDuration(ms: number): string {
   return unit === undefined ? `${Math.max(0, Math.round(ms))} ms` : `${Math.floor(ms / unit.ms)} ${unit.name}`;
 }
 
-/** Formats the time since a moment; a clock that was set back never gives a time in the future. */
+/** Formats the time since a moment. After a clock was set back, the result is never in the future. */
 export function toAge(atMs: number, nowMs: number): string {
   const ms = nowMs - atMs;
   return ms < second ? 'just now' : `${toDuration(ms)} ago`;
@@ -34,7 +34,7 @@ export function toTook(ms: number): string {
   return ms < second || ms >= 10 * second ? toDuration(ms) : `${(ms / second).toFixed(1)} s`;
 }
 
-/** Formats the duration of a step: two units, so that durations can be compared. */
+/** Formats the duration of a step with two units, so that durations can be compared. */
 export function toLength(ms: number): string {
   if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < minute) return `${Math.floor(ms / 100) / 10} s`;
@@ -51,13 +51,13 @@ const lengths: readonly (readonly [string, number])[] = [
   ['s', second],
 ];
 
-/** Formats the time of day; the date only if it is another day. */
+/** Formats the time of day; with the date, if it is another day. */
 export function toTime(atMs: number, nowMs: number): string {
   const { date, clock, zone } = toZoned(atMs);
   return `${date === toZoned(nowMs).date ? '' : `${date} `}${clock.slice(0, 5)} ${zone}`;
 }
 
-/** Formats the time of a schedule; seconds only if it has some. */
+/** Formats the time of a schedule; with seconds, if they are not 0. */
 export function toScheduled(atMs: number, nowMs: number): string {
   return atMs % minute < second ? toTime(atMs, nowMs) : toTime(atMs, nowMs).replace(/\d\d:\d\d/, toClock(atMs));
 }
@@ -84,7 +84,7 @@ function toZoned(atMs: number): Zoned {
 /** Undefined for UTC. */
 let zoned: ((atMs: number) => Zoned) | undefined;
 
-/** Sets the zone of all times in texts for people; those for programs are in UTC. A process has one. */
+/** Sets the time zone of all texts for people; times for programs are in UTC. There is one zone for the process. */
 export function setTimeZone(timeZone: string): void {
   zoned = timeZone === 'UTC' ? undefined : createZone(timeZone);
 }
@@ -92,7 +92,7 @@ export function setTimeZone(timeZone: string): void {
 function createZone(timeZone: string): (atMs: number) => Zoned {
   const inDigits = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
   const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
-  // Each knows the abbreviations of its own part of the world, such as CET and EST.
+  // Each locale knows the abbreviations of its part of the world, such as CET and EST.
   const formats = ['en-GB', 'en-US', 'en-AU'].map(
     (locale) => new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short', ...inDigits, ...clock }),
   );

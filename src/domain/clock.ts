@@ -2,13 +2,13 @@
 export type Clock = {
   /** The time since 1970; the clock can be set, forwards and backwards. */
   readonly now: () => number;
-  /** The time since some moment, never set back: use it to measure durations. */
+  /** Milliseconds of a monotonic clock: use it to measure durations. */
   readonly ticks: () => number;
-  /** The same, except that it stands still while the process is stopped. */
+  /** Like `ticks`, but without the time in which the process is suspended. */
   readonly awakeTicks: () => number;
   /** Runs a function once after this time; returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => Cancel;
-  /** Resolves in the next turn of the event loop, after everything that already waits. */
+  /** Resolves in the next turn of the event loop, after everything that is already waiting. */
   readonly nextTurn: () => Promise<void>;
   /** At least 0 and less than 1. */
   readonly random: () => number;
@@ -35,7 +35,7 @@ export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSig
   });
 }
 
-/** Resolves as the work does; rejects if it takes longer. */
+/** Resolves like the work; rejects if the work takes longer. */
 export async function within<Answer>(clock: Pick<Clock, 'after'>, ms: number, work: Promise<Answer>): Promise<Answer> {
   let cancel: Cancel = () => undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -52,7 +52,7 @@ function toAbortError(signal: AbortSignal | undefined): Error {
 
 type Patience = { forMs?: number; signal: AbortSignal | undefined; orElse: () => Error; clock: Pick<Clock, 'after'> };
 
-/** Waits for shared work with its own timeout; the work continues after it. */
+/** Waits for shared work with the caller's own timeout; the work itself continues. */
 export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, clock }: Patience): Promise<Value> {
   return new Promise((resolve, reject) => {
     let cancel: Cancel | undefined;
@@ -64,7 +64,7 @@ export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, 
       stopWaiting();
       reject(orElse());
     }
-    // Handles the error even if no caller waits any longer.
+    // Also handles the error if no caller is waiting any more.
     shared.then(resolve, reject).finally(stopWaiting);
     if (signal?.aborted === true) {
       giveUp();

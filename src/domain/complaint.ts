@@ -1,4 +1,4 @@
-/** One error in the configuration: where, what, and what would be right. */
+/** One error in the configuration: its place, the problem, and a hint. */
 export type Complaint = {
   /** `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
   readonly place: string;
@@ -15,11 +15,11 @@ export type ReloadOutcome =
 export type Place = {
   readonly text: string;
   readonly offset?: number;
-  /** Returns the place of a part of the value, or of the key that names it. */
+  /** Returns the place of a part of the value, or of the key of this part. */
   readonly within?: (path: readonly PropertyKey[], atKey: boolean) => Place;
 };
 
-/** Collects complaints from all sources, so that all are shown at once. */
+/** Collects complaints from all sources, so that all are printed together. */
 export type Complaints = {
   readonly add: (place: Place | string, message: string, hint?: string) => void;
   readonly list: () => readonly Complaint[];
@@ -54,7 +54,7 @@ export function formatComplaint({ place, message, hint }: Complaint): string {
   return hint === undefined ? `${place}: ${message}` : `${place}: ${message} (${hint})`;
 }
 
-/** Describes a value of the wrong type; a confidential one only by its type. */
+/** Describes a value of the wrong type; a confidential value only by its type. */
 export function describeFound(value: unknown, confidential = false): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
@@ -94,7 +94,7 @@ export function didYouMean(word: string, known: Iterable<string>, write = (name:
 
 const maxWordLength = 100;
 
-// Two swapped neighbouring letters count as one edit: a common typing error.
+// Two swapped neighbouring letters count as one edit, because they are a common typing error.
 function countEdits(from: string, to: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -20,7 +20,7 @@ export type Execution = {
   /** The server's own word, if the status is `other`. */
   readonly customStatus: string | undefined;
   readonly project: string | undefined;
-  /** Infinite for a waiting execution without a start; the end for a finished one without a start. */
+  /** Infinity for a waiting execution without a start; the end for a finished execution without a start. */
   readonly startedAtMs: number;
   /** True if the end is used as the start. */
   readonly lacksStart?: boolean;
@@ -35,19 +35,19 @@ export type Execution = {
   /** Nodes without a failed step. */
   readonly succeededNodes: number;
   readonly failedNodes: readonly string[];
-  /** The names of the nodes without a failed step; absent in lists of other sources, and if there are many. */
+  /** The names of nodes without a failed step; absent in other lists, and if there are many. */
   readonly succeededOn?: readonly string[];
   /** Absent for the first attempt. */
   readonly attempt?: number;
-  /** Absent if nothing retries it. */
+  /** Absent if the run is not retried. */
   readonly nextAttemptId?: number;
 };
 
 export type Finished = Execution & { readonly endedAtMs: number };
 
 /**
- * Reports whether a row without a job is of a deleted one: only jobs have schedules and retries. Servers up to release
- * 5 do not mark such rows otherwise, and those that a user started look like ad hoc runs.
+ * Reports whether a row without a job belongs to a deleted job, because only jobs have schedules and retries. Servers up to
+ * release 5 have no other mark, so runs of deleted jobs that a user started look like ad hoc runs.
  */
 export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
   return type === 'scheduled' || type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
@@ -63,7 +63,7 @@ export type ExecutionJob = {
   readonly averageDurationMs: number | undefined;
 };
 
-/** An unknown word becomes `other`; `retried` is an older word for an attempt that has a next one. */
+/** Returns the status for a word: an unknown word becomes `other`; `retried` is an older word for an attempt with a next one. */
 export function toExecutionStatus(word: string | undefined): ExecutionStatus {
   if (word === 'retried') return 'failed-with-retry';
   return executionStatuses.find((status) => status === word) ?? 'other';
@@ -73,19 +73,19 @@ export function toExecutionStatus(word: string | undefined): ExecutionStatus {
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Reads a mode; undefined for an unknown word: no series is better than a wrong one. */
+/** Reads a mode; undefined for an unknown word, because a wrong series is worse than none. */
 export function toExecutionMode(word: string | undefined): ExecutionMode | undefined {
   return executionModes.find((mode) => mode === word);
 }
 
-/** When a run started and ended, by one answer. */
+/** The start and end of a run, from one answer. */
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**
- * Reports whether two answers about one id are about the same run; ids start again in a new or restored database.
- * Starts less than two seconds apart are equal, because some answers lack milliseconds. A row without a start has its
- * end instead. A server with local time shifts a start by one hour after a change of daylight saving time, at most
- * eight days after the run: exactly one hour, with the same end or one shifted too.
+ * Reports whether two answers about one id are about the same run, because ids start again in a new or restored database.
+ * Starts less than two seconds apart are equal, because some answers lack milliseconds. A row without a start has its end as
+ * start. After a change of daylight saving time, a server with local time shifts a start by exactly one hour, at most eight
+ * days after the run; the end is the same or shifted too.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;
@@ -97,7 +97,7 @@ export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   return changesZone(Math.min(one.endedAtMs, other.endedAtMs));
 }
 
-/** Reports whether the clocks of any country change soon enough after an end to affect later answers about it. */
+/** Reports whether clocks of any country change soon enough after an end to affect later answers about the run. */
 function changesZone(endedAtMs: number): boolean {
   zones ??= zoneNames.map((timeZone) => new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }));
   const toOffset = (zone: Intl.DateTimeFormat, atMs: number): string | undefined =>
@@ -106,7 +106,7 @@ function changesZone(endedAtMs: number): boolean {
 }
 
 let zones: readonly Intl.DateTimeFormat[] | undefined;
-/** One for each rule of daylight saving time. */
+/** One zone for each rule of daylight saving time. */
 const zoneNames = [
   'Europe/Berlin',
   'America/New_York',

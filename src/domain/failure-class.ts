@@ -2,8 +2,8 @@ import type { Execution, ExecutionStatus } from './execution.ts';
 import type { JobNames } from './job-path.ts';
 
 /**
- * The classes of failed executions: what could not be reached, was not permitted, was not found or is defined wrongly; the
- * server itself; a person or a limit; the command. `unread` are those whose reason could not be read.
+ * The classes of failed executions, such as a node that was not reached, a refused access, a missing or wrong definition, the
+ * server itself, a person, a limit, or the command. `unread`: the reason could not be read.
  */
 export const failureClasses = [
   'target',
@@ -18,13 +18,13 @@ export const failureClasses = [
 ] as const;
 export type FailureClass = (typeof failureClasses)[number];
 
-/** Reports whether an execution counts among the failed ones, which have a class. */
+/** Reports whether an execution counts as failed, so that it has a class. */
 export function isFailure({
   status,
   failedNodes,
   succeededNodes,
 }: Pick<Execution, 'status' | 'failedNodes' | 'succeededNodes'>): boolean {
-  // A one-time run may keep this word when it is over.
+  // A finished one-time run may keep this word.
   if (status === 'scheduled') return failedNodes.length > 0 || succeededNodes === 0;
   return status !== 'succeeded' && status !== 'aborted' && status !== 'missed';
 }
@@ -40,7 +40,7 @@ export type FailureFacts = {
   readonly isStopped: boolean;
 };
 
-/** Returns the class of a failure. An execution that was cut off or ran out of time needs no word of its steps. */
+/** Returns the class of a failure. If the execution was cut off or timed out, its steps do not matter. */
 export function toFailureClass({ status, customStatus, reason, isRead, isStopped }: FailureFacts): FailureClass {
   if (status === 'timedout') return 'stopped';
   if (status === 'other' && customStatus === 'incomplete') return 'system';
@@ -79,21 +79,21 @@ const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>>
 
 const classByReason = new Map<string, FailureClass>(
   Object.entries(reasonsByClass).flatMap(([name, reasons]) =>
-    // The cast is true: these are its keys.
+    // The cast is true: the names are keys of this table.
     reasons.map((reason) => [reason, name as FailureClass] as const),
   ),
 );
-/** What failed first in an execution. */
+/** The first failure in an execution. */
 export type FirstCause = {
   readonly failureClass: FailureClass;
-  /** The server's word for it. */
+  /** The server's word for the reason. */
   readonly reason?: string | undefined;
   readonly exitCode?: number | undefined;
   readonly node?: string | undefined;
   /** The step, for people: `2 (Settle)`; and its path in the workflow. */
   readonly step?: string | undefined;
   readonly context?: string | undefined;
-  /** The same step on other nodes where it failed too. */
+  /** The same step on other nodes where it failed. */
   readonly others?: readonly Pick<FirstCause, 'node' | 'context'>[] | undefined;
 };
 
@@ -101,9 +101,9 @@ export type FirstCause = {
 export type Seen = {
   readonly fingerprint: string;
   readonly firstMs: number;
-  /** The number of such failures, with this one. */
+  /** The number of these failures, including this one. */
   readonly count: number;
-  /** The one before; undefined if it is the first. */
+  /** The end of the previous failure; undefined if this one is the first. */
   readonly beforeMs?: number | undefined;
   /** Another job of the server that failed with the same lines. */
   readonly alsoIn?: string | undefined;
@@ -118,21 +118,21 @@ export type LogLine = {
   readonly atMs: number | undefined;
 };
 
-/** What jobs depend on, as far as it is read for the journal of changes. Times are the server's. */
+/** The things that jobs depend on, as far as they are read for the journal of changes. */
 export type Surroundings = {
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
   readonly areNodesRead: boolean;
   readonly childrenOf: (jobId: string) => readonly JobNames[];
-  /** When the inventory of a project no longer had a node; undefined if it has it, or never had it. */
+  /** When a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
-  /** Reports whether nothing changed since then that may let a refused job in; undefined if that was not read. */
+  /** Reports whether nothing has changed since then that could allow a refused job to log in; undefined if this was not read. */
   readonly isAccessUnchanged: (job: JobAround, sinceMs: number) => boolean | undefined;
-  /** What most jobs that fail now have in common, if a job has it too. */
+  /** Returns the cause that most failing jobs share, if a job shares it. */
   readonly causeOf: (job: JobAround) => SharedCause | undefined;
 };
 
-/** A job, with what its last runs show of where it runs. */
+/** A job, with the nodes and members of its last runs. */
 type JobAround = JobNames & {
   readonly id: string;
   readonly nodes?: Readonly<Record<string, number>>;
@@ -140,12 +140,12 @@ type JobAround = JobNames & {
 };
 
 export type SharedCause = {
-  /** What it is, such as `node`, and its name; empty if it is not shown. */
+  /** The kind of cause, such as `node`, and its name; the name is empty if it is not shown. */
   readonly kind: string;
   readonly subject: string;
-  /** When the first of the jobs with it failed. */
+  /** When the first of the failed jobs failed. */
   readonly sinceMs: number;
-  /** The jobs that failed, and those of them that have it; likewise those that succeeded. */
+  /** The number of failed jobs, and of those with the cause; the same for successful jobs. */
   readonly failed: number;
   readonly covered: number;
   readonly succeeded: number;

@@ -3,7 +3,7 @@ export function toSize(bytes: number): string {
   const unit = units.find(({ size }) => bytes >= size);
   if (unit === undefined) return `${bytes} B`;
   const count = bytes / unit.size;
-  // Cut, not rounded, so that no value within a limit appears to exceed it.
+  // Cut, not rounded, so that a value within a limit never appears to exceed it.
   return `${count >= 10 ? Math.floor(count) : Math.floor(count * 10) / 10} ${unit.name}`;
 }
 
@@ -29,7 +29,7 @@ export function toList(names: readonly string[], count = names.length): string {
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(all);
 }
 
-/** Escapes control and invisible characters as JSON does: names may come from anyone. */
+/** Escapes control and invisible characters like JSON, because names may come from anybody. */
 export function toVisible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     // A character may be two of these units.
@@ -37,7 +37,7 @@ export function toVisible(text: string): string {
   );
 }
 
-/** The same for several lines, which stay separate. */
+/** The same for several lines, which remain separate. */
 export function toVisibleLines(lines: string): string {
   return lines.split('\n').map(toVisible).join('\n');
 }

@@ -3,14 +3,14 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The intervals that cron can keep evenly: those that divide a minute, an hour or a day. */
+/** The intervals that cron can repeat evenly: those that divide a minute, an hour or a day. */
 const evenIntervalsMs: readonly number[] = [
   ...divisorsOf(60).map((seconds) => seconds * second),
   ...divisorsOf(60).map((minutes) => minutes * minute),
   ...divisorsOf(24).map((hours) => hours * hour),
 ];
 
-/** Explains why an interval cannot be used, with the nearest ones that can; undefined if it is fine. */
+/** Explains why an interval cannot be used, with the nearest possible ones; undefined if it can be used. */
 export function checkInterval(everyMs: number): string | undefined {
   if (evenIntervalsMs.includes(everyMs)) return undefined;
   const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);
@@ -30,7 +30,7 @@ export function toCronExpression(everyMs: number, offsetSeconds: number): string
   return `${parts.map((part) => toField(everyMs, part)).join(' ')} * * *`;
 }
 
-/** The times of every day, in UTC, because time zones have hours that come twice or never. Each list is sorted. */
+/** Times of each day, in UTC, because some hours of time zones occur twice or never. Each list is sorted. */
 export type TimesOfDay = {
   readonly second: readonly number[];
   readonly minute: readonly number[];
@@ -59,7 +59,7 @@ function findInDay(times: TimesOfDay, dayMs: number, afterMs: number): number | 
 
 type CronPart = { readonly unitMs: number; readonly size: number; readonly first: number };
 
-/** Returns every value for units below the interval, steps for its own unit, one fixed value above it. */
+/** Returns a cron field: every value for units below the interval, steps for its own unit, one fixed value above it. */
 function toField(everyMs: number, { unitMs, size, first }: CronPart): string {
   if (everyMs <= unitMs) return '*';
   const step = everyMs / unitMs;

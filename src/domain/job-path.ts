@@ -6,10 +6,10 @@ export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
 }
 
-/** The names of a job, of which its labels and its path consist. */
+/** The project, group and name of a job. */
 export type JobNames = { readonly project: string; readonly group: string; readonly name: string };
 
-/** Returns the names that a path is made of. A group may have slashes; a project and a name may not. */
+/** Returns the names in a path. A group may contain slashes; a project and a name may not. */
 export function ofJobPath(path: string): JobNames {
   const [project = '', ...rest] = path.split('/');
   return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };

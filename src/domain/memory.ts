@@ -1,7 +1,7 @@
-/** The values that a poll keeps for the next one, also across restarts. */
+/** Values that a poll keeps for the next poll, even over a restart. */
 export type Memory = Readonly<Record<string, string | number>>;
 
-/** The server of a cluster member is `SERVER/MEMBER`. */
+/** The owner of a memory; for a cluster member it is `SERVER/MEMBER`. */
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
 export type Memories = {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Call between pieces of long work: yields the event loop if the work has run long enough. */
+/** Call between pieces of long work: gives other work a turn of the event loop if this work has run long enough. */
 export type Pause = () => Promise<void>;
 
 /** Never pauses: for short work. */
@@ -15,7 +15,7 @@ export function createPause({ ticks, nextTurn }: Pick<Clock, 'ticks' | 'nextTurn
   };
 }
 
-/** A scrape waits for a few pieces at most. */
+/** A scrape waits for at most a few of these pieces. */
 export const maxPieceMs = 8;
 
 export async function filterInPieces<Item>(
@@ -33,7 +33,7 @@ export async function filterInPieces<Item>(
 
 const itemsPerPiece = 500;
 
-/** Work that yields between small pieces, where it can be paused. */
+/** Work in small pieces, between which it can be paused. */
 export type Pieces<Result> = Generator<void, Result, void>;
 
 export function* mapInPieces<Item, Result>(
@@ -48,7 +48,7 @@ export function* mapInPieces<Item, Result>(
   return results;
 }
 
-/** Processes items, at most `width` at once; after an error, items in progress still finish. */
+/** Processes at most `width` items at the same time; after an error, items in progress still finish. */
 export async function runLimited<Item>(
   items: readonly Item[],
   width: number,
@@ -62,7 +62,7 @@ export async function runLimited<Item>(
   for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
 }
 
-/** Creates a function that does one piece of work at a time, in order; after an error, the next one is done too. */
+/** Creates a function that runs one piece of work at a time, in order; an error does not stop the next one. */
 export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -72,7 +72,7 @@ export function createQueue(): <Result>(work: () => Promise<Result>) => Promise<
   };
 }
 
-/** Creates a function that begins work, or joins what is under way. */
+/** Creates a function that starts work, or joins the work in progress. */
 export function createJoin<Result>(): (work: () => Promise<Result>) => Promise<Result> {
   let underWay: Promise<Result> | undefined;
   return (work) => {
@@ -85,7 +85,7 @@ export function createJoin<Result>(): (work: () => Promise<Result>) => Promise<R
 
 let steps = 0;
 
-/** Returns true for every 50th call: yielding after each step would take as long as the steps. */
+/** Returns true for every 50th call, because yielding after each step would take as long as the steps. */
 export function isPieceOver(): boolean {
   steps = (steps + 1) % 50;
   return steps === 0;
@@ -104,7 +104,7 @@ export async function finishInPieces<Result>(work: Pieces<Result>, pause: Pause)
   return piece.value;
 }
 
-/** Sorts short runs and merges them; equal items keep their order. */
+/** Sorts short pieces and merges them; equal items keep their order. */
 export function* sortInPieces<Item>(items: Iterable<Item>, compare: Compare<Item>): Pieces<Item[]> {
   let runs: Item[][] = [];
   let last: Item[] = [];

@@ -8,7 +8,7 @@ export type SecretSource = { readonly file: string } | { readonly environment: s
 /** How a secret is sent: as a header value, or in the body of a form. */
 export type SecretForm = 'header' | 'form';
 
-/** A value that prints as `<secret>` everywhere; only `reveal` returns it. */
+/** A value that prints as `<secret>`; only `reveal` returns it. */
 export class Secret {
   readonly #value: string;
   readonly #source: SecretSource;
@@ -28,7 +28,7 @@ export class Secret {
     return this.#source;
   }
 
-  /** Reads the secret again, because credentials rotate; rejects with a `SecretError`, which never has the value. */
+  /** Reads the secret again, because credentials may change; rejects with a `SecretError`, which never contains the value. */
   reread(): Promise<Secret> {
     return this.#reread();
   }
@@ -76,7 +76,7 @@ export function toEnvironmentSecret(value: string, environment: string, form: Se
   return new Secret(value, { environment });
 }
 
-// A secret that cannot be sent in its form is refused here instead of at every request.
+// A secret that cannot be sent in its form is refused here, not at every request.
 function findSecretProblem(value: string, form: SecretForm): string | undefined {
   if (value.trim() === '') return 'is empty';
   if (value.length > 8192) return 'holds more than 8192 characters';
@@ -87,7 +87,7 @@ function findSecretProblem(value: string, form: SecretForm): string | undefined 
   return undefined;
 }
 
-/** Returns a secret as it is, and in URL-encoded, JSON, hexadecimal and base64 forms. */
+/** Returns a secret in plain, URL-encoded, JSON, hexadecimal and base64 forms. */
 export function toSecretForms(secret: string): string[] {
   const encoded = encodeURIComponent(secret);
   return [
@@ -102,7 +102,7 @@ export function toSecretForms(secret: string): string[] {
   ];
 }
 
-/** As it is, and as text within JSON within JSON: a log line may quote quoted text. */
+/** The plain text, and text within JSON within JSON, because a log line may quote quoted text. */
 function toJsonForms(secret: string): string[] {
   const forms = [secret];
   for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));
@@ -116,7 +116,10 @@ function toCautiousJson(secret: string): string {
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** In the base64 of a longer text, a secret has one of three forms, by its position; ends that depend on neighbours are cut. */
+/**
+ * Returns the three forms of a secret in the base64 of a longer text, which depend on its position; ends that depend on
+ * neighbours are cut.
+ */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

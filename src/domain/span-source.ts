@@ -8,27 +8,27 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
   readonly abortedBy: string | undefined;
   readonly argstring: string | undefined;
   readonly options: ReadonlyMap<string, string>;
-  /** The member that ran it. */
+  /** The member that ran the execution. */
   readonly serverUuid: string | undefined;
   readonly retryAttempt: number | undefined;
   /** The next attempt; absent if it could not be created. */
   readonly nextAttemptId: number | undefined;
 };
 
-/** The parts of which a trace is made. */
+/** The parts from which a trace is made. */
 export type SpanSource = {
   readonly execution: TracedExecution;
-  /** Absent if there is none, or if it was not waited for. */
+  /** Absent if there is none, or if nobody waited for it. */
   readonly state?: ExecutionState | undefined;
   /** Absent for ad hoc runs, and if it may not be read. */
   readonly workflow?: readonly WorkflowStep[] | undefined;
   /** The reason of a failure from the log, if the state has none. */
   readonly loggedReason?: string | undefined;
-  /** The end of its log, if its failure is diagnosed by it. */
+  /** The end of the log, if the failure is diagnosed by it. */
   readonly log?: readonly LogLine[] | undefined;
   readonly previousAttemptId?: number | undefined;
-  /** When it should have started. */
+  /** When the execution should have started. */
   readonly expectedAtMs?: number | undefined;
-  /** Why the trace shows less than it could. */
+  /** Why the trace lacks some parts. */
   readonly degraded?: 'backlog' | 'seal_timeout' | undefined;
 };

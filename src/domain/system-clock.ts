@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** The clocks, timers and randomness of this process. Each is looked up on use, because tests replace them. */
+/** The clocks, timers and randomness of this process. Each is looked up when used, because tests replace them. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   ticks: () => performance.now(),
@@ -23,7 +23,7 @@ let looks: NodeJS.Timeout | undefined;
 let lookedTicks = Number.NEGATIVE_INFINITY;
 let awakeMs = 0;
 
-/** Between two looks of a process that runs little time passes. */
+/** Between two calls in a running process, little time passes. */
 function look(): number {
   const nowTicks = performance.now();
   awakeMs += Math.min(nowTicks - lookedTicks, 2 * lookEveryMs);

@@ -1,6 +1,6 @@
 import type { Secret } from './secret.ts';
 
-/** The content of the file of `web.config_file`: who may send requests, and how. */
+/** The content of the file of `web.config_file`. */
 export type WebConfig = {
   readonly tls: WebTls | undefined;
   readonly headers: ReadonlyMap<string, string>;
@@ -18,7 +18,7 @@ export type WebTls = {
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** A client's certificate must have one of these names; an empty list allows every certificate. */
+  /** A client's certificate needs one of these names; an empty list allows every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
@@ -33,6 +33,6 @@ export type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
 export type ClientAuth = {
   readonly isRequested: boolean;
   readonly isRequired: boolean;
-  /** True if a known authority must have signed it. */
+  /** True if a known authority must have signed the certificate. */
   readonly isVerified: boolean;
 };

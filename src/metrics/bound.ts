@@ -14,7 +14,7 @@ export type DropReason = (typeof dropReasons)[number];
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** The shown things, if not all fit; pass it to the collector's next call. */
+  /** The keys of the published units, if not all fit; pass them to the collector's next call. */
   readonly shown?: Shown;
 };
 
@@ -22,7 +22,7 @@ export type Bounded = {
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // Rows that the server repeats are counted; rows that became equal when a label was dropped are intended.
+  // Rows that the server repeats are counted as dropped; rows that became equal because a label was dropped are intended.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
@@ -32,13 +32,13 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
-/** Reports whether the limit keeps a row from being shown. */
+/** Reports whether the limit keeps a row from being published. */
 export function isOmitted(row: Row, families: BoundRules['families'], shown: Shown): boolean {
   if (shown === undefined || families.get(row.family.name)?.off === true) return false;
   return dropLabels(toWellFormed([row]), families).some((each) => !shown.has(unitOf(each)));
 }
 
-/** Characters for the labels of a series. Fewer series fit only if all labels have the maximum length. */
+/** The number of characters for the labels of a series. Fewer series fit only if labels have the maximum length. */
 const roomOfSeries = 128;
 
 function toFitting(rows: readonly Row[], maxSeries: number): number {
@@ -48,7 +48,7 @@ function toFitting(rows: readonly Row[], maxSeries: number): number {
   return length <= room ? maxSeries : Math.min(maxSeries, Math.max(1, Math.floor((rows.length * room) / length)));
 }
 
-/** All lone surrogates have the same bytes in UTF-8, so they are replaced before labels are compared. */
+/** Replaced before labels are compared, because all lone surrogates have the same bytes in UTF-8. */
 function toWellFormed(rows: readonly Row[]): readonly Row[] {
   if (rows.every(isWellFormed)) return rows;
   return rows.map((row) => {
@@ -86,7 +86,7 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/** A family without some of its labels, and the positions of the others. */
+/** A family without some of its labels, and the positions of the remaining ones. */
 type Shorter = { family: Family; places: readonly number[] };
 
 function toShorter({ name, help, type, labels, merge }: Family, dropped: readonly string[]): Shorter {
@@ -94,12 +94,12 @@ function toShorter({ name, help, type, labels, merge }: Family, dropped: readonl
   return { family: { name, help, type, labels: labels.filter((label) => !dropped.includes(label)), merge }, places };
 }
 
-/** The things whose rows were shown, if not all fit. */
+/** The keys of the published units (such as jobs); undefined if all fit. */
 export type Shown = ReadonlySet<string> | undefined;
 
 /**
- * Returns at most `maxSeries` rows. A job, a histogram, a summary and a state set are each shown whole or not at all.
- * Shown things stay; omitted ones return only if there is room to spare, so that changing rows never displace others.
+ * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or not at
+ * all. Published units stay; omitted ones return only if there is enough room, so that changing rows never displace others.
  */
 function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);
@@ -110,7 +110,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   const shown = new Set<string>();
   let left = maxSeries;
 
-  /** Stops at the first thing that does not fit, so that earlier ones come first. */
+  /** Stops at the first unit that does not fit, so that earlier ones come first. */
   function fill(candidates: Iterable<string>, leftAtLeast: number): void {
     for (const unit of candidates) {
       const size = sizes.get(unit) ?? 0;
@@ -132,11 +132,11 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
       maxSeries - spare,
     );
   }
-  // The cast is true: there is a unit for each row.
+  // The cast is true: each row has a unit.
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted things return once the others need less than this share of the limit. */
+/** Omitted units return when the others need less than this share of the limit. */
 const shareOfReturn = 0.9;
 
 function unitOf({ family, labels, added = [] }: Row): string {
@@ -148,8 +148,8 @@ function unitOf({ family, labels, added = [] }: Row): string {
 }
 
 /**
- * Distinguishes the rows of one family by a tree with one level for each label, no deeper than needed. It is exact
- * where joined labels could collide, and fast because neighbours mostly share their first labels.
+ * Distinguishes the rows of one family with a tree that has one level for each label, and is no deeper than needed. It is
+ * exact, while joined labels could collide, and fast, because neighbours mostly share their first labels.
  */
 function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];
@@ -158,7 +158,7 @@ function createLabelTree(rows: readonly Row[]) {
   let known = 0;
 
   return {
-    /** Returns the index of the first row with the same labels; undefined for the first one. */
+    /** Returns the index of the first row with the same labels; undefined for this first row itself. */
     enter: (row: Row, index: number) => {
       const { labels } = row;
       let level = 0;
@@ -166,7 +166,7 @@ function createLabelTree(rows: readonly Row[]) {
       before = labels;
       for (;;) {
         known = level;
-        // The path is filled up to this level.
+        // The path is complete up to this level.
         const node = path[level] as Node;
         const key = keyAt(row, level);
         const found = node.get(key);
@@ -174,7 +174,7 @@ function createLabelTree(rows: readonly Row[]) {
           node.set(key, index);
           return undefined;
         }
-        // One more level holds the suffix and the added labels.
+        // One more level contains the suffix and the added labels.
         if (typeof found === 'number' && level === labels.length) return found;
         level += 1;
         path[level] = typeof found === 'number' ? grow(node, key, keyAt(rows[found], level), found) : found;
@@ -185,7 +185,7 @@ function createLabelTree(rows: readonly Row[]) {
 
 type LabelTree = ReturnType<typeof createLabelTree>;
 
-/** A node has children, or the index of its only row. */
+/** A node has children, or it has the index of its only row. */
 type Node = Map<string, Node | number>;
 
 function grow(node: Node, key: string, keyBelow: string, index: number): Node {
@@ -204,7 +204,7 @@ function keyAt(row: Row | undefined, level: number): string {
 
 type Merged = {
   rows: readonly Row[];
-  /** The number of rows merged into another one with the same labels. */
+  /** The number of rows that were merged into a row with the same labels. */
   merged: number;
 };
 
@@ -212,7 +212,7 @@ function mergeRows(rows: readonly Row[]): Merged {
   const trees = new Map<Family, LabelTree>();
   let family: Family | undefined;
   let tree: LabelTree | undefined;
-  // Usually nothing is merged, and nothing is copied.
+  // Usually nothing is merged, so nothing is copied.
   let kept: (Row | undefined)[] | undefined;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index];

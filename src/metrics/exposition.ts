@@ -15,14 +15,14 @@ export type ExpositionOptions = {
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
   readonly ticks: () => number;
-  /** When the process started, and so its own counters. */
+  /** When the process, and so its counters, started. */
   readonly startedAtMs?: number;
 };
 
 export type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica; of other servers, only leases are shown. Absent without replicas. */
+  /** The servers of this replica; of other servers, only leases are published. Absent without replicas. */
   readonly owned?: ReadonlySet<string>;
 };
 
@@ -41,7 +41,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
-  /** Scrapes in both formats share one reading, which is at most a second old. */
+  /** Scrapes in both formats share one reading of the own instruments, which is at most a second old. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -115,12 +115,12 @@ async function renderOwn(families: readonly OwnFamily[], format: Format, { serve
   return toBlock(text);
 }
 
-/** Deflating a hundred small families one by one takes several times as long as all of them at once. */
+/** Deflates all small families at once, which is several times as fast as one by one. */
 async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }
 
-/** Every replica reports for every server whether it owns it. */
+/** Every replica publishes for every server whether it owns the server. */
 const ofLeases = 'automation_exporter_lease_';
 
 function intersect(owned: ReadonlySet<string>, servers: ReadonlySet<string> | undefined): ReadonlySet<string> {
@@ -135,7 +135,10 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
-/** prom-client's text writer is not used: it escapes less, lacks the info type, and its two formats conflict. */
+/**
+ * Reads the own instruments. prom-client's text writer is not used, because it escapes less, lacks the info type, and its two
+ * formats conflict.
+ */
 export async function readOwnFamilies(
   registry: Registry,
   labelsOf: LabelsOf,
@@ -204,7 +207,7 @@ export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
 ): Promise<void> {
-  // The cast is true: whatever its kind, a metric has these two; prom-client's types tell only its name.
+  // The cast is true: every kind of metric has these two fields; prom-client's type has only the name.
   const metrics = registry.getMetricsAsArray() as unknown as readonly (Pick<Gauge<string>, 'get' | 'remove'> & {
     name: string;
   })[];

@@ -3,11 +3,11 @@ import type { NativePart } from '../domain/histograms/native-histogram.ts';
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
-/** How to merge rows with equal labels: by sum, the later row, or the smallest value. */
+/** How to merge rows with equal labels: their sum, the later row, or the smallest value. */
 export const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
-/** A metric family as data. The file that owns it has its full name. */
+/** A metric family as data. Its full name is in the file that declares it. */
 export type Family = {
   readonly name: string;
   readonly help: string;
@@ -16,7 +16,7 @@ export type Family = {
   readonly merge: MergeRule;
   /** For a state set: the label that separates the states, which cannot be dropped. */
   readonly stateLabel?: string;
-  /** For a histogram that repeats another one's counts: the family with its buckets. */
+  /** For a histogram with the same counts as another one: the family with its buckets. */
   readonly bucketsFrom?: string;
 };
 
@@ -27,16 +27,16 @@ export type Row = {
   readonly family: Family;
   readonly labels: readonly string[];
   readonly value: number;
-  /** For histograms and summaries: the suffix of the name, and the label that only such samples have. */
+  /** For histograms and summaries: the suffix of the name, and the label that only their samples have. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
   /** Configured labels of this row, after those of the family. */
   readonly added?: readonly LabelPair[];
-  /** Shown only if the format allows it. */
+  /** Rendered only if the format allows it. */
   readonly exemplar?: Exemplar;
-  /** The time at which the series began; shown only if the format allows it. */
+  /** The time at which the series began; rendered only if the format allows it. */
   readonly startSeconds?: number | undefined;
-  /** On the count of a histogram. */
+  /** Only at the count of a histogram. */
   readonly native?: NativePart | undefined;
 };
 
@@ -60,7 +60,7 @@ export type InfoFamily<Label extends string> = Family & {
 };
 
 export type SummaryFamily<Label extends string> = Family & {
-  /** Returns the rows of one summary, without unknown parts. */
+  /** Returns the rows of one summary, except unknown parts. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
@@ -74,7 +74,7 @@ export type Histogram = {
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;
-  /** In the order of the counts. */
+  /** In the same order as the counts. */
   readonly exemplars?: readonly (Exemplar | undefined)[];
   readonly startSeconds?: number | undefined;
   readonly native?: NativePart | undefined;
@@ -87,7 +87,7 @@ export type Summary = {
 };
 
 export type StateSetFamily<Label extends string = never> = Family & {
-  /** Returns one row for each state, 1 for the present one; none if the state is unknown. */
+  /** Returns one row for each state: 1 for the present state, 0 for others. No rows if the state is unknown. */
   readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
@@ -172,7 +172,7 @@ export function histogram<const Label extends string>(
   };
 }
 
-/** Adds the time at which the series of these rows began. */
+/** Adds the time at which these series began. */
 export function since(startSeconds: number | undefined, rows: Row[]): Row[] {
   return startSeconds === undefined ? rows : rows.map((row) => ({ ...row, startSeconds }));
 }

@@ -1,4 +1,4 @@
-/** The formats that Prometheus servers ask for; of those that it prefers alike, the first. */
+/** The formats that Prometheus servers request; among equally preferred ones, the first wins. */
 export const formats = ['text', 'openmetrics', 'protobuf'] as const;
 export type Format = (typeof formats)[number];
 export type TextFormat = Exclude<Format, 'protobuf'>;
@@ -9,7 +9,7 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   protobuf: 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
 };
 
-/** Returns the preferred format of an `Accept` header; text if it accepts none, or all alike. */
+/** Returns the preferred format of an `Accept` header; text if the header accepts none, or all equally. */
 export function chooseFormat(accept: string | undefined): Format {
   const ranges = (accept ?? '').split(',').map(toRange);
   let chosen: Format = 'text';
@@ -34,7 +34,7 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
 
 /** Returns how specifically a range matches a format; 0 if it does not. */
 function fitOf(format: Format, { media, version, message }: Range): number {
-  // Only those who name it in full can read it.
+  // Only a client that names protobuf completely can read it.
   if (format === 'protobuf') return media === 'application/vnd.google.protobuf' && message === families ? 4 : 0;
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;

@@ -11,7 +11,7 @@ import {
 } from 'prom-client';
 import { emptyNative, type NativeHistogram, observeNative } from '../domain/histograms/native-histogram.ts';
 
-/** Makes a histogram also count natively: reading it gives both counts of the same moment. */
+/** Makes a histogram also count natively. Reading it returns both counts of the same moment. */
 export function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
@@ -47,7 +47,7 @@ function toKey(labels: object): string {
 }
 
 type Starting = {
-  /** True if it has no value until the first one is set: without traces, their instruments are absent. */
+  /** True if it has no value until the first one is set, as for instruments of traces. */
   startsAbsent?: true;
 };
 
@@ -91,12 +91,12 @@ export function measureProcess(registry: Registry): void {
     register: registry,
     // The default of 10 ms takes as much CPU as the rest of an idle exporter.
     eventLoopMonitoringPrecision: 100,
-    // Only used by a metric that is removed below.
+    // This interval is only for a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // Gauges with names of counters, which promtool rejects; the others have the same values by kind.
+  // Gauges with names of counters, which promtool rejects; other metrics have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // Names that contain their type, which promtool rejects; the lag has more information.
+  // Names that contain their type, which promtool rejects; the lag metrics have more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
   const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
   if (garbage instanceof Histogram) countNatively(garbage);

@@ -1,8 +1,11 @@
-/** Shows a new series as 0 first and its value later. Times leave out those in which the process is stopped: nobody can scrape it. */
+/**
+ * Publishes a new series as 0 first, and its value later. The time in which the process is suspended does not count, because no
+ * scrape can read it then.
+ */
 export type NewSeriesHold = {
-  /** Returns the series that were shown as 0 for long enough: from now on, their values may be shown. */
+  /** Returns the series that were published as 0 for long enough: their values may now be published. */
   readonly due: (nowTicks: number) => readonly string[];
-  /** Notes all series that are shown as 0 now; any other one begins again. */
+  /** Records all series that are published as 0 now; the time of any other series starts again. */
   readonly noteShown: (keys: Iterable<string>, nowTicks: number) => void;
 };
 

@@ -3,14 +3,14 @@ import type { Family, MetricType, Row } from './family.ts';
 import { createRenderedLine, type RenderedLine } from './rendered-line.ts';
 import { createWire, toTime, type Wire } from './wire.ts';
 
-/** What the lines of a family do not contain. */
+/** Data of a family that its text lines do not contain. */
 export type BesideText = {
   /** Pairs of a line and the time, in seconds, at which its series and the following ones began. */
   readonly starts: readonly number[];
   readonly natives: readonly (NativePart | undefined)[];
 };
 
-/** Collects what the text does not show of rows. */
+/** Collects data of rows that the text does not contain. */
 export function createBesideText() {
   const starts: number[] = [];
   const natives: (NativePart | undefined)[] = [];
@@ -28,12 +28,15 @@ export function createBesideText() {
   };
 }
 
-/** Messages by the suffix of their family's name: summaries without a sum exist, but not in this format. */
+/**
+ * Messages by the suffix of their family's name. Summaries without a sum need another name, because the format does not allow
+ * them.
+ */
 export type Messages = ReadonlyMap<string, Buffer>;
 
 /**
- * Translates rendered lines of a family, in OpenMetrics, to `Metric` messages. Text is what is kept of rows: if nobody
- * asks for this format, it takes no memory.
+ * Translates rendered lines of a family, in OpenMetrics, to `Metric` messages. Rows are kept only as text, so that this format
+ * takes no memory if nobody requests it.
  */
 export function createTranslation(family: Family, beside: BesideText) {
   const out = new Map<string, Wire>();
@@ -52,7 +55,7 @@ export function createTranslation(family: Family, beside: BesideText) {
   }
 
   return {
-    /** Translates whole lines until about `limit` bytes are read; returns where the next one begins. */
+    /** Translates whole lines until about `limit` bytes are read; returns the position of the next line. */
     read: (text: Buffer, from: number, limit: number): number => {
       let at = from;
       const until = Math.min(text.length, from + limit);
@@ -73,7 +76,7 @@ export function createTranslation(family: Family, beside: BesideText) {
   };
 }
 
-/** Writes the begin of a `MetricFamily` message in front of this number of bytes of `Metric` messages. */
+/** Writes the beginning of a `MetricFamily` message, for this number of bytes of `Metric` messages. */
 export function toFamilyStart({ name, help, type }: Family, suffix: string, length: number): Buffer {
   const head = createWire(256);
   head.text(1, name + suffix);
@@ -107,7 +110,7 @@ function createValues({ type }: Family): Write {
   };
 }
 
-/** The lines of a histogram follow each other: buckets, sum, count. */
+/** The lines of a histogram are consecutive: buckets, sum, count. */
 function createHistograms({ natives }: BesideText): Write {
   const metric = createWire();
   const histogram = createWire();
@@ -146,7 +149,7 @@ function createHistograms({ natives }: BesideText): Write {
   };
 }
 
-/** Neighbours mostly began at once. */
+/** Neighbours usually have the same start. */
 function createStarts() {
   let last = Number.NaN;
   let time: Buffer = Buffer.alloc(0);
@@ -163,7 +166,7 @@ function writeNative(wire: Wire, { native }: NativePart): void {
   wire.signed(5, schema);
   wire.double(6, zeroThreshold);
   wire.integer(7, zeros);
-  // Spans of neighbours: each begins this far after the end of the previous one.
+  // Spans of neighbouring buckets: each offset counts from the end of the previous span.
   const span = createWire(16);
   let end = 0;
   for (let at = 0; at < buckets.length; ) {

@@ -24,5 +24,5 @@ export function toOwnFamilies(registry: Registry): Family[] {
   });
 }
 
-/** The fields of every registered metric, which prom-client's types lack. */
+/** The fields of a registered metric, which are missing from prom-client's types. */
 type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { labelNames?: readonly string[] };

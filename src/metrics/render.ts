@@ -1,7 +1,7 @@
 import type { Exemplar, Family, LabelPair, Row } from './family.ts';
 import type { TextFormat } from './format.ts';
 
-/** Renders the sample lines of one family without exemplars, so that both formats share them; base labels come first. */
+/** Renders the sample lines of one family without exemplars, so that both text formats share them. Base labels come first. */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -15,18 +15,18 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Few, long pieces: the cost of a line is the number of its pieces.
+  // Few, long pieces, because the cost of a line depends on the number of its pieces.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
   const isBare = base === '' && labelNames.length === 0;
-  // The suffix and labels of the previous row, and the text up to each of them.
+  // The suffix and labels of the previous row, and the text up to each label.
   let suffixBefore: Row['suffix'];
   const labelsBefore: (string | undefined)[] = [];
   const texts: string[] = [`${name}{${base}`];
 
   return ({ labels, value, suffix, extra, added }) => {
-    // NaN means that there is no value.
+    // NaN means that the value is missing.
     if (Number.isNaN(value)) return '';
     if (suffix !== suffixBefore) {
       suffixBefore = suffix;
@@ -52,8 +52,8 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
 }
 
 /**
- * Returns the same text in one piece. V8 keeps a concatenated text as its parts, and would copy them for each line that
- * begins with it; reading a character flattens it.
+ * Returns the same text in one piece. V8 stores a concatenated text as its parts, and would copy them for each line that begins
+ * with it; reading a character joins them.
  */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
@@ -83,7 +83,7 @@ export function renderEnd(format: TextFormat): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
 
-/** OpenMetrics names counters and infos without the suffix of their samples. */
+/** In OpenMetrics, the names of counters and infos have no suffix in the header. */
 function toOpenMetricsName(name: string, type: Family['type']): string {
   if (type === 'counter') return name.replace(/_total$/, '');
   return type === 'info' ? name.replace(/_info$/, '') : name;
@@ -93,7 +93,7 @@ function renderPairs(pairs: readonly LabelPair[]): string {
   return pairs.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',');
 }
 
-/** Labels that only some rows of a family have. */
+/** Renders labels that only some rows of a family have. */
 function renderRest(added: Row['added'], extra: Row['extra']): string {
   const pairs = renderPairs(added ?? []);
   if (extra === undefined) return pairs;
@@ -109,7 +109,7 @@ function escapeHelp(help: string): string {
   return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** Both formats write bounds as OpenMetrics does: `1.0`. */
+/** Both text formats write bounds like OpenMetrics: `1.0`. */
 function renderBound(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : renderValue(value);
 }

@@ -2,7 +2,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 export type RenderedLine = ReturnType<typeof createRenderedLine>;
 
-/** Reads rendered lines; after `labels` is taken, it is empty. */
+/** Reads rendered lines into `labels`; taking `labels` empties it. */
 export function createRenderedLine() {
   const labels = createWire();
   const pair = createWire(256);
@@ -13,7 +13,7 @@ export function createRenderedLine() {
   let bound = 0;
   let hasExemplar = false;
 
-  /** Reads `name="value",…}` into pairs of field 1; returns what follows the brace. */
+  /** Reads `name="value",…}` into pairs of field 1; returns the position after the brace. */
   function readLabels(from: number, into: Wire, isBucket: boolean): number {
     let at = from;
     while (text[at] !== brace) {
@@ -64,7 +64,7 @@ export function createRenderedLine() {
     bound: () => bound,
     hasExemplar: () => hasExemplar,
     exemplar: () => exemplar,
-    /** Reads the line at this place; returns the next place. */
+    /** Reads the line at this position; returns the next position. */
     read: (source: Buffer, from: number, nameLength: number): number => {
       text = source;
       let at = from + nameLength;
@@ -85,12 +85,12 @@ export function createRenderedLine() {
 
 type Place = { nameAt: number; nameEnd: number; valueAt: number; valueEnd: number };
 
-/** By their length. */
+/** The suffixes by their length. */
 const suffixes: Readonly<Record<number, string>> = { 4: '_sum', 6: '_count', 7: '_bucket' };
 
 const [quote, comma, newline, equals, backslash, brace] = [0x22, 0x2c, 0x0a, 0x3d, 0x5c, 0x7d];
 
-/** Most values are short whole numbers: those need no text. */
+/** Parses a number. Most values are short whole numbers, for which no text is created. */
 function toNumber(text: Buffer, from: number, to: number): number {
   let number = 0;
   if (to - from < 16) {

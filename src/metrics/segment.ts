@@ -4,21 +4,21 @@ import type { TextFormat } from './format.ts';
 import { type BesideText, createBesideText, createTranslation, toFamilyStart } from './protobuf.ts';
 import { addExemplar, createRowRenderer } from './render.ts';
 
-/** The samples of one family in one snapshot; the text formats share their blocks up to the first exemplar. */
+/** The samples of one family in one snapshot. The two text formats share their blocks up to the first exemplar. */
 export type Segment = {
   readonly family: Family;
   readonly samples: Readonly<Record<TextFormat, Block>>;
   readonly beside: BesideText;
-  /** The same as protocol buffers, by suffix, once somebody asked for it. */
+  /** The same samples as protocol buffers, by suffix, after the first request for them. */
   messages?: ReadonlyMap<string, Block>;
-  /** Scrapes that come at once wait for the same translation. */
+  /** Concurrent scrapes wait for the same translation. */
   translating?: Promise<void>;
 };
 
 /** Resolves when the caller may block the event loop for about a millisecond. */
 export type NextTurn = () => Promise<void>;
 
-/** Gives each caller its own turn of the event loop, even if many call at once. */
+/** Gives each caller its own turn of the event loop, even if many call at the same time. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -88,7 +88,7 @@ export async function renderSegments(
     const openmetrics = entry.openmetrics === undefined ? text : joinBlocks(entry.openmetrics.blocks);
     const { starts, natives } = entry.beside;
     const segment: Segment = { family, samples: { text, openmetrics }, beside: { starts, natives } };
-    // Natives change only with the text.
+    // Native parts change only together with the text.
     if (isSame && earlierOne?.messages !== undefined && starts.join() === earlierOne.beside.starts.join())
       segment.messages = earlierOne.messages;
     segments.push(segment);
@@ -166,7 +166,7 @@ type Growing = {
   render: (row: Row) => string;
   text: Stream;
   beside: ReturnType<typeof createBesideText>;
-  /** Absent while it is equal to the text. */
+  /** Absent while it equals the text. */
   openmetrics?: Stream;
 };
 
@@ -185,13 +185,13 @@ function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
   return openmetrics === undefined ? [text] : [text, openmetrics];
 }
 
-/** In characters: long concatenated texts take longer to encode. */
+/** In characters. Longer concatenated texts are slower to encode. */
 const pieceLength = 4096;
 
-/** In characters: about a millisecond's work. */
+/** In characters. Rendering them takes about a millisecond. */
 const sliceLength = 131_072;
 
-/** In bytes: passing a block to another thread takes 0.2 ms at any size, so several slices share one. */
+/** In bytes. Passing a block of any size to another thread takes 0.2 ms, so several slices form one block. */
 const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {
@@ -209,7 +209,7 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // Separate memory, because the block is kept and these bytes are overwritten.
+  // A copy, because the block is kept while these bytes are overwritten.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;

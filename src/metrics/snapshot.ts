@@ -27,7 +27,10 @@ export type Snapshot = {
 /** The selection of a scrape; everything by default. */
 export type Selection = { readonly servers?: ReadonlySet<string>; readonly collectors?: ReadonlySet<string> };
 
-/** Keeps the latest rows of each source, rendered when published and replaced as a whole. Ages use a monotonic clock. */
+/**
+ * Keeps the latest rows of each source. They are rendered when they are published, and replaced as a whole. Ages use a
+ * monotonic clock.
+ */
 export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock) {
   const { ticks } = clock;
   const latest = new Map<string, Rendered>();
@@ -44,7 +47,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   }
 
   return {
-    /** Resolves when the rows can be scraped, or are already replaced. */
+    /** Resolves when scrapes can read the rows, or when newer rows have replaced them. */
     publish: async ({ source, server, collector, baseLabels, rows, validForMs }: Snapshot) => {
       const own = Symbol(source);
       publishing.set(source, own);
@@ -52,7 +55,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
-      // A newer snapshot or a withdrawal came meanwhile.
+      // Meanwhile a newer snapshot was published, or this one was withdrawn.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {
@@ -65,7 +68,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
     },
-    /** Prepares protocol buffers: for a scrape of them, and for later ones whenever rows are published. */
+    /** Prepares protocol buffers, for a scrape and then whenever rows are published. */
     translate: async (selection: Selection = {}) => {
       translatedUntilTicks = ticks() + translatedForMs;
       const wanted = [...latest.values()].filter(isOf(selection));
@@ -92,7 +95,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   };
 }
 
-/** How long rows are also published as protocol buffers after somebody asked for them. */
+/** How long rows are also published as protocol buffers after the last request for them. */
 const translatedForMs = 600_000;
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
@@ -101,7 +104,7 @@ type Rendered = Pick<Snapshot, 'server' | 'collector'> & { segments: readonly Se
 
 type Header = Readonly<Record<TextFormat, Block>>;
 
-/** Joined once for all scrapes until a snapshot is added, removed or expires. */
+/** Joined once for all scrapes, until a snapshot is added, removed or expires. */
 type Shown = { untilTicks: number; blocks: Partial<Record<Format, Block>> };
 
 function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boolean {

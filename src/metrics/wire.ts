@@ -14,7 +14,7 @@ export function createWire(capacity = 1024) {
     bytes = larger;
   }
 
-  /** An integer that is not negative. Beyond 32 bits, shifts do not work. */
+  /** Writes an integer that is not negative. Beyond 32 bits, shifts do not work. */
   function varint(value: number): void {
     reserve(10);
     let rest = value;
@@ -27,7 +27,7 @@ export function createWire(capacity = 1024) {
 
   function append(source: Buffer, from: number, to: number): void {
     reserve(to - from);
-    // A call costs more than a few bytes.
+    // For few bytes, a loop is faster than a call.
     if (to - from > 64) source.copy(bytes, length, from, to);
     else for (let at = from; at < to; at++) bytes[length + at - from] = source[at] ?? 0;
     length += to - from;
@@ -51,7 +51,7 @@ export function createWire(capacity = 1024) {
       varint(field << 3);
       varint(value);
     },
-    /** An integer with a sign, in the encoding "zigzag". */
+    /** Writes an integer with a sign, in the encoding "zigzag". */
     signed: (field: number, value: number) => {
       varint(field << 3);
       varint(value < 0 ? -2 * value - 1 : 2 * value);

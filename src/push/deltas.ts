@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Point, PointHistogram, PointNative, ScrapedFamily } from './read-families.ts';
 
-/** What the backend has of a series: with its start, the sum or the parts of a histogram. */
+/** The last sent state of a series: its start, and its sum or the parts of its histogram. */
 export type Sent = readonly [startSeconds: number, value: number, histogram?: SentHistogram];
 type SentHistogram = Pick<PointHistogram, 'sum' | 'counts' | 'native'>;
 
-/** By a hash of the series: names and labels of a hundred thousand would take much memory. */
+/** By a hash of the series, because the names and labels of a hundred thousand series would use much memory. */
 export type SentSums = ReadonlyMap<string, Sent>;
 
 export function toSeriesKey({ name }: Pick<ScrapedFamily, 'name'>, { key }: Pick<Point, 'key'>): string {
@@ -19,8 +19,8 @@ export function toSent({ startSeconds = 0, value, histogram }: Point): Sent {
 }
 
 /**
- * Returns what was added to a series since it was last sent. A series that began again since then, or has a smaller
- * value, is whole.
+ * Returns the increase of a series since it was last sent. If the series has restarted since, or has a smaller value, its whole
+ * value counts.
  */
 export function toDelta(point: Point, sent: Sent | undefined): Point {
   const [startSeconds, value, before] = sent ?? [0, 0];
@@ -36,7 +36,7 @@ export function toDelta(point: Point, sent: Sent | undefined): Point {
       ...histogram,
       count: now - value,
       sum: histogram.sum - before.sum,
-      // With other bounds than before, it is unknown what was added to which bucket.
+      // If the bounds have changed, the increase of each bucket is unknown.
       counts: isSame
         ? histogram.counts.map((count, at) => Math.max(0, count - (before.counts[at] ?? 0)))
         : [...histogram.bounds.map(() => 0), now - value],

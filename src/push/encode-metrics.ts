@@ -17,7 +17,10 @@ type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential' | '
   readonly version: string;
 };
 
-/** Encodes one request with OpenTelemetry's serializer. Units are in the names, so they stay empty: a translation back adds none. */
+/**
+ * Encodes one request with OpenTelemetry's serializer. Units are part of the names, so the field is empty: otherwise a
+ * translation back would add them again.
+ */
 export function encodeMetrics(families: readonly Pushed[], nowMs: number, encoding: Encoding): Uint8Array {
   const { protocol, resource, version } = encoding;
   const metrics = families.flatMap(({ family, points }) => toMetrics(family, points, nowMs, encoding));
@@ -57,12 +60,12 @@ function toMetrics(
   );
   add({ dataPointType: exponentialType }, natives);
   add({ dataPointType: histogramType }, classics);
-  // The cast is true: each type has its points. The package does not export its enumerations.
+  // The cast is true: each type has its kind of points. The package does not export its enumerations.
   return metrics as Metric[];
 }
 
 function toDataPoint<Value>({ startSeconds = 0, sinceMs = 0, labels }: Point, value: Value, nowMs: number) {
-  // Clocks differ, and may be set back: nothing begins after its end.
+  // Clocks differ, and may be set back, but a start must not be after its end.
   const startTime = toHighResolution(Math.min(nowMs, Math.max(startSeconds * 1000, sinceMs)));
   return { startTime, endTime: toHighResolution(nowMs), attributes: labels, value };
 }
@@ -71,7 +74,7 @@ function toClassic({ count, sum, bounds, counts }: PointHistogram) {
   return { count, sum, buckets: { boundaries: bounds, counts } };
 }
 
-/** A bucket with an index ends at the power of that index here, and begins there in OTLP. */
+/** Here, a bucket with an index ends at the power of this index; in OTLP it begins there. */
 function toExponential({ count, sum }: PointHistogram, { schema, zeros, buckets }: PointNative) {
   const first = buckets[0] ?? 1;
   const bucketCounts: number[] = [];

@@ -14,7 +14,7 @@ import type { PushSettings } from './settings.ts';
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 
-/** Why points are lost. Only sums of what was added are lost with their request: others are sent again. */
+/** Why points are lost. Only with delta are they lost with their request; otherwise they are sent again. */
 export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
 export type LostReason = (typeof lostReasons)[number];
 
@@ -24,7 +24,7 @@ export type PusherOptions = {
   /** Returns a scrape as protocol buffers. */
   readonly scrape: () => Promise<readonly Buffer[]>;
   readonly post: Post;
-  /** Keeps for each server what the backend has, if only what was added is sent. */
+  /** For delta: stores the last sent state for each server. */
   readonly memories: Memories;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn' | 'info'>;
@@ -34,13 +34,13 @@ export type PusherOptions = {
 
 export type Pusher = {
   readonly start: () => void;
-  /** Waits for the request in flight, up to a limit. */
+  /** Waits for the request in progress, up to a limit. */
   readonly stop: () => Promise<void>;
   /** Pushes now; never rejects. */
   readonly push: () => Promise<void>;
 };
 
-/** Sends all metrics to an OTLP endpoint, as often as configured. What cannot be sent waits for nothing. */
+/** Sends all metrics to an OTLP endpoint at the configured interval. Points that cannot be sent are not queued. */
 export function createPusher(options: PusherOptions): Pusher {
   const { settings, scrape, post, clock } = options;
   const note = createNotes(options);
@@ -51,7 +51,7 @@ export function createPusher(options: PusherOptions): Pusher {
   const cutOff = new AbortController();
   let cancel: Cancel | undefined;
   let underWay = Promise.resolve();
-  /** How long the endpoint asked not to be sent to. */
+  /** The pause that the endpoint requested. */
   let askedMs = 0;
 
   async function send({ bytes, points }: Pick<Waiting, 'bytes' | 'points'>): Promise<Sending> {
@@ -70,7 +70,7 @@ export function createPusher(options: PusherOptions): Pusher {
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
-      // The rest would fail in the same way.
+      // Further requests would fail in the same way.
       for await (const families of toBatches(bytes, pause))
         if (stopping.signal.aborted || outcome.add(await send(encode(families, nowMs, options))).result === 'failed')
           break;
@@ -80,7 +80,7 @@ export function createPusher(options: PusherOptions): Pusher {
       try {
         for await (const families of toBatches(bytes, pause, (family, point) => sums.take(family, point, nowMs)))
           requests.push({ ...encode(families, nowMs, options), undo: sums.endBatch() });
-        // As sent, before they are: after a crash, nothing is sent twice.
+        // Stored as sent before they are sent, so that nothing is sent twice after a crash.
         await sums.store(nowMs);
         left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
       } finally {
@@ -97,7 +97,7 @@ export function createPusher(options: PusherOptions): Pusher {
       note({ result: 'failed', reason: error instanceof Error ? error.message : String(error), rejected: 0 });
     });
     await underWay;
-    // Until the next push, a gateway may close it: a request that meets that gets no answer.
+    // A gateway may close the idle connection before the next push, and a request at this moment would get no answer.
     post.close();
   }
 
@@ -122,7 +122,7 @@ export function createPusher(options: PusherOptions): Pusher {
   };
 }
 
-/** Reports how pushes end; in the log, only what differs from the push before. */
+/** Reports how pushes end; logs only differences from the previous push. */
 function createNotes({ log, observe }: Pick<PusherOptions, 'log' | 'observe'>) {
   let isFailing = false;
   return ({ result, reason, rejected }: Pick<Sending, 'result' | 'reason' | 'rejected'>): void => {
@@ -152,7 +152,7 @@ async function sendAll(requests: readonly Waiting[], send: (request: Waiting) =>
   return left;
 }
 
-/** Also counts the points with what was added. */
+/** Encodes a request, and counts its points for delta. */
 function encode(families: readonly Pushed[], nowMs: number, { settings, version }: PusherOptions) {
   let added = 0;
   for (const { points } of families) for (const { sinceMs } of points) if (sinceMs !== undefined) added += 1;
@@ -173,7 +173,7 @@ async function sendOnce(
     }
     if (verdict.kind === 'wait')
       return { ...none, result: 'failed', reason: verdict.reason, askedMs: verdict.askedMs ?? 0 };
-    // Others are about the address, the password or the size: nothing was read.
+    // Other statuses concern the address, the password or the size: nothing was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {
@@ -195,7 +195,7 @@ function createOutcome() {
   };
 }
 
-/** How a request ended, and whether its points are sent for good: what may have arrived is not sent again. */
+/** How a request ended, and whether its points count as sent: points that may have arrived are not sent again. */
 type Sending = {
   readonly result: PushResult;
   readonly reason: string;
@@ -206,7 +206,7 @@ type Sending = {
 
 const none = { rejected: 0, isOver: false, askedMs: 0 };
 
-/** Reads a scrape into requests, without blocking the event loop for long. */
+/** Splits a scrape into requests, without blocking the event loop for long. */
 async function* toBatches(bytes: Buffer, pause: Pause, take?: Take): AsyncGenerator<readonly Pushed[]> {
   let batch: { readonly family: Pushed['family']; readonly points: Point[] }[] = [];
   let count = 0;
@@ -235,7 +235,7 @@ async function* toBatches(bytes: Buffer, pause: Pause, take?: Take): AsyncGenera
 
 type Take = (family: ScrapedFamily, point: Point) => Promise<Point | undefined>;
 
-/** Encoding them takes a few milliseconds; they are less than a mebibyte, which proxies usually allow. */
+/** Encoding this number takes a few milliseconds. It is less than a mebibyte, which proxies usually allow. */
 const maxPoints = 500;
 const pointsPerPiece = 100;
 const stopLimitMs = 2000;

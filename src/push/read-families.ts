@@ -1,4 +1,4 @@
-/** The families of a scrape as protocol buffers, and the points in them. */
+/** A family of a scrape in protocol buffers, and its points. */
 export type ScrapedFamily = {
   readonly name: string;
   readonly help: string;
@@ -7,15 +7,15 @@ export type ScrapedFamily = {
 };
 
 export type Point = {
-  /** The labels as they are in the message, which identify the series within its family. */
+  /** The labels as encoded in the message; they identify the series within its family. */
   readonly key: Buffer;
   readonly labels: Readonly<Record<string, string>>;
-  /** When the series began; undefined if that is not known, or not a counter. */
+  /** When the series began; undefined if unknown, or if it is not a counter. */
   readonly startSeconds: number | undefined;
-  /** Of a counter or gauge. */
+  /** The value of a counter or gauge. */
   readonly value: number;
   readonly histogram?: PointHistogram | undefined;
-  /** Of a point with what was added: since when. */
+  /** For delta: the time from which the increase counts. */
   readonly sinceMs?: number;
 };
 
@@ -23,7 +23,7 @@ export type PointHistogram = {
   readonly count: number;
   readonly sum: number;
   readonly bounds: readonly number[];
-  /** For each bucket, not added up; the last one has no bound. */
+  /** The count of each bucket, not cumulative; the last bucket has no bound. */
   readonly counts: readonly number[];
   readonly native?: PointNative | undefined;
 };
@@ -51,7 +51,7 @@ function readFamily(bytes: Buffer): ScrapedFamily {
     else if (field === 2) help = content.toString('utf8');
     else if (field === 4) break;
   }
-  // Parts of summaries count too, but have no name of a counter: as one, a translation would add it.
+  // Parts of summaries count too, but without a counter's name: as counters, a translation would add the suffix.
   return { name, help, isCounter: name.endsWith('_total'), points: readPoints(bytes) };
 }
 

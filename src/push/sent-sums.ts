@@ -3,26 +3,26 @@ import type { Pause } from '../domain/pause.ts';
 import { isEmpty, type Sent, toDelta, toSent, toSeriesKey } from './deltas.ts';
 import type { Point, ScrapedFamily } from './read-families.ts';
 
-/** Computes what is new in points, and keeps what the backend has of each series. */
+/** Computes increases of points, and keeps the last sent state of each series. */
 export type SentSums = ReturnType<typeof createSentSums>;
 
 type Unit = {
   readonly firstMs: number;
-  /** By when they were last in a scrape, the longest ago first. */
+  /** Sorted by the last scrape with the series, oldest first. */
   readonly sums: Map<string, Kept>;
-  /** The latest push with series of it, and how many these are. */
+  /** The latest push with series of this unit, and their number. */
   usedMs: number;
   used: number;
   stored: string;
 };
 
-/** The next point begins where this one ended: a receiver that adds them up begins anew after a gap. */
+/** The next point begins where this one ended, because a receiver restarts its sum after a gap. */
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**
- * A series that is older than the first push is sent from then on: its present value would look like a sudden increase.
- * Sums are stored with the server that they are about, and so go with it to another replica; the exporter's own
- * counters begin again with each process.
+ * If a series is older than the first push, only its later increases are sent: its whole value would look like a sudden
+ * increase. Sums are stored with their server, and so move with it to another replica; the exporter's own counters restart with
+ * each process.
  */
 export function createSentSums({ recall, remember }: Memories, startedMs: number, pause: Pause) {
   const units = new Map<string, Unit>([['', toUnit({}, startedMs)]]);
@@ -35,7 +35,7 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
   }
 
   return {
-    /** Returns what was added since the point was last sent; undefined if nothing was. Later calls see it as sent. */
+    /** Returns the increase since the point was last sent; undefined if there is none. Later calls count the increase as sent. */
     take: async (family: ScrapedFamily, point: Point, nowMs: number): Promise<Point | undefined> => {
       const server = family.name.startsWith(own) ? '' : (point.labels['server'] ?? '');
       const unit = units.get(server) ?? (await open(server));
@@ -59,7 +59,7 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
       });
       return { ...delta, sinceMs: before?.atMs ?? 0 };
     },
-    /** Returns how to undo the calls of `take` since the previous call of this function. */
+    /** Returns a function that undoes the calls of `take` since the previous call of this function. */
     endBatch: (): (() => void) => {
       const ofBatch = undo;
       undo = [];
@@ -71,7 +71,7 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
     store: async (nowMs: number): Promise<void> => {
       for (const [server, unit] of units) {
         if (unit.usedMs !== nowMs) {
-          // A server that another replica owns now, or that is no longer configured.
+          // The server now belongs to another replica, or is no longer configured.
           units.delete(server);
           continue;
         }
@@ -87,7 +87,7 @@ export function createSentSums({ recall, remember }: Memories, startedMs: number
 }
 
 function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, startedMs: number): Unit {
-  // The cast is true: it is stored below.
+  // The cast is true: the code below writes this text.
   const entries = JSON.parse(String(sums)) as [string, Sent, number][];
   return {
     firstMs: Number(firstMs ?? startedMs),
@@ -98,7 +98,7 @@ function toUnit({ firstMs, sums = '[]' }: Readonly<Record<string, unknown>>, sta
   };
 }
 
-/** Series that are gone may come back, so they are kept until they are more than the others. */
+/** Removes the oldest series that are gone, if there are more of them than present ones: they may come back. */
 function dropOldest(unit: Unit): void {
   for (const key of unit.sums.keys()) {
     if (unit.sums.size <= 2 * unit.used + spareSeries) break;
@@ -108,7 +108,7 @@ function dropOldest(unit: Unit): void {
 
 const spareSeries = 1000;
 
-/** Writes JSON in pieces: there may be a hundred thousand. */
+/** Writes JSON in pieces, because there may be a hundred thousand sums. */
 async function toText(sums: ReadonlyMap<string, Kept>, pause: Pause): Promise<string> {
   const entries: string[] = [];
   for (const [key, { sent, atMs }] of sums) {

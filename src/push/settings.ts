@@ -1,19 +1,19 @@
 import { type Complaint, quote } from '../domain/complaint.ts';
 import { decode, type OtlpEnvironment, type OtlpSettings, readOtlpSettings } from '../tracing/deliver/settings.ts';
 
-/** How metrics are pushed, from the variables of OpenTelemetry. */
+/** The settings for pushing metrics, from the variables of OpenTelemetry. */
 export type PushSettings = OtlpSettings & {
   readonly everyMs: number;
-  /** True if each push has only what was added since the previous one. */
+  /** True if each push has only the increase since the previous one. */
   readonly isDelta: boolean;
-  /** True if histograms with native buckets are pushed with those. */
+  /** True if histograms are pushed with their native buckets. */
   readonly isExponential: boolean;
   readonly resource: Readonly<Record<string, string>>;
 };
 
 const defaultEveryMs = 60_000;
 
-/** Undefined if metrics are not pushed: unlike in OpenTelemetry's SDK, the default is off. */
+/** Undefined if metrics are not pushed. Unlike in OpenTelemetry's SDK, they are off by default. */
 export function readPushSettings(environment: OtlpEnvironment): PushSettings | undefined | readonly Complaint[] {
   const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim());
   if (!exporters.includes('otlp')) return undefined;

@@ -30,7 +30,7 @@ export function createServerReading(options: ServerReadingOptions): Reading {
   return { read, withdraw: publisher.withdraw };
 }
 
-/** With several requests to a slow server, a poll may exceed its interval by this many timeouts. */
+/** With several requests to a slow server, a poll may exceed its interval by this number of timeouts. */
 const maxTimeouts = 3;
 
 /** Keeps the memory of a collector: read once, written on change. If the disk fails, only the memory is lost. */

@@ -4,11 +4,11 @@ import type { Project } from '../api/endpoints/projects.ts';
 import type { Memory } from '../domain/memory.ts';
 import type { Family, LabelPair, Row } from '../metrics/family.ts';
 
-/** Why a collector has no series although nothing failed. */
+/** Why a collector has no series although no error occurred. */
 export const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
-/** Why an answer has no values, and one sentence to explain it. */
+/** Why an answer has no values, with a sentence that explains it. */
 export type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
@@ -16,7 +16,7 @@ type Families = Readonly<Record<string, Family>>;
 type DividesMinute = 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12 | 15 | 20 | 30;
 type DividesDay = 1 | 2 | 3 | 4 | 6 | 8 | 12;
 
-/** An interval that divides a minute, an hour or a day; cron cannot repeat others evenly. */
+/** An interval that divides a minute, an hour or a day. Cron cannot repeat other intervals evenly. */
 type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h` | '1d';
 
 type CollectorData<Metrics extends Families> = {
@@ -26,11 +26,11 @@ type CollectorData<Metrics extends Families> = {
   /** The default interval, as configuration writes durations. */
   every: EvenInterval;
   on: boolean;
-  /** Describes what it collects only for configured projects. */
+  /** What the collector reads only for configured projects. */
   projects?: string;
-  /** The maximum of its series for a server, if not the default. */
+  /** The maximum number of its series for a server, if not the default. */
   maxSeries?: number;
-  /** The endpoints it may request; `check` tries each. */
+  /** The endpoints that the collector may request; `check` tries each of them. */
   reads: readonly Endpoint<unknown>[];
   metrics: Metrics;
 };
@@ -38,15 +38,15 @@ type CollectorData<Metrics extends Families> = {
 export type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
   /** Vital polls decide `automation_up` and readiness. */
   readonly vital?: boolean;
-  /** True if values belong to one cluster member, so that each member is asked. */
+  /** True if values belong to one cluster member, so that each member is polled. */
   readonly perMember?: boolean;
-  /** Only I/O. The memory may decide what to request. */
+  /** Only I/O. The memory may decide what is requested. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Returns the reason if the answer has no values: then there are no series, and the collector is reported as off. */
+  /** Returns a reason if the answer has no values: the collector then has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /**
-   * Returns problems that a person should see although the poll succeeded, each as the end of a sentence about the
-   * server. Pure.
+   * Returns problems that a person should see although the poll succeeded. Each is the end of a sentence about the server.
+   * Pure.
    */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];
   /** Returns the memory for the next poll. Pure. */
@@ -66,11 +66,11 @@ export type News = {
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Requests all projects at once, if the server can; returns their answers by project, or undefined. */
+  /** Requests all projects at once, if the server supports it; returns their answers by project, or undefined. */
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
   /** Reports whether a project is read at all; by default, all watched projects are. */
   readonly covers?: (project: string, watch: Watch) => boolean;
-  /** True if the server as a whole is also read, as a project without a name. */
+  /** True if the whole server is read too, like a project without a name. */
   readonly andServer?: boolean;
   /** Only I/O, for one project. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
@@ -78,7 +78,7 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
 };
 
-/** One project of a pass, and the number of all projects; the server as a whole has no name. */
+/** One project of a pass, and the number of all projects. For the whole server, the name is empty. */
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
 export type Collector =
@@ -105,7 +105,7 @@ export type Collected =
       readonly news?: News | undefined;
     };
 
-/** Read project by project, spread over its interval: an error affects one project. */
+/** A collector that reads project by project, spread over its interval. An error affects only one project. */
 export type ProjectCollector = CommonParts & {
   readonly kind: 'project';
   readonly andServer: boolean;
@@ -165,21 +165,21 @@ export function defineProjectCollector<Answer, const Metrics extends Families>(
   };
 }
 
-/** The configuration of the server for a collector, and data that its collectors share. */
+/** The configuration of the server for a collector, and data that all its collectors share. */
 export type Watch = {
   readonly projects: {
-    /** Returns the watched projects that the server lists; one request for all simultaneous callers. */
+    /** Returns the watched projects in the server's list; concurrent callers share one request. */
     readonly read: (api: Api) => Promise<readonly Project[]>;
     readonly labelsOf: (project: string) => readonly LabelPair[];
   };
   readonly jobs: {
     /** Reports whether configuration includes a job; its path is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
-    /** How many jobs may have their own series. */
+    /** The maximum number of jobs with their own series. */
     readonly detail: number;
-    /** True if average durations are requested; false if executions report them without further requests. */
+    /** True if average durations must be requested, because executions do not report them. */
     readonly asksForAverages?: boolean;
-    /** The averages that executions have not updated for long; absent without executions. */
+    /** Averages that executions have not updated for a long time; absent without executions. */
     readonly averages?: {
       readonly takeDue: (project: string) => readonly string[];
       readonly learn: (job: { project: string; group: string; name: string }, averageMs: number) => Promise<void>;

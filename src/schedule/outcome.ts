@@ -8,7 +8,7 @@ export type Outcome =
   | {
       readonly result: 'success';
       readonly series: number;
-      /** What was skipped. */
+      /** A text about skipped parts. */
       readonly note?: string;
       /** Problems of the server that the answer reports. */
       readonly complaints?: readonly string[];
@@ -23,13 +23,13 @@ export function judge(fault: unknown, reads: readonly Endpoint<unknown>[]): Outc
   return { result: 'off', reason: verdict, message: fault.message };
 }
 
-/** Names the outcome by one word; a change of it is worth logging. */
+/** Names the outcome by one word; a change of the word is logged. */
 export function toWord(outcome: Outcome): string {
   if (outcome.result === 'success') return 'success';
   return outcome.result === 'off' ? outcome.reason : outcome.kind;
 }
 
-/** The identity of a poll; with a member if those of a cluster are watched separately. */
+/** The identity of a poll; with a member if cluster members are watched separately. */
 export type PollKey = { readonly server: string; readonly member?: string; readonly collector: string };
 
 /** Returns the same text for a poll and for its labels, which may lack the member. */
@@ -45,8 +45,8 @@ export function toFault(error: Error): Fault {
 }
 
 /**
- * Decides which projects an error affects: all of them (refused credentials, a missing endpoint, an open circuit), or
- * only this one, which was deleted, may not be read, or failed.
+ * Decides which projects an error affects: all of them (refused credentials, a missing endpoint, an open circuit), or only one
+ * project, which was deleted, may not be read, or failed.
  */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
@@ -59,7 +59,7 @@ export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): '
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
 
-/** Reports whether the service did not answer: after several in a row, the next request will fail too. */
+/** Reports whether the service did not answer: after several such errors in a row, the next request will fail too. */
 export function isSilence(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   const { kind, details } = error;

@@ -33,13 +33,13 @@ export type LastPoll = {
   readonly tookMs: number;
   /** True if it spread its requests over its interval. */
   readonly isSpread?: true;
-  /** When it last had values. */
+  /** When the poll last had values. */
   readonly succeededAtMs: number | undefined;
-  /** The minimum pause after its end: a denied poll skips some of its scheduled times. */
+  /** The minimum pause after the end of a poll: a denied poll skips some of its scheduled times. */
   readonly restsForMs: number;
 };
 
-/** The longest interval of a poll that is off: it must notice a new permission, or an upgrade. */
+/** The longest interval of a poll that is off, because it must notice new permissions and upgrades. */
 const slowestRetryMs = 300_000;
 
 /** The wrapper around every collector: measures time, converts errors, counts and logs. */
@@ -52,7 +52,7 @@ export function createPoll(options: PollOptions): Poll {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // Also removes the series from before a reload, found by its labels.
+    // Also removes the series from before a reload, which is found by its labels.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
@@ -113,7 +113,7 @@ const reasons: readonly string[] = Object.keys({
 type PollLogOptions = {
   key: PollKey;
   log: Log;
-  /** True if errors of the poll are the server's, and are logged for the server. */
+  /** True if errors of the poll are errors of the server, and are logged for the server. */
   isVital: boolean;
   /** Reports whether the server is known not to answer, or to refuse the credentials. */
   isAway: () => boolean;
@@ -122,11 +122,14 @@ type PollLogOptions = {
 /** Logs the changes of one poll. An error of the whole server is logged once for the server, not for each poll. */
 export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let before: Outcome | undefined;
-  /** The error that was logged and has not ended. */
+  /** The last logged error that has not ended. */
   let told: string | undefined;
   let failures = 0;
 
-  /** The first of these errors may be the start of an outage that the next vital poll finds. */
+  /**
+   * Reports whether an error belongs to the whole server. The first error may be the start of an outage that the next vital
+   * poll confirms.
+   */
   function isOfServer(kind: string, fault: unknown): boolean {
     if (isAway()) return true;
     if (failures > silentFailures) return false;
@@ -168,5 +171,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** A vital poll ends within the time of this many tries. */
+/** A vital poll may take the time of this number of tries. */
 const silentFailures = 2;

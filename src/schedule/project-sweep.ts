@@ -9,9 +9,9 @@ type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 type Tally = { read: number; firstRead: string | undefined; failedInARow: number; denied: Fault[]; failed: Fault[] };
 
 /**
- * Reads a collector project by project, one request at a time, spread over its interval. A project that fails, is
- * denied or disappears affects only itself. If the server fails to answer several times in a row, the pass ends, and
- * the next one continues there.
+ * Reads a collector project by project, one request at a time, spread over its interval. A project that fails, is denied or
+ * disappears affects only itself. If the server does not answer several times in a row, the pass ends, and the next pass
+ * continues there.
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { timeoutMs, client, clock, projectList, projectRows = createProjectRows() } = options;
@@ -35,7 +35,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
   projectList.onRead((names) => {
     sweep.isListed = (project) => project === wholeServer || names.has(project);
     for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
-    // If that fails, the next pass publishes the same rows and reports it.
+    // If this fails, the next pass publishes the same rows and reports the error.
     if (projectRows.retain(sweep.isListed)) shown.publish().catch(ignore);
   });
 
@@ -43,7 +43,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isSpread: true,
     read: (signal) => readAll(sweep, signal),
     withdraw: shown.withdraw,
-    /** Under the present configuration; expired rows are removed. */
+    /** With the present configuration; expired rows are removed. */
     resume: async () => {
       if (!projectRows.isEmpty()) await shown.publish();
     },
@@ -60,11 +60,11 @@ type Sweep = SweepOptions & {
   isListed: (project: string) => boolean;
 };
 
-/** What one pass leaves to the next. */
+/** The data that one pass leaves to the next. */
 type Progress = {
-  /** No pass was completed since the start, or since the rows were withdrawn. */
+  /** True until a pass is complete after the start or after the rows were withdrawn. */
   isFirst: boolean;
-  /** The last pass ended early: after an outage, the next one does not take the whole interval. */
+  /** The last pass ended early: after an outage, the next one does not use the whole interval. */
   isCutShort: boolean;
   nextName: string;
   /** The number of requests of the last complete pass. */
@@ -129,14 +129,14 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
-  // The next pass starts with a readable project: errors of earlier ones must not end it early.
+  // The next pass starts with a readable project, so that errors of earlier ones do not end it early.
   progress.nextName = tally.firstRead ?? '';
   projectRows.passMs = clock.ticks() - startedTicks;
   progress.requests = gap.asked();
   progress.isFirst = false;
 }
 
-/** Spreads the requests of a pass over its interval, within its share of the budget. */
+/** Computes the distance between the requests of a pass: spread over its interval, within its share of the budget. */
 function toPace(
   { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
   projects: number,
@@ -191,7 +191,7 @@ function noteFault(
 
 type ShownRows = ReturnType<typeof createShownRows>;
 
-/** Publishes the rows of all projects, one call after the other, so that the newest rows stay. */
+/** Publishes the rows of all projects, one call after the other, so that the newest rows are published last. */
 function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRows: ProjectRows, progress: Progress) {
   let publishing: Promise<unknown> = Promise.resolve();
   let publishedTicks = Number.NEGATIVE_INFINITY;
@@ -210,7 +210,7 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
-      // Rows that are being published now must be withdrawn too.
+      // Rows that are being published at this moment must be withdrawn too.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
     /** Returns the time since the last publication. */
@@ -218,18 +218,18 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
   };
 }
 
-/** Stands for the server as a whole among the projects; no project has this name. */
+/** Stands for the whole server among the projects; no project has this name. */
 const wholeServer = '';
-/** A sweep uses at most one in this many requests of the budget. */
+/** A sweep uses at most this fraction (1/n) of the budget. */
 const shareOfBudget = 2;
 /** The share of the interval over which a pass is spread. */
 const spread = 0.8;
-/** After more errors in a row, the server is at fault, not its projects. */
+/** After more errors in a row, the server is the cause, not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
 const slowestRetryMs = 300_000;
 
-/** Returns all names, starting where the last pass ended early, or with the next one if that is gone. */
+/** Returns all names, beginning where the last pass ended early, or with the next name if that one is gone. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

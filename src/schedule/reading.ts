@@ -17,7 +17,7 @@ export type Reading = {
   readonly isSpread?: true;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Publishes rows from before a reload, under the present configuration. */
+  /** Publishes rows from before a reload, with the present configuration. */
   readonly resume?: () => Promise<void>;
 };
 
@@ -29,9 +29,9 @@ export type ReadingOptions = {
   readonly watch: Watch;
   readonly projectList: ProjectList;
   readonly requestsPerSecond: number;
-  /** The rows that a sweep read before a reload. */
+  /** The rows that a sweep had read before a reload. */
   readonly projectRows?: ProjectRows;
-  /** The gap that all sweeps over the server share; absent if there is only one. */
+  /** The gap that all sweeps of the server share; absent if there is only one sweep. */
   readonly sharedGap?: SharedGap;
   readonly state: Memories;
   readonly publisher: Publisher;
@@ -39,7 +39,7 @@ export type ReadingOptions = {
   readonly clock: Clock;
 };
 
-/** Returns how long a snapshot lives: three intervals, with a minimum, because one late poll is no outage. */
+/** Returns how long a snapshot is valid: three intervals, with a minimum, because one late poll is not an outage. */
 export function toValidityMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
 }
@@ -48,7 +48,7 @@ export function createProjectRows() {
   const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 
   return {
-    /** The longest duration of recent passes: rows must live longer. */
+    /** The longest duration of recent passes: rows must be valid for longer. */
     passMs: 0,
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
     drop: (project: string) => byProject.delete(project),
@@ -59,7 +59,7 @@ export function createProjectRows() {
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    /** Returns the rows read since then and the time of the newest; removes the rest. */
+    /** Returns the rows that were read since then and the time of the newest; removes the others. */
     since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {
@@ -100,7 +100,7 @@ export function createPublisher(options: PublisherOptions) {
   }
 
   return {
-    /** Replaces the published rows; resolves to their number once they can be scraped. */
+    /** Replaces the published rows; resolves to their number when scrapes can read them. */
     publish: async (given: readonly Row[], validForMs: number) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);
@@ -111,7 +111,7 @@ export function createPublisher(options: PublisherOptions) {
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;
     },
-    /** Reports whether the limit keeps a row from what is shown now. */
+    /** Reports whether the limit keeps a row from being published now. */
     omits: (row: Row) => isOmitted(row, rules.families, shown),
     withdraw: () => snapshots.withdraw(source),
   };
@@ -119,7 +119,7 @@ export function createPublisher(options: PublisherOptions) {
 
 export type Publisher = ReturnType<typeof createPublisher>;
 
-/** Reports whether a row is not a counter: a counter of one member looks like a reset when another one answers. */
+/** Reports whether a row is not a counter. When another member answers, a counter looks like a reset. */
 function isNoCounter({ family }: Row): boolean {
   return family.type === 'gauge' || family.type === 'info';
 }

@@ -3,9 +3,9 @@ import { type Clock, sleep } from '../domain/clock.ts';
 
 type RequestGapOptions = {
   clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Shared with the other sweeps over the server. */
+  /** The gap that all sweeps of the server share. */
   shared?: SharedGap | undefined;
-  /** Returns the API for one request, whose time starts now. */
+  /** Returns the API for one request, whose timeout starts now. */
   open: (signal: AbortSignal) => Api;
 };
 
@@ -21,7 +21,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
-    // Late requests are not made up for: that would be a burst.
+    // Late requests are not caught up, because that would be a burst.
     nextTicks = clock.ticks() + gapMs;
     asked += 1;
   }
@@ -55,7 +55,7 @@ export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> 
 
 type SharedGapOptions = { clock: Pick<Clock, 'ticks' | 'after'>; gapMs: number };
 
-/** Allows one request in each gap, first come, first served; late ones are not made up for. */
+/** Allows one request in each gap, first come, first served. Late requests are not caught up. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
   let nextTicks = Number.NEGATIVE_INFINITY;
   return {

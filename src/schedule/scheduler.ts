@@ -11,13 +11,13 @@ export type ScheduledPoll = {
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
-  /** Shared by all polls of one address, so that they run again once it is back. */
+  /** Shared by all polls of one address, so that they run again when the server is back. */
   readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
-  /** Since when the polls have ended with the same result. */
+  /** Since when the polls have had the same result. */
   readonly sinceMs: number | undefined;
   readonly nextRunAtMs: number | undefined;
   readonly isUnderWay: boolean;
@@ -47,7 +47,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     clock,
   );
 
-  /** Vital polls get the whole budget first, so that running and finished executions show at once. */
+  /** Vital polls get the whole budget first, so that executions are visible soon. */
   async function startOthers(): Promise<void> {
     const ended = Promise.all(lines.flatMap(({ underWay }) => underWay() ?? []));
     await Promise.race([ended, sleep(clock, vitalFirstMs, ending.signal)]).catch(() => undefined);
@@ -71,7 +71,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
       times.start();
       void startOthers();
     },
-    /** Ends the polls in progress; resolves when the last one is over. */
+    /** Ends the polls in progress; resolves when the last one has ended. */
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -86,7 +86,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
-/** With many projects, the first reading of executions takes minutes; other polls do not wait for it. */
+/** With many projects, the first read of executions takes minutes; other polls do not wait for it. */
 const vitalFirstMs = 1000;
 
 /** Runs one poll, never twice at once. Skipped runs are logged once, and counted after each run. */
@@ -115,7 +115,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     if (last === undefined || signal.aborted) return;
     failures = last.outcome.result === 'failed' ? failures + 1 : 0;
     const pauseMs = failures === 0 ? undefined : toPauseMs(failures, everyMs, clock.random());
-    // While a server is away, only its vital polls run.
+    // While a server does not answer, only its vital polls run.
     if (pauseMs !== undefined) runAfter(pauseMs, () => !isAway(vitality.seen()));
     if (toWay(last.outcome) === way) return;
     way = toWay(last.outcome);
@@ -136,7 +136,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
       if (leftOut > 1 && sinceMs !== undefined) log.info({ ...key, leftOut }, 'polls skipped');
-      // Consecutive runs that are too long are logged once.
+      // Only the first of consecutive runs that are too long is logged.
       if (leftOut === 0) isSkipTold = false;
       leftOut = 0;
       noteEnd();
@@ -147,7 +147,10 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /** Call when the server is back; reports whether to repeat the last run: not if it failed for an older reason. */
+    /**
+     * Call when the server is back; reports whether to repeat the last run, which is not needed if it failed for an older
+     * reason.
+     */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();
@@ -166,19 +169,22 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   };
 }
 
-/** An outage stays one outage, whether requests time out or are refused; refused credentials are not an outage. */
+/**
+ * Names the kind of a failure. An outage is the same whether requests time out or are refused; refused credentials are not an
+ * outage.
+ */
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;
 }
 
-/** After the first error; doubled each time. */
+/** The pause after the first error; doubled for each further one. */
 const firstPauseMs = 60_000;
-/** All retries start within a minute of the return, including the time of the vital poll that noticed it. */
+/** All retries start within a minute after the server is back, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
 /**
- * Computes the wait of a poll after this many errors in a row; undefined if its own schedule is sooner. A random part
+ * Computes the wait of a poll after this number of errors in a row; undefined if its own schedule is sooner. A random part
  * separates polls that failed together.
  */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
@@ -197,7 +203,7 @@ export type TimedPoll = {
   readonly name: string;
   readonly everyMs: number;
   readonly run: () => void;
-  /** Called once after runs were missed because the process was held up. */
+  /** Called once after runs were missed because the process was blocked. */
   readonly onMissed: () => void;
 };
 
@@ -222,8 +228,8 @@ export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesC
 type PollTimesClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
 
 /**
- * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer on the monotonic clock
- * waits, at most one interval. node-cron's own timers would run every time that a clock set forward skipped, and stop
+ * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer on the monotonic clock waits, at
+ * most one interval. node-cron's own timers would run once for every time that a forward clock step skipped, and would not run
  * for as long as a clock was set back.
  */
 function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number, clock: PollTimesClock) {
@@ -241,7 +247,7 @@ function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number
     if (next === undefined) return;
     const nowMs = clock.now();
     if (clock.ticks() - next.atTicks > everyMs) onMissed();
-    // A clock that is being slewed may be slightly behind the time of this run.
+    // A clock that is being adjusted slowly may be slightly behind the time of this run.
     const isEarly = nowMs < next.atMs && next.atMs - nowMs < everyMs / 2;
     wait(isEarly ? next.atMs : nowMs);
     run();

@@ -11,8 +11,8 @@ export type Seen = {
 };
 
 /**
- * Reports whether a server is up and accepts the credentials, by its last vital poll. One late answer is not an outage
- * yet: the next vital poll decides.
+ * Reports from the last vital poll whether a server is up and accepts the credentials. One late answer is not an outage yet:
+ * the next vital poll decides.
  */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
@@ -43,7 +43,7 @@ export function createVitality(
     },
     /** Call at the end of each vital poll, with its error if it failed. */
     ended: (fault?: unknown) => {
-      // An error of the exporter is not the server's; nor is an endpoint that its version does not have.
+      // An error of the exporter is not the server's, and neither is an endpoint that its version lacks.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
@@ -61,7 +61,7 @@ export function createVitality(
         self.credentialsAccepted.set(key, 0);
         isRefused = true;
       } else if (isRefused && fault.details.status === undefined) {
-        // Credentials count as neither accepted nor refused while the server does not answer.
+        // While the server does not answer, credentials count as neither accepted nor refused.
         self.credentialsAccepted.remove(key);
         isRefused = false;
       }

@@ -5,14 +5,14 @@ import type { PendingTrace } from '../tracing/enrich/pending.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';
 
-/** Explains the result of an execution: the first failed step explains more than the whole. */
+/** Explains the result of an execution by its first failed step, which explains more than the whole. */
 export function toWhy({ spans }: Pick<PastExecution, 'spans'>): string {
   const [{ why }] = spans;
   const sentence = toSentenceOfFailure(spans);
   return sentence === undefined || !why.startsWith('the execution failed') ? `Why: ${why}.` : sentence;
 }
 
-/** Shortens the trace of an execution to its cause, without users and arguments; undefined for one that succeeded. */
+/** Shortens the trace of an execution to its cause, without users and arguments; undefined if the execution succeeded. */
 export function toCause(
   plan: Plan,
   run: Pick<PendingTrace, 'id' | 'project' | 'job' | 'endedAtMs'>,
@@ -75,7 +75,7 @@ function cut(value: string | number, longest = maxTextLength): string | number {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 
-/** Returns the first cause; of an execution without one, such as an aborted one, the first span that failed by itself. */
+/** Returns the first cause; for an execution without a cause, such as an aborted one, the first span that failed by itself. */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
   const isLeaf = ({ depth, hasFailed }: SpanRow, index: number): boolean => {
     if (!hasFailed || depth === 0) return false;
@@ -88,7 +88,7 @@ export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined 
   return spans.find(({ isFirstCause }) => isFirstCause) ?? spans.find(isLeaf);
 }
 
-/** Names the first failed step and its node: `step 2 (Settle) on db02`; undefined if it was not a step. */
+/** Names the first failed step and its node: `step 2 (Settle) on db02`; undefined if the failure was not in a step. */
 export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const place = findPlace(spans);
   return place && `${place.step}${place.node === undefined ? '' : ` on ${place.node}`}`;
@@ -114,7 +114,7 @@ function findPlace(spans: readonly SpanRow[]): Place | undefined {
   return { step: `step ${above.path}${toTitle(above)}`, node: first.name };
 }
 
-/** A step without a name is called by its number. */
+/** Returns the title of a step; without a name, its number. */
 function toTitle({ name, path }: SpanRow): string {
   return name === `step ${path}` ? '' : ` (${name})`;
 }
@@ -123,7 +123,7 @@ function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }
 
-/** OpenTelemetry's results in the words of the service, as on all other pages. */
+/** OpenTelemetry's results in the words of the service, which all other pages use. */
 const words: Readonly<Record<string, string>> = {
   success: 'succeeded',
   failure: 'failed',

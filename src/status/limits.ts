@@ -10,10 +10,10 @@ export const executionLimits = {
   nodeFailureRatio: 0.8,
   nodeFailingJobs: 2,
   durationFactor: 1.3,
-  /** Then it is usual. */
+  /** After this time, the longer duration counts as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
-  /** The problem is reported if this time and the same time before had imports and no counted execution. */
+  /** The problem is reported if this window and the window before it had imports and no counted execution. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,
@@ -33,7 +33,7 @@ export const scheduleLimits = {
   windowMs: 30 * minute,
   lateRatio: 0.05,
   offMs: 7 * 24 * hour,
-  /** When a critical run at risk is urgent. */
+  /** A critical run at risk is urgent if it starts within this time. */
   soonMs: 2 * hour,
   objective: 0.99,
   burnTimes: 10,
@@ -50,7 +50,7 @@ export const serverLimits = {
   memoryWindowMs: 30 * 60_000,
   memoryUsedRatio: 0.9,
   restartSeconds: 60,
-  /** How long a finished passive mode is shown. */
+  /** How long a passive mode that has ended is shown. */
   recentlyMs: 10 * minute,
 } as const;
 
@@ -64,7 +64,7 @@ type Numbers<T> = { readonly [K in keyof T]: T[K] extends number ? number : T[K]
 
 export const usualLimits: Limits = { execution: executionLimits, schedule: scheduleLimits, server: serverLimits };
 
-/** Puts a site's own thresholds in place of the usual limits. */
+/** Replaces the default limits by configured thresholds. */
 export function toLimits({ thresholds }: Config['alerts']): Limits {
   const { consecutiveFailures, durationFactor, nodeFailures, nodeFailureRatio, executionsObjective } = thresholds;
   const { punctualityObjective, memoryUsedRatio, schedulerUsedRatio } = thresholds;

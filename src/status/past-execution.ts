@@ -9,9 +9,9 @@ export type PastExecution = {
   readonly server: string;
   readonly id: number;
   readonly project: string | undefined;
-  /** Its group and name, or what ran without a job. */
+  /** The group and name of the job, or the kind of run without a job. */
   readonly job: string;
-  /** Undefined if its trace is made only for this page. */
+  /** Undefined if only this page shows the trace. */
   readonly traceId: string | undefined;
   readonly permalink: string | undefined;
   /** The attempts before and after it, if known. */
@@ -20,7 +20,7 @@ export type PastExecution = {
   readonly facts: readonly Fact[];
   /** The last lines of the failed step, without the secrets that were found. */
   readonly lines: readonly LogLine[];
-  /** Sentences about parts that the trace lacks. */
+  /** Sentences about missing parts of the trace. */
   readonly notes: readonly string[];
   /** The root first, every parent before its children. */
   readonly spans: readonly [SpanRow, ...SpanRow[]];
@@ -41,7 +41,7 @@ export type SpanRow = {
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** True if its times were moved to lie within those of its parent. */
+  /** True if the times were moved into those of the parent. */
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
@@ -124,7 +124,7 @@ function toJob(attributes: Attributes): string {
   return group === undefined ? name : `${group}/${name}`;
 }
 
-/** Attributes contain users only if that is configured. */
+/** Collects facts from attributes, which contain users only if configured. */
 function toFacts(attributes: Attributes): readonly Fact[] {
   const average = attributes[own.jobAverage];
   const facts: readonly (readonly [string, Attributes[string] | undefined])[] = [

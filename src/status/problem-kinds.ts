@@ -1,4 +1,4 @@
-/** The page that shows a cause, or the section of the front page. */
+/** The page that shows the cause of a problem, or the section of the front page. */
 export type Place =
   | 'server'
   | 'rights'
@@ -11,10 +11,10 @@ export type Place =
   | 'off jobs';
 
 type Kind = {
-  /** The alerts that fire for it; the first has the most helpful runbook. */
+  /** The alerts for this problem; the first has the most helpful runbook. */
   readonly alerts: readonly string[];
   readonly page: Place;
-  /** True if it can wait: the page stays green. */
+  /** True if the problem is not urgent: the page stays green. */
   readonly isNote?: true;
 };
 
@@ -79,7 +79,7 @@ export function ofKind(kind: ProblemKind): Kind {
 export type Trouble = {
   readonly kind: ProblemKind;
   readonly member?: string | undefined;
-  /** What is wrong; in texts, the name of the server precedes it. */
+  /** The problem, as a sentence without its subject; texts put the name of the server before it. */
   readonly text: string;
   readonly detail?: string;
 };
@@ -89,10 +89,10 @@ export function isWell(problems: readonly Judged[]): boolean {
   return problems.every(({ kind, isOff }) => isOff === true || ofKind(kind).isNote === true);
 }
 
-/** A kind of problem; `isOff` if the configuration leaves its alerts out of the rules. */
+/** A kind of problem; `isOff` is true if the configuration leaves its alerts out of the rules. */
 export type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
 
-/** Marks problems whose alerts are all off, and puts them last. */
+/** Marks problems whose alerts are all off, and sorts them to the end. */
 export function markOff<P extends Judged>(problems: readonly P[], off: readonly string[] = []): readonly P[] {
   if (off.length === 0) return problems;
   const isOff = ({ kind }: P): boolean => {

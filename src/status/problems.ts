@@ -13,7 +13,7 @@ export type Problem = {
   readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
-  /** At most 59 characters; some readers see nothing else. */
+  /** At most 59 characters, because some readers see only the title. */
   readonly title: string;
   /** Since when, why, and what to do; undefined if the title is enough. */
   readonly detail: string | undefined;
@@ -48,7 +48,7 @@ export function toSentences({ title, detail }: Pick<Problem, 'title' | 'detail'>
   return detail === undefined ? sentence : `${sentence} ${detail.replace(/[.]?$/, '.')}`;
 }
 
-/** Returns the worst problem in a few words, or that there is none. */
+/** Returns the worst problem in a few words, or a sentence that there is none. */
 export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: readonly Problem[]): string {
   const [worst] = problems;
   const [first, second] = servers;
@@ -73,7 +73,7 @@ export function listAlike({ kind }: Problem, problems: readonly Problem[]): read
   );
 }
 
-/** The titles of problems that several servers have. */
+/** Titles of problems that several servers have. */
 const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   unwatched: 'are watched by no exporter',
   down: 'are not responding',
@@ -82,7 +82,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   waiting: 'have not answered yet',
 };
 
-/** Returns what is fine, for a page without a problem. */
+/** Returns a summary for a page without a problem. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const own = servers.filter(isWatchedHere);
   if (own.length === 0) return 'The page of that exporter shows its state.';
@@ -99,7 +99,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-/** Returns the problem of a shared database that does not answer: meanwhile nothing is counted. */
+/** Returns the problem of a shared database that does not answer; until it does, nothing is counted. */
 function findInDatabase(database: Status['database'], nowMs: number): Problem[] {
   if (database === undefined) return [];
   const { sinceMs, message } = database;
@@ -174,7 +174,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
 
 const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
 
-/** Returns the server's own problems, from its answers. */
+/** Returns problems that the server reports in its answers. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) {
     yield {
@@ -187,7 +187,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** A server that does not answer has one problem; earlier ones may be over. */
+/** A server that does not answer has only this problem, because earlier ones may have ended. */
 function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStatus): Generator<Problem> {
   if (state !== 'up') return;
   for (const { kind, member, text, detail } of troubles) {
@@ -198,7 +198,7 @@ function* findTroubles({ name, state, executionMode, troubles = [] }: ServerStat
   }
 }
 
-/** Returns hidden executions as one problem: one policy shows all of them. */
+/** Returns hidden executions as one problem, because one policy shows all of them. */
 function* findUnreadable(server: ServerStatus): Generator<Problem> {
   const texts = listUnreadable(server);
   if (texts.length === 0) return;
@@ -207,8 +207,8 @@ function* findUnreadable(server: ServerStatus): Generator<Problem> {
 }
 
 /**
- * Returns denied collectors, one sentence for each server: one policy allows all of them. Those that need an
- * administrator are a note, because the exporter should not be one.
+ * Returns denied collectors as one sentence for each server, because one policy allows all of them. Collectors that need an
+ * administrator are a note, because the exporter should not have these rights.
  */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
@@ -227,7 +227,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
-/** The text is that of the alert on dropped series. */
+/** Returns jobs without series, with the text of the alert about dropped series. */
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;
@@ -243,7 +243,7 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
 }
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
-/** Beyond this number, jobs are not counted exactly. */
+/** Above this number, jobs are not counted exactly. */
 const minUntold = 1000;
 
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
@@ -273,7 +273,7 @@ export function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }
 
-/** A server's message may be long: a title that is cut has the whole text in the detail. */
+/** Cuts a long title, such as one with a server's message; the detail then has the whole text. */
 function toBrief({ title, detail, ...problem }: Problem): Problem {
   const brief = cut(title, maxTitleLength);
   const whole = brief === title ? detail : join(title, detail);

@@ -34,7 +34,7 @@ export type StatusParts = {
   readonly watched: (server: string) => Watched | undefined;
   /** Returns the lease of a server, as last read from the shared database. */
   readonly lease?: (server: string) => LeaseStatus | undefined;
-  /** Returns who watches a server; this exporter, if servers are not shared. */
+  /** Returns which exporter watches a server; this one, if servers are not shared. */
   readonly watcherOf?: (server: string) => Watcher;
   readonly database?: () => Status['database'];
   /** Returns the state of trace delivery; undefined if no traces are made. */
@@ -51,12 +51,12 @@ export type StatusParts = {
 export type Watched = {
   /** Returns the facts from the first contact with it, or with a cluster member. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns its state, or that of a cluster member, from the vital polls. */
+  /** Returns the state of the server or of a cluster member, from the vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
   readonly troubles?: () => readonly Trouble[];
   readonly rights?: { readonly now: () => ServerStatus['rights'] };
-  /** Returns the number of projects it lists; undefined before the first list. */
+  /** Returns the number of projects in the server's list; undefined before the first list. */
   readonly visibleProjects: () => number | undefined;
 };
 
@@ -85,10 +85,10 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
   };
 }
 
-/** A shared database may not answer for much longer. */
+/** A shared database may need much longer. */
 const patienceMs = 2000;
 
-/** Reads the sizes of traces; the page works without them if the state cannot be read. */
+/** Reads the sizes of traces. If the state cannot be read, the page has none. */
 function readTraces({ delivery, spool, clock }: StatusParts): Promise<TracesStatus | undefined> {
   return within(clock, patienceMs, spool.size()).then(
     ({ traces: waiting, bytes: waitingBytes, quarantinedTraces: quarantine, ...rest }) => ({
@@ -165,7 +165,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
   };
 }
 
-/** Reads the last change of the mode; the page works without it if the state cannot be read. */
+/** Reads the last change of the mode. If the state cannot be read, the page has none. */
 function recallMode({ state, clock }: Pick<StatusParts, 'state' | 'clock'>, server: string): Promise<Memory> {
   return within(clock, patienceMs, state.recall({ server, collector: 'execution-mode' })).then(
     (memory) => memory ?? {},
@@ -177,7 +177,7 @@ function isSuccess(last: PollStatus['last']): boolean {
   return last?.outcome.result === 'success';
 }
 
-/** Reports whether a poll failed only because the server was down: it is repeated within a minute of the return. */
+/** Reports whether a poll failed only because the server was down: it is repeated within a minute after the server is back. */
 function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number): boolean {
   if (seen?.state !== 'up' || last?.outcome.result !== 'failed') return false;
   const backForMs = nowMs - seen.sinceMs;
@@ -217,7 +217,7 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
 
 type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
 
-/** Describes what the credentials of a server may not read, in words and as the policy that allows it. */
+/** Describes what the credentials of a server may not read, in words and as a policy that allows it. */
 function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
   const executions = watched?.executions();
   const visibleProjects = watched?.visibleProjects();
@@ -239,7 +239,7 @@ function isInPart({ hidden, runningSight, runningDenied }: ExecutionsOfServer): 
   return hidden.length > 0 || runningDenied.length > 0 || runningSight === 'denied';
 }
 
-/** Returns the policy for everything that is denied, and the rights that only administrators have. */
+/** Returns the policy for all denied endpoints, and the rights that only administrators have. */
 function toDenied(
   lacking: ReadonlySet<string>,
   { collectors }: StatusParts,
@@ -254,7 +254,7 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-/** The note of a round over executions is not about denied requests. */
+/** The note of a round of executions is not about denied requests. */
 function isDenied(collector: string, last: PollStatus['last']): boolean {
   if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';

@@ -17,10 +17,10 @@ type ExecutionsStatus = Omit<AllOfExecutions, 'jobs' | 'isShownProject'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
-/** The maximum of executions that a page lists; metrics have all of them. */
+/** The maximum number of executions on a page; metrics have all. */
 const maxShown = 10;
 
-/** Returns a running or waiting execution; undefined if it is neither, or not watched. */
+/** Returns a running or waiting execution; undefined if there is none with this id, or if it is not watched. */
 export function findRunning(
   { running, nowMs, seenMs }: ExecutionsStatus,
   settings: Settings,
@@ -76,7 +76,7 @@ export function listEnded({ recent }: Pick<ExecutionsStatus, 'recent'>, settings
   return recent.filter((run) => isWanted(run.project, run, settings)).map(toEnded);
 }
 
-/** Counts the last 24 hours, including the present one. */
+/** Counts executions of the last 24 hours, including the present hour. */
 export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'>[], nowMs: number): HourOfRuns[] {
   const lastMs = Math.floor(nowMs / hourMs) * hourMs;
   const oldestMs = Math.min(...ended.map(({ endedAtMs }) => endedAtMs));
@@ -90,12 +90,12 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
 
 const hourMs = 3_600_000;
 
-/** Reports whether an execution failed; one that is retried, was aborted or missed did neither fail nor succeed. */
+/** Reports whether an execution failed. A retried attempt, an aborted or a missed execution neither failed nor succeeded. */
 export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return ending === 'failed' || ending === 'timedout' || ending === 'other';
 }
 
-/** Decides whether it was overdue when it was last seen. */
+/** Decides whether an execution was overdue when it was last seen. */
 function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
   const { id, project, startedAtMs, job } = execution;
   const name = toJobName(execution);
@@ -108,7 +108,7 @@ function isWaiting({ status }: Execution): boolean {
   return status === 'scheduled' || status === 'queued';
 }
 
-/** After a reload, the configuration may exclude what was counted before. */
+/** After a reload, the configuration may exclude executions that were counted before. */
 function isWanted(project: string, name: JobName, { isWantedProject, isWantedJob }: Settings): boolean {
   return isWantedProject(project) && isWantedJob(toJobPath(project, name));
 }
@@ -130,7 +130,7 @@ type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'h
 
 type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'state'>;
 
-/** Returns sentences about executions of a server, or of one of its projects, that its credentials may not read. */
+/** Returns sentences about executions of a server, or of one of its projects, that the credentials may not read. */
 export function listUnreadable({ executions, visibleProjects, state }: Sight, only?: string): readonly string[] {
   if (state !== 'up') return [];
   if (visibleProjects === 0) return ['it has none, or the credentials may not read any'];

@@ -1,7 +1,7 @@
 import type { CommonCause } from '../diagnosis/changes/deciding/common-cause.ts';
 import { toCount } from '../domain/format.ts';
 
-/** Describes what most failed jobs have in common, and how many that did not fail have it. */
+/** Describes the cause that most failed jobs share, and how many successful jobs share it. */
 export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared }: CommonCause) {
   return {
     text: `${covered} of ${failed} failed jobs share ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,

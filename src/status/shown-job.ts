@@ -21,24 +21,24 @@ export type ShownJob = {
   /** Its newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
-  /** The duration that three of four of its runs do not exceed, and the one from which a run is overdue. */
+  /** The duration that 75 % of the runs do not exceed. */
   readonly usualMs: number | undefined;
   readonly overdueMs: number | undefined;
   readonly lastFailure?: FailedRun | undefined;
-  /** What changed before its last run, if that failed. */
+  /** The changes before the last run, if this run failed. */
   readonly explanation?: Explanation | undefined;
   readonly about?: AboutJob;
   /** The changes of the job itself, newest first. */
   readonly changes?: readonly Change[] | undefined;
-  /** True if its results change often. */
+  /** True if the results of the job change often. */
   readonly isFlaky?: boolean;
-  /** The last lasting change of its durations, and what changed where it began. */
+  /** The last lasting change of the durations, and the changes around its beginning. */
   readonly shift?: (Shift & { readonly explanation: Explanation | undefined }) | undefined;
 };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
-/** What the site says about a job. */
+/** The configured owner, note and runbook of a job. */
 export type AboutJob = {
   readonly owner?: string | undefined;
   readonly note?: string | undefined;
@@ -50,7 +50,7 @@ type Input = Pick<
   'server' | 'path' | 'about' | 'changes' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'
 > & {
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
-  /** Explains what changed between two times at which the job ran. */
+  /** Explains the changes between two runs of the job. */
   readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
   readonly ended: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
@@ -64,7 +64,7 @@ type Input = Pick<
   readonly overdueFloorMs: number;
 };
 
-/** Collects what the page of a job shows; undefined if the job is not known. */
+/** Collects the data for the page of a job; undefined if the job is not known. */
 export function toShownJob(input: Input): ShownJob | undefined {
   const { server, path, nowMs, seenMs, schedule, lastFailure, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const runs = ended.filter((run) => isOf(run, path)).slice(0, maxRuns);

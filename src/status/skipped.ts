@@ -8,12 +8,12 @@ import type { Silence } from './watcher.ts';
 /** The scheduled runs of an interval that did not happen; times are text, as in JSON. */
 export type SkippedStatus = {
   readonly server: string;
-  /** Why nothing is known, or what is known is old; null if all is well. */
+  /** Why nothing is known, or why the data are old; null without such a reason. */
   readonly unknown: string | null;
   readonly since: string | null;
   readonly until: string | null;
   readonly missed: number;
-  /** The misses that no later success made good. */
+  /** The number of missed runs without a later success. */
   readonly left: number;
   readonly undecided: number;
   readonly sentence: string;
@@ -33,7 +33,7 @@ export type SkippedText = {
   readonly count: number;
   /** The first later success. */
   readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
-  /** The page of the job at the server. */
+  /** The page of the job on the server. */
   readonly url: string;
 };
 
@@ -63,7 +63,7 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   };
 }
 
-/** What was skipped before the exporter watched is not known. */
+/** Skipped runs from before the exporter watched the server are not known. */
 function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
   return lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : null;

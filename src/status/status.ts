@@ -4,19 +4,19 @@ import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
 import type { Trouble } from './problem-kinds.ts';
 
-/** The exporter that watches a server now, if several share their servers. */
+/** The exporter that watches a server now, if several exporters share the servers. */
 export type Watcher =
   | { readonly is: 'us' }
-  /** `page` is where browsers open its pages; undefined if its address would not lead there. */
+  /** `page` is the address for browsers; undefined if that address would not work. */
   | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
   | { readonly is: 'nobody' };
 
-/** A server that another exporter watches, or none: nothing is known of it here. */
+/** A server that another exporter watches, or no exporter: nothing is known about it here. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /**
- * Whether a server answers its vital polls, and accepts the credentials. `elsewhere`: another exporter watches it;
- * `unwatched`: none does.
+ * Whether a server answers its vital polls, and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`:
+ * no exporter watches it.
  */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
 
@@ -34,11 +34,11 @@ export type LeaseStatus = {
 export type CollectorStatus = {
   readonly name: string;
   readonly result: 'success' | 'failed' | 'off' | 'waiting';
-  /** The kind of the error, or the reason why it is off. */
+  /** The kind of the error, or the reason why the collector is off. */
   readonly reason?: string | undefined;
-  /** The error message, or a note about what was skipped. */
+  /** The error message, or a note about skipped parts. */
   readonly message?: string | undefined;
-  /** Problems of the server although the poll succeeded. */
+  /** Problems of the server that a successful poll reports. */
   readonly complaints: readonly string[];
   readonly everyMs: number;
   readonly isUnderWay: boolean;
@@ -47,7 +47,7 @@ export type CollectorStatus = {
   readonly lastSuccessAtMs?: number | undefined;
   readonly nextRunAtMs?: number | undefined;
   readonly tookMs?: number | undefined;
-  /** True if the last run spread its requests over its interval. */
+  /** True if the last poll spread its requests over its interval. */
   readonly isSpread?: true;
   readonly series?: number | undefined;
 };
@@ -71,7 +71,7 @@ export type TargetStatus = {
 export type RunningStatus = {
   readonly id: number;
   readonly project: string;
-  /** Its group and name; undefined for a command without a job. */
+  /** The group and name of the job; undefined for a command without a job. */
   readonly job: string | undefined;
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
@@ -91,9 +91,9 @@ export type RunningExecution = RunningStatus & {
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
-  /** The first few nodes that failed; absent if there are none, or none are known. */
+  /** The first few failed nodes; absent if there are none, or if they are not known. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes, if `failedNodes` does not have all. */
+  /** The number of failed nodes, if there are more than `failedNodes`. */
   readonly failedNodeCount?: number;
 };
 
@@ -102,34 +102,34 @@ export type EndedExecution = EndedStatus & { readonly server: string };
 /** The executions that ended within one hour. */
 export type HourOfRuns = {
   readonly startMs: number;
-  /** Undefined before the oldest execution that is kept. */
+  /** Undefined for hours before the oldest kept execution. */
   readonly runs: number | undefined;
   readonly failures: number;
 };
 
-/** The executions of a server in the last round: the first few of each list, and the number of all. */
+/** The executions of a server in the last round: the first few of each list, and the total numbers. */
 export type ExecutionsOfServer = {
   readonly serverNowMs: number;
-  /** The server time at which its running executions were read; undefined before that. */
+  /** The server time of the last read of running executions; undefined before the first. */
   readonly seenMs: number | undefined;
-  /** The number of times that its ids have started, from 1. */
+  /** The number of times that ids have started, from 1. */
   readonly epoch: number | undefined;
   /** When counting began; undefined if that is not known. */
   readonly countedSinceMs: number | undefined;
-  /** `denied` if running executions may not be read in any project, `unknown` until they were read once. */
+  /** `denied`: running executions may not be read in any project; `unknown`: they have not been read yet. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions may not be read although those of others may. */
+  /** Projects whose running executions may not be read, if those of other projects may. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
   /** Overdue executions first, then the longest running. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
   readonly overdueCount: number;
-  /** The number that is scheduled for later, or queued. */
+  /** The number of executions that are queued or scheduled for later. */
   readonly waitingCount: number;
   /** Newest first. */
   readonly ended: readonly EndedStatus[];
-  /** The number that is kept for pages. */
+  /** The number of finished executions that are kept for pages. */
   readonly endedCount: number;
   /** The last 24 hours, oldest first. */
   readonly hours: readonly HourOfRuns[];
@@ -139,7 +139,7 @@ export type ExecutionsOfServer = {
 
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
-  /** Undefined until read, or if the collector is off. */
+  /** Undefined before the first read, or if the collector is off. */
   readonly executions: ExecutionsOfServer | undefined;
   /** The number of projects that the credentials can see; undefined before the first list. */
   readonly visibleProjects: number | undefined;
@@ -150,29 +150,29 @@ export type ServerStatus = TargetStatus & {
   readonly watcher?: Watcher;
   /** Undefined if the state is a file, or if nobody has owned the server. */
   readonly lease?: LeaseStatus | undefined;
-  /** The access policy that allows what is denied. */
+  /** The access policy that allows the denied requests. */
   readonly missingPolicy: string | undefined;
-  /** Undefined until asked, and before release 5.9. */
+  /** Undefined before they are known, and before release 5.9. */
   readonly rights?: ProvedRights | undefined;
   /** Problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles?: readonly Trouble[];
 };
 
-/** What the credentials may do, as the server itself evaluates it. */
+/** The rights of the credentials, as evaluated by the server itself. */
 export type ProvedRights = Rights & {
-  /** The policy that would do, if they may do more. */
+  /** The policy that is enough, if the credentials may do more. */
   readonly leastPolicy: string | undefined;
 };
 
 export type DeniedToAll = { readonly collector: string; readonly right: string };
 
-/** Traces on their way to the OTLP endpoint. */
+/** Traces that wait for delivery to the OTLP endpoint. */
 export type TracesStatus = {
-  /** Undefined if no traces are made; earlier ones may still be in the state. */
+  /** Undefined if no traces are made; the state may still have earlier traces. */
   readonly delivery: DeliveryStatus | undefined;
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** When the first in the queue was made. */
+  /** When the first trace in the queue was made. */
   readonly oldestMs: number | undefined;
   readonly quarantine: number;
   readonly quarantinedBytes: number;
@@ -180,7 +180,7 @@ export type TracesStatus = {
 
 export type DeliveryStatus = {
   readonly collector: string;
-  /** Since when deliveries have failed, and why; undefined while they work. */
+  /** Since when deliveries have failed, and why; undefined while they succeed. */
   readonly failing: { readonly sinceMs: number; readonly reason: string } | undefined;
   readonly lastDeliveredMs: number | undefined;
   /** The number of counted executions without a trace yet. */
@@ -189,7 +189,7 @@ export type DeliveryStatus = {
   readonly quarantineBounds: SpoolBounds;
 };
 
-/** A trace that the OTLP endpoint rejected in a request of its own. */
+/** A trace that the OTLP endpoint rejected in a request with no other trace. */
 export type QuarantineStatus = {
   /** `SERVER/EXECUTION`. */
   readonly name: string;
@@ -213,7 +213,7 @@ export type Status = {
   /** The alerts that the configuration leaves out of the rules. */
   readonly alertsOff?: readonly string[];
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** The shared database, while it does not answer. */
+  /** The state of the shared database, while it does not answer. */
   readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
   /** Undefined if the state cannot be read. */

@@ -13,10 +13,10 @@ export type Tonight = { readonly hours: number; readonly servers: readonly Serve
 
 export type ServerTonight = {
   readonly server: string;
-  /** Why nothing is known of its runs, or what is known is old; null if all is well. */
+  /** Why nothing is known about the server's runs, or why the data are old; null without such a reason. */
   readonly unknown: string | null;
   readonly risks: RisksTonight | null;
-  /** The scheduled runs of the last twelve hours that did not happen, and how many a later run did not make good. */
+  /** The scheduled runs of the last twelve hours that did not happen, and how many of them no later run has recovered. */
   readonly skipped: SkippedSummary | null;
 };
 
@@ -25,7 +25,10 @@ export type RisksTonight = {
   readonly until: string;
   readonly expected: number;
   readonly at_risk: number;
-  /** Runs of jobs of which no run or no node is known, jobs without known times, and those of them that a switch of their project keeps off. */
+  /**
+   * `runs`: runs of jobs without a known run or node. `jobs_without_times`: jobs whose scheduled times are not all known.
+   * `of_projects_off`: those of these jobs whose project is switched off.
+   */
   readonly not_judged: { readonly runs: number; readonly jobs_without_times: number; readonly of_projects_off: number };
   readonly troubles: readonly TroubleTonight[];
   readonly troubles_left_out: number;
@@ -44,7 +47,7 @@ export type TroubleTonight = {
   readonly sentence: string;
 };
 
-/** The runs of one job that the same trouble awaits. */
+/** Runs of one job that share the same trouble. */
 export type RunsTonight = {
   readonly project: string;
   readonly group: string;
@@ -67,7 +70,7 @@ export function toServerTonight(
   const unknown = toUnknown(risks, silence);
   const isElsewhere = silence !== undefined && 'watcher' in silence;
   if (risks === undefined || isElsewhere) return { server, unknown, risks: null, skipped: null };
-  // Before the first list of jobs.
+  // The first list of jobs is still missing.
   if (risks.jobCount === 0)
     return { server, unknown: unknown ?? 'no scheduled job is watched yet', risks: null, skipped: null };
   return { server, unknown, risks: toRisksTonight(risks), skipped: skipped ? toSkippedSummary(skipped) : null };
@@ -113,7 +116,7 @@ function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: R
   return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };
 }
 
-/** Reports whether any run is at risk; undefined if nothing is, as far as known, and a server is silent or not watched. */
+/** Reports whether any run is at risk; undefined if no known run is, but a server is silent or not watched. */
 export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
   if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
   return servers.every(({ risks, unknown }) => unknown === null && isJudged(risks)) && servers.length > 0
@@ -121,7 +124,7 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Of a daemon that has seen no run yet, no run is judged. */
+/** Reports whether runs were checked. Before the daemon has seen a run, none can be. */
 export function isJudged(risks: RisksTonight | null): boolean {
   return risks !== null && (risks.expected === 0 || risks.not_judged.runs < risks.expected);
 }

@@ -4,7 +4,7 @@ import type { Seen } from '../schedule/vitality.ts';
 import { isWell } from './problem-kinds.ts';
 import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, Watcher } from './status.ts';
 
-/** The addresses of this exporter: the configured one, and that on its own machine. */
+/** The addresses of this exporter: the configured one, and the one on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };
 
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
@@ -17,7 +17,7 @@ export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   return { is: 'other', address, page: isOwn || isHere ? undefined : toBare(address) };
 }
 
-/** Without `web.external_url`, an exporter only knows its address on its own machine. */
+/** Without `web.external_url`, an exporter only knows an address that is valid on its own machine. */
 function isOfOneMachine(address = ''): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
@@ -27,7 +27,7 @@ function toBare(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** Describes who watches a server instead of this exporter, without a full stop. */
+/** Describes which exporter watches a server instead of this one, without a full stop. */
 export function toWatcherText({ server, watcher }: Elsewhere): string {
   if (watcher.is === 'nobody') return `No exporter watches "${server}" at the moment`;
   const { address, page } = watcher;
@@ -40,7 +40,7 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }
 
-/** Reports whether all is well; null if another exporter watches the server, so that this one cannot know. */
+/** Reports whether no problem exists; null if another exporter watches the server, so that this one cannot know. */
 export function judge(
   { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],
@@ -49,7 +49,7 @@ export function judge(
   return servers.every(isWatchedHere) ? true : null;
 }
 
-/** Returns the headline if there is no problem, and others watch some of the servers. */
+/** Returns the headline if there is no problem, and other exporters watch some of the servers. */
 export function toHeadlineElsewhere(own: number, all: number, only: string): string {
   if (all === 1) return `${only} is watched by another exporter`;
   return own === 0 ? `Other exporters watch the ${all} servers` : `No problem seen on ${own} of ${all} servers`;
@@ -59,7 +59,7 @@ export function toSummaryElsewhere(others: number): string {
   return others === 0 ? '' : ` ${toCount(others, 'server')} ${others === 1 ? 'is' : 'are'} watched by other exporters.`;
 }
 
-/** A server that does not answer or refuses the credentials; its values are as of its last answer. */
+/** A server that does not answer or refuses the credentials, so that its data are from its last answer. */
 export type Silence = {
   readonly server: string;
   readonly state: 'down' | 'refused';
@@ -74,7 +74,7 @@ export function toServerState(seen: Seen | undefined): StateOfTarget {
   return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
 
-/** A cluster whose members are watched separately is up while one of them is. */
+/** A cluster whose members are watched separately is up if one of them is up. */
 export function toCommonState(members: readonly StateOfTarget[]): StateOfTarget {
   const best = bestFirst.find((state) => members.some((one) => one.state === state)) ?? 'waiting';
   const since = members.flatMap(({ state, sinceMs }) => (state === best && sinceMs !== undefined ? [sinceMs] : []));

@@ -20,15 +20,15 @@ export type WhyFailed = {
   readonly first_seen: string | undefined;
   readonly seen: number | undefined;
   readonly sentence: string;
-  /** What changed since the last success; absent if that is not known. */
+  /** The changes since the last success; absent if they are not known. */
   readonly suspects?: readonly WhySuspect[] | undefined;
   readonly unchanged?: readonly string[] | undefined;
   readonly not_watched?: Explanation['notWatched'] | undefined;
-  /** What most jobs that fail now have in common, if this one has it; counts are of jobs. */
+  /** The cause that most failing jobs share, if this one does; the counts are of jobs. */
   readonly common_cause?: (Omit<CommonCause, 'probability' | 'sinceMs'> & { readonly since: string }) | undefined;
 };
 
-/** A change before a failure, likeliest first. */
+/** A change before a failure; lists have the likeliest first. */
 export type WhySuspect = {
   readonly kind: string;
   readonly scope: string;
@@ -51,7 +51,7 @@ export type WhyEnded = AboutJob & {
   readonly failure: WhyFailed | undefined;
 };
 
-/** The answer about a job: the decision about its last expected time, and its last failure. */
+/** The answer about a job: the decision about its last scheduled time, and its last failure. */
 export type WhyOfJob = Why & AboutJob & { readonly failure: WhyFailed | undefined };
 
 function toWhyFailed(run: FailedRun, nowMs: number, explanation?: Explanation): WhyFailed {
@@ -114,7 +114,7 @@ function toWhatChanged({ suspects, unchanged, notWatched }: Explanation) {
 }
 
 type Found = {
-  /** What changed before the failure. */
+  /** The changes before the failure. */
   readonly explanation?: Explanation | undefined;
   readonly running: RunningExecution | undefined;
   readonly ended: EndedStatus | undefined;
@@ -122,7 +122,7 @@ type Found = {
   readonly nowMs: number;
 };
 
-/** Explains how an execution ended; undefined for one that is not known. */
+/** Explains how an execution ended; undefined if the execution is not known. */
 export function explainExecution(
   server: string,
   { running, ended, failure, explanation, nowMs }: Found,
@@ -147,7 +147,7 @@ export function explainExecution(
   };
 }
 
-/** Returns why a job last failed; undefined if that is not kept. */
+/** Returns why a job last failed; undefined if the cause is not kept. */
 export function toLastFailure(shown: ShownJob | undefined): WhyFailed | undefined {
   if (shown === undefined) return undefined;
   const { lastFailure, runs, explanation, nowMs } = shown;
@@ -155,7 +155,7 @@ export function toLastFailure(shown: ShownJob | undefined): WhyFailed | undefine
   return lastFailure && toWhyFailed(lastFailure, nowMs, isOfLast ? explanation : undefined);
 }
 
-/** Explains a job without a watched schedule; undefined if nothing is known of it. */
+/** Explains a job without a watched schedule; undefined if nothing is known about it. */
 export function explainUnscheduled(shown: ShownJob | undefined): WhyOfJob | undefined {
   if (shown?.lastFailure === undefined) return undefined;
   const { server, path, runs } = shown;

@@ -13,17 +13,17 @@ export type Windows = {
   readonly now: string | null;
   readonly for_minutes: number;
   readonly within_minutes: number;
-  /** Why nothing is known, or what is known is old; null if all is well. */
+  /** Why nothing is known, or why the data are old; null without such a reason. */
   readonly unknown: string | null;
   readonly passive_since: string | null;
   readonly running: number;
-  /** Runs under way that take longer than usual: when they end is not known. */
+  /** The number of runs in progress that take longer than usual, so that their end is not known. */
   readonly overdue: number;
-  /** The expected end of the last run under way. */
+  /** The expected end of the last run in progress. */
   readonly last_end: string | null;
   readonly not_known: { readonly jobs_without_times: number; readonly jobs_without_durations: number };
   readonly sentence: string;
-  /** The one that touches the least first. */
+  /** The window that affects the fewest runs comes first. */
   readonly windows: readonly WindowText[];
 };
 

@@ -21,7 +21,7 @@ import type { Trace } from '../../tracing/plan/span.ts';
 import { toPostgresSettings } from '../shared-state.ts';
 import { askOnce } from './probe.ts';
 
-/** A check of something other than the servers' endpoints. A warning does not fail `check`. */
+/** A check that is not about an endpoint of a server. A warning does not make `check` fail. */
 export type LiveReport = {
   readonly name: string;
   readonly server?: string;
@@ -29,7 +29,7 @@ export type LiveReport = {
   readonly message: string;
 };
 
-/** Tests what only fails in use: the trace backend, the place of the state, clocks and credentials. */
+/** Tests things that fail only in use: the trace backend, the place of the state, clocks and credentials. */
 export async function probeLive(config: Config, otlp: Otlp, version: string): Promise<readonly LiveReport[]> {
   const ofServers = config.servers.map(async (server) => [
     { server: server.name, ...(await probeClock(server)) },
@@ -39,7 +39,7 @@ export async function probeLive(config: Config, otlp: Otlp, version: string): Pr
   return [...(await probeBackends(config, otlp, version)), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
-/** The test trace has its own name, so that nobody mistakes it for an execution. */
+/** Sends a test trace, with its own name, so that nobody mistakes it for an execution. */
 async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
   if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured))
@@ -114,7 +114,7 @@ function toTestTrace(service: string, version: string, nowMs: number): Trace {
   };
 }
 
-/** Writes its own file next to the state, which may be in use. */
+/** Writes a file of its own beside the state, which may be in use. */
 function probeState({ state, traces }: Config): LiveReport {
   const name = 'state-directory';
   if (state.memory) return { name, verdict: 'not asked', message: 'the state is kept in memory' };
@@ -145,7 +145,7 @@ function findExisting(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : findExisting(dirname(directory));
 }
 
-/** An alert fires for larger differences. */
+/** A larger difference fires an alert. */
 const skewWarnedMs = 30_000;
 
 async function probeClock(server: ServerConfig): Promise<LiveReport> {
@@ -163,7 +163,7 @@ async function probeClock(server: ServerConfig): Promise<LiveReport> {
 }
 
 const dayMs = 86_400_000;
-/** An alert fires for a token that expires sooner. */
+/** A token that expires sooner fires an alert. */
 const expiryWarnedMs = 7 * dayMs;
 
 async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
@@ -192,10 +192,10 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
   }
 }
 
-/** If someone else created it, only an administrator can see it. */
+/** If another user created the token, only an administrator can see it. */
 const invisible = 'no valid token is visible to these credentials, so it is not known when their own token expires';
 
-/** The lines of the endpoints report whether this is an error. */
+/** Whether this is an error is reported with the endpoints. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { verdict: 'not asked', message: error.message };
@@ -205,10 +205,10 @@ function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** From here on, a round of many commits takes seconds. */
+/** With slower commits, a round of many commits takes seconds. */
 const slowMs = 50;
 
-/** Checks what replicas need from the database of the state; undefined if none is configured. */
+/** Checks the properties that replicas need from the database of the state; undefined if none is configured. */
 export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<LiveReport | undefined> {
   const settings = toPostgresSettings(state.postgres);
   if (settings === undefined) return undefined;

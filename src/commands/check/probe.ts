@@ -10,22 +10,22 @@ import type { ServerConfig } from '../../config/config.ts';
 import { connectServer, openTransport } from '../../daemon/connect.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 
-/** One line of the report: one request, or one for each of a few projects. */
+/** One line of the report: one request, or one request for each of a few projects. */
 export type Probe = {
   readonly name: string;
   readonly reads: readonly Endpoint<unknown>[];
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** Undefined if it is fine. A verdict without an error is named. */
+/** Undefined without a problem. A verdict without an error has a name. */
 export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict; readonly sizes?: Sizes }
   | undefined;
 
-/** What is visible, for `check --report`; jobs in the first projects only. */
+/** The numbers of visible things, for `check --report`; jobs only of the first projects. */
 export type Sizes = { readonly projects: number; readonly readProjects: number; readonly jobs: number };
 
-/** Answered without an error and still not fine, or not requested. */
+/** The verdict of a request that had no error but is not fine, or was not sent. */
 export type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
 export type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
@@ -35,9 +35,9 @@ export type EndpointReport = {
   readonly endpoint: string;
   readonly verdict: Verdict;
   readonly message?: string;
-  /** The line of an access policy that allows it. */
+  /** The line of an access policy that allows the request. */
   readonly mendedBy?: string;
-  /** The administrator's right that allows it, which should not be granted for a metric. */
+  /** The administrator's right that allows the request. It should not be granted for a metric. */
   readonly needs?: string;
 };
 export type ServerReport = {
@@ -52,18 +52,18 @@ export type ServerReport = {
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
   readonly sizes?: Sizes;
-  /** What to change in the configuration, if one change solves everything. */
+  /** The change of the configuration, if one change solves everything. */
   readonly remedy?: string;
   /** The access policy that allows what is denied or hidden. */
   readonly missingPolicy?: string;
-  /** What the server says that the token may do; absent before 5.9. */
+  /** The rights of the token as reported by the server; absent before 5.9. */
   readonly rights?: readonly CollectorRight[];
   readonly excess?: readonly string[];
-  /** The access policy that allows nothing more than what is needed, if the token may do more. */
+  /** The minimal access policy, if the token may do more. */
   readonly leastPolicy?: string;
 };
 
-/** Sends one request at a time: a check must not load the server. */
+/** Sends one request at a time, because a check must not load the server. */
 export async function probeServer(
   { name, url }: { name: string; url: string },
   api: Api,
@@ -94,7 +94,7 @@ export async function probeServer(
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
   const facts = api.server();
-  // Until the API has answered, the version is an assumption.
+  // Before the API has answered, the version is only assumed.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
   return {
@@ -116,16 +116,16 @@ function findRemedy(fault: ApiError | undefined): string | undefined {
   return isPage ? fault.message.replace(/^[^,]*, /, '') : undefined;
 }
 
-/** Reports whether something else than this API answers. */
+/** Reports whether another program answers, not this API. */
 function isElsewhere(fault: ApiError | undefined): boolean {
   return (
     fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name
   );
 }
 
-/** Reports whether all that is enabled works, or was switched off by the server itself. */
+/** Reports whether everything that is enabled works, or was disabled by the server. */
 export function isFine({ credentials, endpoints }: ServerReport): boolean {
-  // What only administrators may read is reported, and is not an error.
+  // Endpoints that only administrators may read are reported, but are no error.
   const isOptional = ({ verdict, needs }: EndpointReport): boolean => verdict === 'denied' && needs !== undefined;
   return (
     credentials === 'accepted' &&
@@ -146,7 +146,7 @@ export async function findInProjects(
   for (const project of projects) {
     const fault = await toFault(() => ask(project));
     if (fault === undefined) continue;
-    // A disabled project is listed, but then not found.
+    // A disabled project is in the list, but requests for it return 404.
     const isOff = fault.kind === 'not_found' && fault.details.isOfService === true;
     if (isOff) off.push(project);
     else (fault.kind === 'forbidden' ? denied : faulty).push(project);
@@ -214,7 +214,7 @@ export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => P
   }
 }
 
-/** Reports whether a server answers a path next to its API without credentials. */
+/** Reports whether a server answers a path beside its API without credentials. */
 export async function isOpenToAll(server: ServerConfig, path: string): Promise<boolean> {
   const transport = openTransport(server, { clock: systemClock });
   try {

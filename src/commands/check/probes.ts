@@ -13,7 +13,7 @@ import { systemClock } from '../../domain/system-clock.ts';
 import type { Collector, ProjectCollector, Watch } from '../../schedule/collector.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
-/** Builds each request of the enabled collectors once; for projects, only the first few are requested. */
+/** Builds each request of the enabled collectors once; of requests by project, only the first few. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
   const { jobs } = config;
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
@@ -24,7 +24,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
-  /** Requested once: if that fails, it fails for all requests by project. */
+  /** Requested only once: an error would concern all requests by project. */
   let listed: Promise<readonly string[]> | undefined;
   function readNames(api: Api): Promise<readonly string[]> {
     listed ??= list.read(api).then((found) => found.map(({ name }) => name));
@@ -76,7 +76,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   const roomOf = (projects: number) => toJobRoom(settings, projects);
   const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
-  // System info is always requested: it shows whether this is the service at all.
+  // System info is always requested, because it shows whether the service itself answers.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
   return [
     ...uniqueByName(ofServer).map((endpoint) =>
@@ -92,7 +92,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   ];
 }
 
-/** Rights are given by patterns: if a few projects are fine, most are. */
+/** Rights are usually granted by patterns: if a few projects are fine, most are. */
 const maxProjects = 5;
 
 function toProbe(endpoint: Endpoint<unknown>): Probe {
@@ -106,14 +106,17 @@ function toProbe(endpoint: Endpoint<unknown>): Probe {
   };
 }
 
-/** Some endpoints have two forms under one name. */
+/** Some endpoints have two forms with the same name. */
 function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
 }
 
 type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
 
-/** The schedule watch: whether the server reports when it starts jobs, for one scheduled job in each of a few projects. */
+/**
+ * Builds the requests of the schedule watch: whether the server reports start times, for one scheduled job in each of a few
+ * projects.
+ */
 function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
   async function find(api: Api): Promise<Finding> {
     if (!(await api.supports(jobInfo))) {
@@ -157,7 +160,7 @@ type ExecutionProbes = {
   nowMs: () => number;
 };
 
-/** What rounds request: running executions, and those that ended within a day, by project because rights differ. */
+/** Builds the requests of rounds: running executions, and those that ended within a day, by project because rights differ. */
 function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProbes): readonly Probe[] {
   async function findRunning(api: Api): Promise<Finding> {
     const names = await readNames(api);
@@ -166,10 +169,10 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // Then rounds also go project by project.
+      // In this case, rounds read project by project too.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
-    // Up to 3.4.4, the list of all projects silently omits what may not be read.
+    // Up to 3.4.4, the list of all projects omits executions that may not be read, without an error.
     return findInProjects(names.slice(0, maxReadProjects), names.length, ask);
   }
 
@@ -190,7 +193,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
   }
 
-  /** Names a job that may be viewed and not read, if the history of its project is hidden. */
+  /** If the history of a project is hidden, names a job that may be viewed but not read. */
   async function findViewed(api: Api, [first]: readonly Count[]): Promise<string[]> {
     if (first === undefined || !(await api.supports(jobDefinition))) return [];
     const { release = '' } = api.server();
@@ -214,7 +217,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return [];
   }
 
-  /** Every job may run one day. */
+  /** Counts all jobs, because each may run some day. */
   async function findRoom(api: Api): Promise<Finding> {
     const names = await readNames(api);
     if (names.length === 0) return findNone();
@@ -260,5 +263,5 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 const maxTriedJobs = 5;
 const dayMs = 86_400_000;
 const maxCompared = 200;
-/** More than for other requests: rights to executions are given by project. */
+/** More than for other requests, because rights to executions are granted by project. */
 const maxReadProjects = 25;

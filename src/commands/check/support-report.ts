@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { toCount, toSize } from '../../domain/format.ts';
 import type { ServerReport } from './probe.ts';
 
-/** What a bug report needs, to be published: only numbers, and words of the exporter itself. */
+/** Renders the part of a bug report that may be published: only numbers, and words of the exporter itself. */
 export function renderSupportReport(reports: readonly ServerReport[], config: Config, version: string): string {
   const isOn = ({ name }: { name: string }): boolean => config.collectors[name]?.enabled === true;
   const [on, off] = [collectors.filter(isOn), collectors.filter((one) => !isOn(one))].map((some) =>
@@ -23,7 +23,7 @@ export function renderSupportReport(reports: readonly ServerReport[], config: Co
   return `${lines.join('\n')}\n`;
 }
 
-/** Servers and members by number: their names are the reader's own. */
+/** Servers and members are numbered, because their names are private. */
 function toTitle(reports: readonly ServerReport[], index: number): string {
   const servers = [...new Set(reports.map(({ server }) => server))];
   const { server = '', member } = reports[index] ?? {};

@@ -1,18 +1,18 @@
-/** How a metric of another exporter is written here; `because` gives the reason if there is no equal query. */
+/** The form of another exporter's metric here; `because` is the reason if there is no equivalent. */
 export type Counterpart =
   | {
       readonly metric: string;
       /** Added to the matchers of the selector. */
       readonly matcher?: string;
-      /** Written around the selector; such a query has no ranges. */
+      /** Puts an expression around the selector; such a query cannot have ranges. */
       readonly around?: (selector: string) => string;
-      /** Only inside this aggregation, with this matcher, which is left out. */
+      /** Valid only inside this aggregation and with this matcher, which is removed. */
       readonly only?: { readonly aggregation: string; readonly matcher: string };
       readonly note?: string;
     }
   | { readonly because: string };
 
-/** The metrics of rundeck_exporter, and those that the server publishes itself under the same names, as its source has them. */
+/** The metrics of rundeck_exporter, and those that the server itself publishes under the same names. */
 export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Counterpart>([
   ['rundeck_system_info', { metric: 'automation_server_info' }],
   ['rundeck_execution_mode_active', { metric: 'automation_execution_mode', matcher: 'mode="active"' }],
@@ -82,7 +82,7 @@ export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Co
   ],
 ]);
 
-/** Labels with another name here. */
+/** Labels that have another name here. */
 export const labelNames: ReadonlyMap<string, string> = new Map([
   ['instance_address', 'server'],
   ['project_name', 'project'],
@@ -90,7 +90,7 @@ export const labelNames: ReadonlyMap<string, string> = new Map([
   ['apiversion', 'api_version'],
 ]);
 
-/** Labels that no series has here. */
+/** Labels that do not exist here. */
 export const goneLabels: ReadonlySet<string> = new Set([
   'execution_id',
   'execution_type',
@@ -101,13 +101,13 @@ export const goneLabels: ReadonlySet<string> = new Set([
   'base',
 ]);
 
-/** Returns how a metric is written here; undefined if it is of neither exporter. */
+/** Returns the form of a metric here; undefined if it belongs to neither exporter. */
 export function findCounterpart(name: string): Counterpart | undefined {
   if (!name.startsWith('rundeck_')) return undefined;
   return counterparts.get(name) ?? toAppMetric(name);
 }
 
-/** The server's measurements of itself, whose dots and dashes are lost in the other names. */
+/** Returns the metric for a measurement of the server itself. In its name, dots and dashes were lost. */
 function toAppMetric(name: string): Counterpart {
   const metric = toAppFamily(name);
   if (metric === undefined) {

@@ -1,14 +1,14 @@
 import { Composer, CST, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit, type YAMLMap } from 'yaml';
 import { type Translation, toLabel, translateQuery } from './translate-query.ts';
 
-/** A file with rewritten queries, and what was left as it is. */
+/** A file with rewritten queries, and the list of unchanged ones. */
 export type Rewritten = { readonly text: string; readonly rewritten: number; readonly left: readonly Left[] };
 
 export type Left = { readonly line: number; readonly what: string; readonly because: string };
 
 /**
- * Rewrites the queries of a dashboard or of rules, in JSON or YAML. A panel, a rule or a variable is rewritten as a whole
- * or not at all; nothing else of the file changes.
+ * Rewrites the queries of a dashboard or of rules, in JSON or YAML. A panel, a rule or a variable is rewritten completely or
+ * not at all; nothing else in the file changes.
  */
 export function rewriteQueries(text: string): Rewritten {
   const lines = new LineCounter();
@@ -39,11 +39,11 @@ export function rewriteQueries(text: string): Rewritten {
   return { text: tokens.map((token) => CST.stringify(token)).join(''), rewritten, left };
 }
 
-/** What is rewritten as a whole. */
+/** A part of the file that is rewritten completely or not at all. */
 type Unit = {
   readonly what: string;
   readonly queries: readonly Scalar<string>[];
-  /** Where the labels of the queries are named; a variable keeps its own name. */
+  /** The map with texts that name labels of the queries; a variable keeps its own name. */
   readonly texts?: YAMLMap;
 };
 
@@ -70,7 +70,7 @@ function toUnit(map: YAMLMap): Unit | undefined {
 
 function findText(map: YAMLMap, key: string): Scalar<string> | undefined {
   const found = map.get(key, true);
-  // The cast is true: its value is a text.
+  // The cast is true: the value is a text.
   return isScalar(found) && typeof found.value === 'string' ? (found as Scalar<string>) : undefined;
 }
 
@@ -108,7 +108,7 @@ function translateVariable(query: string): Translation | undefined {
   return { query: `label_values(${translation?.query ?? 'automation_server_info'}, ${name})` };
 }
 
-/** Labels in legends, in texts of alerts, and as the names of columns. */
+/** Lists edits of labels in legends, in texts of alerts, and in names of columns. */
 function listLabelEdits(map: YAMLMap, queries: ReadonlySet<Scalar<string>>, reasons: string[]): readonly Edit[] {
   const edits: Edit[] = [];
   visit(map, {
@@ -128,13 +128,13 @@ function translateText(text: string, reasons: string[]): string {
   });
 }
 
-/** Keeps the style of the text in its file. */
+/** Writes a text in the style that it had in the file. */
 function write({ srcToken }: Scalar, value: string): void {
   if (srcToken?.type === 'block-scalar') {
     const indent = /^ +/m.exec(srcToken.source)?.[0] ?? '';
     srcToken.source = value.replaceAll(/^(?=.)/gm, indent);
   } else if (srcToken !== undefined && CST.isScalar(srcToken)) {
-    // A plain text could end early at a colon or a number sign.
+    // Plain text could end early at a colon or a number sign.
     CST.setScalarValue(srcToken, value, srcToken.type === 'scalar' ? { type: 'QUOTE_SINGLE' } : {});
   }
 }

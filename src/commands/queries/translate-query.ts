@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { type Counterpart, findCounterpart, goneLabels, labelNames } from './other-names.ts';
 
-/** A query under this exporter's names, or the reason why there is none. */
+/** A query with this exporter's names, or the reason why there is none. */
 export type Translation = { readonly query: string } | { readonly because: string };
 
 /** Rewrites a query with metrics of another exporter; undefined if it has none. */
@@ -41,7 +41,7 @@ type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
 type Range = { readonly from: number; readonly to: number };
 type Edit = Range & { readonly by: string };
 
-/** Variables of Grafana in the place of a duration, replaced by a duration of the same length. */
+/** Replaces variables of Grafana by durations of the same length, where a duration is needed. */
 function fillVariables(query: string): string {
   return query.replaceAll(/(?<=[[:]\s*)\$(?:\{\w+\}|\w+)/g, (variable) => `${'1'.repeat(variable.length - 1)}s`);
 }

@@ -38,7 +38,7 @@ export function listGeneralLeaves(): readonly Leaf[] {
   return toLeaves(generalOptions);
 }
 
-/** The switch of a collector is `--collector.<name>`, as in other exporters. */
+/** Lists the options of a collector. Its switch is `--collector.<name>`, as in other exporters. */
 export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf[] {
   const { name } = collector;
   return toLeaves(defineCollectorOptions(collector)).map(({ key, option }) => {
@@ -47,7 +47,7 @@ export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf
   });
 }
 
-/** The options of the server at a place of the list; the variables are those of the single-server form. */
+/** Lists the options of the server at an index of the list; the variables are those for a single server. */
 export function listServerLeaves(path: string): readonly Leaf[] {
   return toLeaves(serverOptions).map((leaf) => ({ ...leaf, flag: undefined, path: `${path}.${leaf.key}` }));
 }

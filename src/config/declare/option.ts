@@ -13,7 +13,7 @@ export type Option<T, K extends Kind = Kind> = {
   readonly help: string;
 };
 
-/** A default. Lists can only be empty or hold plain words; the same for maps. */
+/** A default. A list or map can only be empty or contain plain words. */
 export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
 
 export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
@@ -63,7 +63,7 @@ export function toSettingName(key: string, kind: Kind): string {
 
 type SettingName<K extends string, N> = N extends Option<unknown, infer M> ? NameOfKind<K, M> : CamelCase<K>;
 
-/** The type of what `toSettingName` returns. */
+/** The type of the result of `toSettingName`. */
 type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
   ? `${CamelCase<K>}Ms`
   : M extends 'secret'

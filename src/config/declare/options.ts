@@ -195,7 +195,7 @@ export const generalOptions = {
   },
 } as const satisfies OptionTree;
 
-/** What a reload does not change, because it is made once; a section stands for all in it. */
+/** Options that a reload does not change, because they are used only at the start; a section stands for all its options. */
 export const fixedPaths = [
   'web.listen_address',
   'web.config_file',
@@ -207,7 +207,7 @@ export const fixedPaths = [
   'state',
 ] as const;
 
-/** The flags that do not follow from their paths, because other exporters have them. */
+/** Flags with other names than their paths, for compatibility with other exporters. */
 export const otherFlags: ReadonlyMap<string, string> = new Map([['web.config_file', 'web.config.file']]);
 
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
@@ -249,19 +249,19 @@ export const launchOptions = {
   ),
 } as const satisfies OptionTree;
 
-/** What the options of a collector need to know about it. */
+/** Facts about a collector that its options need. */
 export type CollectorDefaults = {
   readonly name: string;
   readonly every: string;
   readonly on: boolean;
   readonly help: string;
-  /** Describes what it collects only for configured projects. */
+  /** What the collector reads only for configured projects. */
   readonly projects?: string;
   /** Its default limit of series, if not the general one. */
   readonly maxSeries?: number;
 };
 
-/** What the options of a metric family need to know about it. */
+/** Facts about a metric family that its options need. */
 export type FamilyFacts = {
   readonly name: string;
   readonly type: string;

@@ -2,10 +2,10 @@ const maxSteps = 1000;
 const maxKept = 1000;
 
 /**
- * Returns a function that reports whether a whole name matches a text that the caller has already compiled as a regular
- * expression in Unicode mode. All branches of the pattern are followed at once, character by character, so
- * that the time is limited to the length of the name times the steps of the pattern. Transitions are cached, because
- * names are similar.
+ * Returns a function that reports whether a whole name matches a pattern. The caller has already compiled the pattern as a
+ * regular expression in Unicode mode. All branches of the pattern are followed at the same time, character by character, so
+ * that the time is at most the length of the name times the steps of the pattern. Transitions are cached, because names are
+ * similar.
  */
 export function createMatcher(source: string): (name: string) => boolean {
   const { states, first } = toStates(parseSyntax(source));
@@ -115,7 +115,9 @@ type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/** A feature of regular expressions that patterns lack, or too large a pattern; the message ends a sentence. */
+/**
+ * The pattern is too large, or has a feature of regular expressions that patterns do not support; the message ends a sentence.
+ */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   readonly hint: string;
@@ -143,7 +145,7 @@ function parseSyntax(source: string): PatternNode {
   }
 
   function parseRepeat(part: PatternNode): PatternNode {
-    // Greedy or not changes only captures.
+    // Greedy or lazy makes a difference only for captures.
     const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
     if (mark === undefined) return part;
     const [min, max] = toBounds(mark);
@@ -196,7 +198,7 @@ function toBounds(mark: string): [number, number] {
 function toTest(character: string): (codePoint: number) => boolean {
   const expression = new RegExp(`^${character}$`, 'su');
   const accepts = (codePoint: number) => expression.test(String.fromCodePoint(codePoint));
-  // A table for ASCII, because the expression is slow and most names are ASCII.
+  // A table for ASCII, because the regular expression is slow and most names are ASCII.
   const ascii = Array.from({ length: 128 }, (_, codePoint) => accepts(codePoint));
   return (codePoint) => ascii[codePoint] ?? accepts(codePoint);
 }

@@ -28,7 +28,7 @@ function findFault(source: string): string | undefined {
     void new RegExp(source, 'su');
     return undefined;
   } catch (error) {
-    // The error message repeats the whole expression before the reason.
+    // The error message contains the whole expression before the reason.
     const said = error instanceof Error ? (/: ([^:]+)$/.exec(error.message)?.[1] ?? '') : '';
     return said === '' ? 'write \\ before special characters' : said.toLowerCase();
   }
@@ -48,7 +48,7 @@ const patterns = z
   .array(pattern.schema, takes('a list of patterns', 'for example ["pay-.*"]'))
   .max(100, 'holds more than 100 patterns');
 
-/** A flag or a variable has one pattern, which may have alternatives separated by |. */
+/** Patterns. A flag or a variable has one pattern, which may have alternatives separated by |. */
 export const patternList: ValueType<Patterns, 'plain'> = plain(
   z.codec(patterns, z.custom<Patterns>(), {
     decode: (given) => ({
@@ -62,7 +62,7 @@ export const patternList: ValueType<Patterns, 'plain'> = plain(
 
 type Choice = { include: Patterns; exclude: Patterns };
 
-/** Returns a function that selects names in `include` (all if empty) and not in `exclude`. */
+/** Returns a function that selects names that match `include` (all if empty) and do not match `exclude`. */
 export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
   return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
 }
@@ -77,14 +77,14 @@ type Override = {
   runbook?: string | undefined;
 };
 
-/** What a site says about a job. */
+/** The configured owner, note and runbook of a job. */
 export type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], string | undefined>>>;
 const aboutKeys = ['owner', 'note', 'runbook'] as const;
 
-/** What is configured for single jobs, by their paths; undefined if it is not. */
+/** The settings of single jobs, by path; undefined if not configured. */
 export type JobOverrides = ReturnType<typeof toOverrideChoice>;
 
-/** Returns the overrides of a job: for each field, the first matching entry that has it. */
+/** Returns a function that finds the settings of a job: for each field, the first matching entry with this field. */
 export function toOverrideChoice(entries: readonly Override[]) {
   const toChoiceOf = <K extends keyof Override>(key: K): ((path: string) => Override[K] | undefined) => {
     const given = entries.filter((entry) => entry[key] !== undefined);
@@ -93,9 +93,9 @@ export function toOverrideChoice(entries: readonly Override[]) {
   const isCritical = toChoiceOf('critical');
   const about = aboutKeys.map((key) => [key, toChoiceOf(key)] as const);
   return {
-    /** The highest allowed age of the last success. */
+    /** Returns the maximum age of the last success. */
     successAgeMsOf: toChoiceOf('success_age'),
-    /** The multiple of its average duration that a run may take. */
+    /** Returns the multiple of the job's average duration from which a run is overdue. */
     overdueFactorOf: toChoiceOf('overdue_factor'),
     isCritical: (path: string): boolean => isCritical(path) ?? false,
     aboutOf: (path: string): AboutJob => Object.fromEntries(about.map(([key, choose]) => [key, choose(path)])),

@@ -11,7 +11,7 @@ import {
 import { formatDuration } from '../values/duration.ts';
 import { createComplain, origins, type ResolvedTree, resolveTree, type Sources, toSettings } from './resolve.ts';
 
-/** The settings of a part of the configuration, and where they come from. */
+/** The settings of a part of the configuration, and their origins. */
 export type Part<T> = { readonly settings: T; readonly resolved: ResolvedTree };
 
 export function resolveCollector(
@@ -52,7 +52,7 @@ function checkLabels(
   const place = resolved.get('drop_labels')?.place;
   if (place === undefined) return;
   const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
-  // A value that is not a list is undefined here, and already has its complaint.
+  // A value that is not a list is undefined here, and has its own complaint.
   for (const [index, name] of (settings.dropLabels ?? []).entries()) {
     const at = toInnerPlace(place, [index]);
     if (name === stateLabel) complaints.add(at, `"${name}" distinguishes its states`, 'switch the family off instead');
@@ -62,8 +62,8 @@ function checkLabels(
 }
 
 /**
- * Resolves `state.memory` and the options that it excludes: the stronger source wins, so that a flag or an image can
- * override the file; two values from one source are a complaint.
+ * Resolves `state.memory` and the options that it excludes. The stronger source wins, so that a flag or an image can override
+ * the file; two values from the same source are a complaint.
  */
 export function settleExclusions(resolved: ResolvedTree, complaints: Complaints): ResolvedTree {
   const settled = new Map(resolved);
@@ -79,8 +79,8 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
 }
 
 /**
- * Complains about a client certificate without its key and the reverse, and about a database password without a host:
- * without one, the state would be in a file, and each replica would count separately.
+ * Complains about a client certificate without its key (or the reverse), and about a database password without a host: then the
+ * state would be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const complain = createComplain(general, complaints);

@@ -7,7 +7,7 @@ export type CommandLine = { readonly commands: readonly CommandWord[]; readonly 
 
 export type CommandWord = {
   readonly name: string;
-  /** The maximum number of words after it; none by default. */
+  /** The maximum number of words after the command; none by default. */
   readonly positionals?: number;
 };
 
@@ -16,10 +16,10 @@ export type CommandFlag = {
   readonly letter?: string;
   /** The placeholder of the value in the help; a flag without one is a switch. */
   readonly placeholder?: string;
-  /** True if it may be given several times; the values are joined with commas. */
+  /** True if the flag may be given several times; the values are joined with commas. */
   readonly repeats?: true;
   readonly help: string;
-  /** The commands that have it; all by default. */
+  /** The commands with this flag; all by default. */
   readonly commands?: readonly string[];
 };
 
@@ -62,7 +62,8 @@ export function parseArguments(
     if (flag === undefined) {
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, hint);
-      // The next word is probably its value, and may be a secret: it must not be repeated as a command.
+      // The next word is probably the value of the unknown flag, and may be a secret: it must not be reported as an unknown
+      // command.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();
@@ -103,10 +104,10 @@ export function parseArguments(
   return { command: declared?.name, isUnknownCommand, positionals, flags, problems: problems.list() };
 }
 
-/** A flag without a placeholder is a switch, and `state` what it sets. */
+/** A flag without a placeholder is a switch that sets `state`. */
 type KnownFlag = Pick<CommandFlag, 'name' | 'placeholder' | 'repeats'> & { isNegatable: boolean; state: boolean };
 
-// Every spelling leads to its flag: `--x`, `--no-x` and `-x`.
+// Lists every spelling of each flag: `--x`, `--no-x` and `-x`.
 function listKnownFlags(collectors: readonly CollectorDefaults[], commandFlags: readonly CommandFlag[]) {
   const known = new Map<string, KnownFlag>();
   for (const { flag: name, option } of listLeaves(collectors)) {
@@ -131,7 +132,7 @@ function quoteFlag(typed: string): string {
   return /^--?[A-Za-z0-9._-]{1,60}$/.test(typed) ? typed : quote(typed);
 }
 
-/** Explains what to do about an unknown flag. Servers, and especially their secrets, intentionally have no flags. */
+/** Explains what to do about an unknown flag. Servers have no flags on purpose, because of their secrets. */
 function explainUnknownFlag(typed: string, known: Iterable<string>): { message: string; hint: string } {
   const message = 'is not a known flag';
   const word = typed

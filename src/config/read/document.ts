@@ -8,7 +8,7 @@ export type DocumentNode =
   | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
   | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown }
-  /** A part that already has its complaint. */
+  /** A part that has its own complaint. */
   | { readonly kind: 'broken'; readonly offset: number };
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
@@ -49,7 +49,7 @@ function parseYaml(text: string, fileName: string, complaints: Complaints): Read
     return { text: `${fileName}:${Math.max(line, 1)}:${Math.max(col, 1)}${path === '' ? '' : ` ${path}`}`, offset };
   };
   try {
-    // Duplicate keys are found below: the library would compare every key with every other one.
+    // Duplicate keys are found below, because the library compares every key with every other key.
     const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
     for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, maxSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
@@ -58,7 +58,7 @@ function parseYaml(text: string, fileName: string, complaints: Complaints): Read
     if (document.contents === null) return { root: undefined, isEmpty: true, toPlace };
     return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), isEmpty: false, toPlace };
   } catch (error) {
-    // The parser is recursive; a stack overflow means that the text is nested too deep.
+    // The parser is recursive: a stack overflow means that the text is nested too deep.
     if (!(error instanceof RangeError)) throw error;
     complaints.add(fileName, tooDeep);
     return { root: undefined, isEmpty: false, toPlace };
@@ -131,7 +131,7 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     return { kind: 'map', offset: start, entries };
   }
 
-  // Shares the anchor's node instead of copying it, so that aliases of aliases cost nothing.
+  // Uses the anchor's node instead of a copy, so that aliases of aliases cost nothing.
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);

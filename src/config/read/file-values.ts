@@ -21,15 +21,15 @@ import {
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly servers: readonly Place[];
-  /** Paths that are in the file, but already have a complaint. */
+  /** Paths that are in the file, but have a complaint already. */
   readonly faulty: ReadonlySet<string>;
-  /** False if part of the file could not be read: then a missing value may exist. */
+  /** False if a part of the file could not be read: a missing value may be in this part. */
   readonly complete: boolean;
 };
 
 export type FileValue = { readonly value: unknown; readonly place: Place };
 
-/** Reads the value of every option of a tree from a file; every other key is a complaint. */
+/** Reads the values of all options of a tree from a file; other keys are complaints. */
 export async function readFileValues(path: string, tree: OptionTree, options: FileOptions): Promise<FileValues> {
   const { root, isEmpty: isBlank, toPlace } = await readYaml(path, options);
   const reading: Reading = {
@@ -109,13 +109,13 @@ function asMap(
   return undefined;
 }
 
-/** What the keys of a section are, and where all of them are listed. */
+/** The meaning of the keys in a section, and where to find all of them. */
 const sections: Readonly<Record<string, { what: string; hint?: string }>> = {
   collectors: { what: 'a collector' },
   metrics: { what: 'a metric family', hint: 'the command metrics lists them' },
 };
 
-/** Returns the section of the file that was probably meant, so that faults below it are found too. */
+/** Complains about an unknown key. Returns the section that was probably meant, so that faults in it are found too. */
 function complainUnknown(
   { toPlace, complaints }: Reading,
   { offset }: DocumentEntry,
@@ -141,7 +141,7 @@ function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boo
   return offset;
 }
 
-// The secret itself was written in place of the path of its file.
+// The file contains the secret itself instead of the path of its file.
 function toFileHint(tree: OptionTree, key: string): string | undefined {
   const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
   if (declared === undefined || !isOption(declared)) return undefined;

@@ -21,7 +21,7 @@ export type Resolved = {
   readonly value: unknown;
   readonly origin: Origin;
   readonly place: Place | undefined;
-  /** True if it is in the file, but already has a complaint. */
+  /** True if the value is in the file, but has a complaint already. */
   readonly isFaulty: boolean;
 };
 
@@ -33,8 +33,8 @@ export function resolveTree(leaves: readonly Leaf[], sources: Sources, complaint
 }
 
 /**
- * Returns the strongest value of an option: flag, environment, file, default. All given values are checked, not only
- * the strongest.
+ * Returns the strongest value of an option: flag, environment, file, default. All given values are checked, not only the
+ * strongest.
  */
 export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, complaints: Complaints): Resolved {
   const { path = '', flag = '', environment: variable = '', option } = leaf;
@@ -58,7 +58,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
       complaints.add(toInnerPlace(place, inner, atKey), message);
     return { leaf, value: undefined, origin, place, isFaulty };
   });
-  // Defaults are YAML in our own source, so parsing one cannot fail.
+  // Defaults are YAML in our own source, so parsing them cannot fail.
   const value = fallback === undefined ? undefined : type.schema.parse(fallback);
   return first ?? { leaf, value, origin: 'default', place: undefined, isFaulty };
 }
@@ -71,7 +71,7 @@ export function createComplain(resolved: ResolvedTree, complaints: Complaints) {
   };
 }
 
-/** Builds the settings of a tree. A value with a complaint is undefined, whatever its type. */
+/** Builds the settings of a tree. A value with a complaint is undefined, in spite of its type. */
 export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree): Settings<T> {
   const build = (node: OptionTree, within: string): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
@@ -81,11 +81,11 @@ export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree
         return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
       }),
     );
-  // The cast is true: the type computes the same keys and values from the same tree, which the compiler cannot follow.
+  // The cast is true: the type has the same keys and values of the tree, which the compiler cannot prove.
   return build(tree, '') as Settings<T>;
 }
 
-/** Returns the exporter's variables by name; an empty one counts as not set, because compose files leave them empty. */
+/** Returns the exporter's variables by name. An empty variable counts as not set, because compose files leave variables empty. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   collectors: readonly CollectorDefaults[],
@@ -105,10 +105,10 @@ export function readEnvironment(
   return found;
 }
 
-/** OpenTelemetry's list of names to use before they are stable; most of its words are for others. */
+/** OpenTelemetry's list of names to use before they are stable; most of its words are not for this exporter. */
 const optIn = 'OTEL_SEMCONV_STABILITY_OPT_IN';
 
-/** The variables of the single-server form, with those that hold a secret. */
+/** Lists the variables for a single server, including those that contain a secret. */
 export function listServerVariables(): readonly string[] {
   return listServerLeaves('servers[0]').flatMap(listVariables);
 }
@@ -117,7 +117,7 @@ function listVariables(leaf: Leaf): readonly string[] {
   return [leaf.environment, toSecretVariable(leaf)].filter((name) => name !== undefined);
 }
 
-// Kubernetes sets these in every pod next to a Service named automation-exporter.
+// Kubernetes sets these variables in every pod if there is a Service named automation-exporter.
 function isServiceLink(name: string): boolean {
   return /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/.test(name);
 }

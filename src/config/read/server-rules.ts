@@ -7,7 +7,7 @@ import { createComplain, type ResolvedTree } from './resolve.ts';
 
 export type ResolvedServer = {
   readonly place: Place;
-  /** True if the environment may define it. */
+  /** True if variables of the environment may define the server. */
   readonly single: boolean;
   readonly options: ResolvedTree;
 };
@@ -22,10 +22,7 @@ export type TlsRules = {
     | undefined;
 };
 
-/**
- * Complains about options of a server that contradict or need each other, and about unusable files; reads the files of
- * `tls`.
- */
+/** Complains about options of a server that contradict or need each other, and about unusable files; reads the files of `tls`. */
 export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
   checkAddress(server, complaints);
@@ -72,7 +69,7 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
   complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
-// A server from the environment gets its secret there; one from the file may get it from either.
+// A server from the environment gets its secret from the environment; one from the file may get it from either.
 function adviseWays(server: ResolvedServer): string {
   const inFile = server.place.offset !== undefined;
   const toName = (key: string) => (inFile ? key : toVariable(server, key));
@@ -85,7 +82,7 @@ function checkAddress({ options }: ResolvedServer, complaints: Complaints): void
   const complain = createComplain(options, complaints);
   const { value: url } = options.get('url') ?? {};
   if (typeof url !== 'string') return;
-  // The path of the API is appended to the address.
+  // The client appends the path of the API to the address.
   const end = /\/api(\/\d+)?$/.exec(url)?.[0];
   if (end !== undefined) complain('url', `ends with ${end}, which the exporter adds itself`, `leave ${end} out`);
   const used = Object.keys(serverOptions.tls).filter((key) => Boolean(options.get(`tls.${key}`)?.value));
@@ -113,10 +110,10 @@ function toVariable({ options }: ResolvedServer, key: string): string {
   return options.get(key)?.leaf.environment ?? key;
 }
 
-/** Labels that configuration cannot add, because series or their targets already have them. */
+/** Labels that the configuration cannot add, because series or targets already have them. */
 export type TakenLabels = { readonly ofServers: readonly string[]; readonly ofProjects: readonly string[] };
 
-/** Complains about labels that one series would have twice. */
+/** Complains about labels that a series would have twice. */
 export function checkLabels(
   { labels, projects }: ServerConfig,
   { taken, options }: { taken: TakenLabels; options: ResolvedTree },
@@ -127,7 +124,7 @@ export function checkLabels(
     if (place !== undefined) complaints.add(toInnerPlace(place, path, true), message, 'choose another name');
   };
   const isTaken = 'is a label that series have already';
-  // A wrong value is undefined here, and already has its complaint.
+  // A wrong value is undefined here, and has its own complaint.
   const own = (labels ?? []).map(([name]) => name);
   for (const name of own) if (taken.ofServers.includes(name)) complain('labels', [name], isTaken);
   for (const [index, entry] of (projects.labels ?? []).entries()) {

@@ -20,7 +20,7 @@ type About = {
   complaints: Complaints;
 };
 
-/** Reads the servers of the file and their secrets; the environment defines the only server, or overrides it. */
+/** Reads the servers of the file and their secrets. The environment can define or override a single server. */
 export async function readServers(about: About): Promise<readonly Part<ServerConfig>[]> {
   const { file, complaints } = about;
   const variables = listServerVariables().filter((name) => about.sources.environment.has(name));
@@ -59,14 +59,13 @@ export async function readServers(about: About): Promise<readonly Part<ServerCon
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
   return {
     ...server,
-    // The type of an address already excludes everything that a namespace must not contain.
+    // The type of an address excludes everything that a namespace must not contain.
     namespace: namespace ?? server.url,
     projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
   };
 }
 
-// A variable with a secret is as strong as the variable with the path of its file, so both together contradict each
-// other.
+// A variable with a secret and the variable with the path of its file are equally strong, so both together are a contradiction.
 async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaints }: About): Promise<Resolved> {
   const named = resolveLeaf(leaf, sources, complaints);
   const variable = toSecretVariable(leaf) ?? '';
@@ -89,7 +88,7 @@ async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaint
   }
 }
 
-/** Complains about servers that could not be distinguished: they would share series, executions or trace ids. */
+/** Complains about servers that have the same name or namespace: they would share series, executions or trace ids. */
 function complainSame(servers: readonly Part<ServerConfig>[], places: readonly Place[], complaints: Complaints): void {
   const placeOf = (index: number, key: string): Place =>
     servers[index]?.resolved.get(key)?.place ?? places[index] ?? { text: '' };
@@ -97,11 +96,11 @@ function complainSame(servers: readonly Part<ServerConfig>[], places: readonly P
     const seen = new Map<string, number>();
     for (const [index, { settings }] of servers.entries()) {
       const { [key]: value, url } = settings;
-      // A wrong value is undefined here, and already has its complaint.
+      // A wrong value is undefined here, and has its own complaint.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);
-      // The default namespace is the address, which has its own complaint.
+      // The default namespace is the address, about which there is another complaint.
       if (first === undefined || (key === 'namespace' && servers[first]?.settings.url === url)) continue;
       const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
       complaints.add(placeOf(index, key), `${what} is used by two servers`, `the other is ${placeOf(first, key).text}`);

@@ -46,13 +46,13 @@ type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 
 type About = WebConfigOptions & {
   path: string;
-  /** True if a value could not be read: it is undefined and has its complaint. */
+  /** True if a value could not be read: it is then undefined and has a complaint. */
   isFaulty: boolean;
-  /** The place of an option of `tls_server_config` in the file; undefined for one that is not in it. */
+  /** The place of an option of `tls_server_config` in the file; undefined if the file does not have it. */
   placeOf: (key: string) => Place | undefined;
 };
 
-/** A TLS section without a certificate is a mistake, unless it is empty. */
+/** Reads the TLS section. Without a certificate it is a mistake, unless it is empty. */
 async function readTls(settings: TlsSettings, about: About): Promise<WebTls | undefined> {
   const { placeOf, complaints, path } = about;
   const given = Object.keys(webFileOptions.tls_server_config).map(placeOf);
@@ -74,7 +74,7 @@ async function readTls(settings: TlsSettings, about: About): Promise<WebTls | un
   return { ...toTlsWords(settings), cert, key: new Secret(key, { file: path }), clientCa };
 }
 
-/** Returns PEM from the text itself or from the file. */
+/** Returns PEM from the option itself, or from its file. */
 async function readPem(
   about: About,
   key: string,
@@ -88,7 +88,7 @@ async function readPem(
   return readFileAt(place, named.startsWith('/') ? named : join(dirname(about.path), named), about);
 }
 
-/** Complains about options that contradict each other, or have less effect than they suggest. */
+/** Complains about options that contradict each other, or have less effect than one expects. */
 function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): void {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const auth = toClientAuth(clientAuthType);
@@ -108,7 +108,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
 function toTlsWords(settings: TlsSettings): Omit<WebTls, 'cert' | 'key' | 'clientCa'> {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const named = (settings.cipherSuites ?? []).map((name) => cipherSuites[name]);
-  // The cipher suites of TLS 1.3 cannot be chosen, as in Go: they are always enabled.
+  // The cipher suites of TLS 1.3 cannot be chosen (as in Go): they are always enabled.
   const older = named.filter((name) => !name.startsWith('TLS_'));
   const wanted = (settings.curvePreferences ?? []).map((name) => curves[name]);
   return {

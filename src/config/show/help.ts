@@ -14,7 +14,7 @@ export type HelpRow = {
   /** `--web.listen-address=ADDRESS` or `--[no-]state.memory`. */
   readonly flag: string | undefined;
   readonly env: string;
-  /** Its key in the file, such as `servers[].url`. */
+  /** The key in the file, such as `servers[].url`. */
   readonly path: string | undefined;
   readonly default: string | undefined;
   readonly help: string;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 
-/** The address to listen on; without a host, every address of the machine. */
+/** An address to listen on; without a host, all addresses of the machine. */
 export type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */
@@ -43,7 +43,7 @@ function toWebAddress(example: string, withoutUser: string): ValueType<string, '
   });
 }
 
-// Messages never repeat the address: it may contain a password in an unexpected place.
+// Messages never contain the address, because it may contain a password in an unexpected place.
 function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return { problem: 'is not a web address' };
@@ -59,7 +59,7 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
 
 const place = '{trace_id}';
 
-/** The address of a trace in the UI of the backend, with a placeholder for the id. */
+/** The address of a trace in the UI of the backend, with a placeholder for the trace id. */
 export const traceLink = parsedText(parseTraceLink, {
   takes: 'a web address with {trace_id} in it',
   examples: [`https://traces.example.org/trace/${place}`],
@@ -67,7 +67,7 @@ export const traceLink = parsedText(parseTraceLink, {
   json: { pattern: '^[hH][tT][tT][pP][sS]?://\\S*\\{trace_id\\}\\S*$' },
 });
 
-// Messages never repeat the address: it may contain a password.
+// Messages never contain the address, because it may contain a password.
 function parseTraceLink(text: string): Parsed<string> {
   const filled = text.replaceAll(place, '0'.repeat(32));
   if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(filled)) {
@@ -85,7 +85,7 @@ export function toOwnAddress(
   { listenAddress, routePrefix }: { listenAddress: ListenAddress; routePrefix: string },
   { port = listenAddress.port, isTls = false }: { port?: number; isTls?: boolean } = {},
 ): string {
-  // Addresses of all interfaces cannot be opened.
+  // Browsers cannot open the address of all interfaces.
   const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
   const address = formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port });
   return `http${isTls ? 's' : ''}://${address}${routePrefix === '/' ? '' : routePrefix}`;

@@ -11,7 +11,7 @@ export const textList: ValueType<readonly string[], 'plain'> = plain(
   { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
 );
 
-/** Names of labels; the family defines which exist. */
+/** Names of labels; the family decides which are valid. */
 export const labelNames: ValueType<readonly string[], 'plain'> = plain(
   z.array(z.string(aText), takes('a list of labels', 'for example [job_group]')),
 );
@@ -39,7 +39,7 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
     ),
 );
 
-/** A list of maps. Each has at least one of the optional fields, if there are any; the `unique` fields identify it. */
+/** A list of maps. If a map has optional fields, it needs at least one of them; the `unique` fields identify it. */
 export function mapList<const S extends z.core.$ZodLooseShape>(
   shape: S,
   about: { takes: string; example: string; unique: readonly (keyof S & string)[] },
@@ -58,7 +58,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
     })
     .superRefine(
       (found, context) => {
-        // An unknown key may be a misspelt one of them.
+        // An unknown key may be a misspelt optional field.
         if (choices.some((key) => Object.hasOwn(found, key))) return;
         if (context.issues.some(({ code }) => code === 'unrecognized_keys')) return;
         context.addIssue(withHint('has no setting', `give ${choices.join(' or ')}`));
@@ -81,7 +81,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
   return plain(list, { placeholder: 'JSON', fromText: fromJson });
 }
 
-/** The index of each item with a text at `key` that an earlier one has, and the index of the earlier one. */
+/** Returns the index of each item whose text at `key` is repeated, and the index of the earlier item. */
 function findTwice(items: readonly unknown[], key: string): [number, number][] {
   const seen = new Map<string, number>();
   return items.flatMap((item, index) => {

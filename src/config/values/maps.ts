@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { isMap } from './lists.ts';
 import { choice, plain, takes } from './value-type.ts';
 
-/** A map with keys of the user; unlike the records of zod it keeps `__proto__` as a key like any other. */
+/** A map with keys of the user. Unlike the records of zod, it allows `__proto__` as a key. */
 export function map<V>(
   value: z.ZodType<V>,
   about: {
     takes: string;
     example: string;
     max?: number;
-    /** What makes a key unusable, and the JSON Schema of those that are usable. */
+    /** Returns the problem of a key; `schema` is the JSON Schema of valid keys. */
     findProblem: (key: string) => string | undefined;
     keys?: z.core.JSONSchemaMeta;
   },
@@ -30,7 +30,7 @@ export function map<V>(
   });
 }
 
-/** Reads `a=b,c=d`; a text of another form stays one, for its complaint. */
+/** Reads `a=b,c=d`. Other text is returned unchanged, so that the schema complains about it. */
 function fromPairs(text: string): unknown {
   const pairs = text.split(',').map((pair) => /^\s*([^=]*?)\s*=(.*)$/su.exec(pair));
   if (pairs.includes(null)) return text;
@@ -71,7 +71,7 @@ export const labels = plain(
   { placeholder: 'NAME=VALUE,…', fromText: fromPairs },
 );
 
-/** The statuses of the service itself, whose result is fixed. */
+/** The statuses of the service itself, which cannot be mapped. */
 const settled: readonly string[] = [
   'succeeded',
   'failed',

@@ -31,7 +31,7 @@ export const size = parsedText(
   (text) => {
     const [, count, unit] = pattern.exec(text) ?? [];
     if (count === undefined || unit === undefined) return { problem: 'is not a size' };
-    // The cast is true: the pattern allows no other units.
+    // The cast is true: the pattern allows only these units.
     return { value: Number(count) * units[unit as keyof typeof units] };
   },
   {
@@ -56,7 +56,10 @@ export const shard: ValueType<Shard, 'plain'> = parsedText(
   { takes: 'a shard', examples: ['1/3'], placeholder: 'I/N' },
 );
 
-/** Reports whether a server belongs to a shard: to the one with the highest digest, so that few servers move when shards are added. */
+/**
+ * Reports whether a server belongs to a shard: the shard with the highest digest, so that few servers move when shards are
+ * added.
+ */
 export function isInShard(server: string, { index, count }: Shard): boolean {
   const digestOf = (place: number): string => hash('sha256', `${place}\n${server}`);
   const own = digestOf(index);

@@ -27,7 +27,7 @@ export const urlPath = text(/^(\/(?!-\/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/, {
   placeholder: 'PATH',
 });
 
-/** A path below which everything is served: the root, or a path without a slash at its end. */
+/** A path prefix: the root, or a path without a slash at its end. */
 export const routePrefix = text(/^(\/|(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/, {
   takes: 'a path',
   problem: 'is not a path to serve below',
@@ -57,7 +57,7 @@ export const siteText = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]
   placeholder: 'TEXT',
 });
 
-/** A server name for certificates; TLS allows no addresses there (RFC 6066, section 3). */
+/** One line of text for people. */
 export const hostName = text(/^(?!\d+(\.\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/, {
   takes: 'a host name',
   problem: 'is not a host name',
@@ -72,7 +72,7 @@ export const plainName = text(/^[\x21-\x7e\u00a1-\uffff]{1,128}$/, {
   placeholder: 'NAME',
 });
 
-/** Other programs compute ids from a namespace too, so it must not contain invisible characters. */
+/** A namespace. It must not contain invisible characters, because other programs compute ids from it too. */
 export const namespace = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a1-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/, {
   takes: 'a namespace',
   problem: 'is not one line of 1 to 256 characters',

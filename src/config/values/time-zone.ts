@@ -4,7 +4,7 @@ import { parsedText } from './value-type.ts';
 export const timeZone = parsedText(
   (text) => {
     try {
-      // Also accepts other spellings of a name.
+      // Other spellings of a name are accepted too.
       return { value: new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone };
     } catch {
       return { problem: 'is not the name of a time zone' };

@@ -6,20 +6,20 @@ export type Kind = 'plain' | 'duration' | 'secret';
 
 /** The type of an option: its forms in YAML, flags and the environment, and its value. */
 export type ValueType<T, K extends Kind = Kind> = {
-  /** The key of a duration ends in `Ms` in the settings; the key of a secret loses `_file`. */
+  /** For a duration, the setting name ends in `Ms`; for a secret, it loses `_file`. */
   readonly kind: K;
-  /** Reads YAML's value, and encodes a value back to it; its input side is the JSON Schema, its messages are complete. */
+  /** Decodes the YAML value, and encodes a value back. Its input side gives the JSON Schema; its messages are complete. */
   readonly schema: z.ZodType<T>;
   readonly examples: readonly string[];
-  /** The placeholder in the help; none for a switch. */
+  /** The placeholder in the help; undefined for a switch. */
   readonly placeholder: string | undefined;
-  /** Converts the text of a flag or a variable to what YAML would give. */
+  /** Converts the text of a flag or a variable to the value that YAML would give. */
   readonly fromText: (text: string) => unknown;
   /** How a secret is sent; as a header value by default. */
   readonly travels?: SecretForm;
 };
 
-/** A parsed text, or what is wrong with it and what would be right. */
+/** A parsed text, or its problem and the right form. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string; readonly hint?: string };
 
 type Forms = Partial<Pick<ValueType<unknown>, 'examples' | 'placeholder' | 'fromText'>>;
@@ -30,7 +30,7 @@ export function plain<T>(schema: z.ZodType<T>, forms: Forms = {}): ValueType<T, 
 
 type Hint = string | undefined | ((found: unknown) => string | undefined);
 
-/** The error of a schema for a value of the wrong form; one that is confidential is named only by its type. */
+/** The error of a schema for a value of the wrong form. A confidential value is named only by its type. */
 export function takes(what: string, hint?: Hint, isConfidential = false): { error: (issue: Issue) => string } {
   return {
     error: ({ input }) => {
@@ -51,7 +51,7 @@ export function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
 
-/** A type with a parser from text, which also explains what is wrong; `hint` is the one for values that are no text. */
+/** A type with a parser for text that also explains problems; `hint` is for values that are not text. */
 export function parsedText<T>(
   parse: (text: string) => Parsed<T>,
   about: Omit<Forms, 'fromText'> & {
@@ -89,7 +89,7 @@ export const boolean = plain(z.boolean(takes('true or false', 'write true or fal
   fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
 });
 
-/** One word of a closed list. YAML 1.1 programs write `on` and `off` as `true` and `false`, which are accepted here. */
+/** One word of a closed list. Programs with YAML 1.1 write `on` and `off` as `true` and `false`, so these are accepted too. */
 export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
   const error = takes(`one of ${words.join(', ')}`, (found) =>
     typeof found === 'string' ? didYouMean(found, words) : undefined,
@@ -102,7 +102,7 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   if (switches.size === 0) return plain(word, { placeholder });
   const written = z.literal([...words, ...switches.keys()], error).meta({ type: ['string', 'boolean'] });
   const schema = z.codec(written, word, {
-    // The cast is true: no other switch is written.
+    // The cast is true: a boolean stands for on or off.
     decode: (given) => (typeof given === 'boolean' ? (switches.get(given) as W) : given),
     encode: (given) => given,
   });
@@ -110,15 +110,15 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   return plain(schema, { placeholder, fromText });
 }
 
-/** A fault of a value, with the right form if there is one. */
+/** A fault of a value, with the right form if known. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
-  /** True if the key at that place is wrong, not its value. */
+  /** True if the key at this place is wrong, not its value. */
   readonly atKey: boolean;
   readonly message: string;
 };
 
-/** The parsed value, or all that is wrong with it: for each place the first fault. */
+/** The parsed value, or all its problems: the first one for each place. */
 export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | { problems: readonly Problem[] } {
   const { success, data, error } = type.schema.safeParse(raw, { reportInput: true });
   if (success) return { value: data };

@@ -9,7 +9,7 @@ export const pemText = parsedText(
   { takes: 'a text in PEM' },
 );
 
-/** The response headers that can be set; some only with these values. */
+/** The response headers that can be set; some of them only to these values. */
 const headerValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['Content-Security-Policy', []],
   ['Strict-Transport-Security', []],
@@ -34,7 +34,7 @@ const headers = map(
   },
 );
 
-/** Response headers by name; one without a value keeps the exporter's own value. */
+/** Response headers by name. A header without a value keeps the exporter's own value. */
 export const responseHeaders = plain(
   headers
     .superRefine(
@@ -53,7 +53,7 @@ export const responseHeaders = plain(
     }),
 );
 
-/** A login with a higher cost would take a minute. */
+/** With a higher cost, a login would take a minute. */
 const maxCost = 16;
 
 const hash = z.unknown().transform((found, context): BcryptHash => {
@@ -76,7 +76,7 @@ export const basicAuthUsers = plain(
   }),
 );
 
-/** Reads `$2y$10$…`, also `$2a$` and `$2b$`; undefined for anything else. */
+/** Reads `$2y$10$…`, also `$2a$` and `$2b$`; undefined for other text. */
 export function parseBcryptHash(text: string): BcryptHash | undefined {
   const [, digits = '', salt = '', digest = ''] = form.exec(text) ?? [];
   const cost = Number(digits);
@@ -87,7 +87,7 @@ export function parseBcryptHash(text: string): BcryptHash | undefined {
 const form = /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
 const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Six bits a letter; the rest of the last byte is ignored. */
+/** Decodes six bits for each letter; the rest of the last byte is ignored. */
 function decode(text: string): Uint8Array {
   const bits = Array.from(text, (letter) => alphabet.indexOf(letter).toString(2).padStart(6, '0')).join('');
   return Uint8Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>

@@ -1,9 +1,9 @@
 /** A histogram whose buckets grow exponentially: the bucket at an index ends at 2 ^ (index / 2 ^ schema). */
 export type NativeHistogram = {
   readonly schema: number;
-  /** Values of 0. */
+  /** The number of values of 0. */
   readonly zeros: number;
-  /** Pairs of index and count in one list, ascending: most histograms have few buckets, and there are many of them. */
+  /** Pairs of index and count in one list, ascending. A list, because there are many histograms, most with few buckets. */
   readonly buckets: readonly number[];
 };
 
@@ -13,7 +13,7 @@ export type ClassicCounts = { readonly counts: readonly number[]; readonly sum: 
 /** A native histogram that began later than the classic one of the same series. */
 export type NativePart = {
   readonly native: NativeHistogram;
-  /** What was counted before it began; absent if nothing was. */
+  /** The counts from before the native part began; absent if there were none. */
   readonly before?: ClassicCounts | undefined;
 };
 
@@ -34,7 +34,7 @@ export function observeNative(before: NativeHistogram, value: number): NativeHis
 /** Values up to here count as 0. */
 export const zeroThreshold = 2 ** -128;
 
-/** Adds two histograms, at the lower of their resolutions; more than 160 buckets halve it. */
+/** Adds two histograms at the lower of their resolutions; with more than 160 buckets, the resolution is halved. */
 export function addNatives(one: NativeHistogram, other: NativeHistogram): NativeHistogram {
   let schema = Math.min(one.schema, other.schema);
   let buckets = mergeBuckets(coarsen(one, schema), coarsen(other, schema));
@@ -52,7 +52,7 @@ export function addParts(one: NativePart, other: NativePart): NativePart {
 
 const maxBuckets = 160;
 
-/** A logarithm may be off by one digit: the bounds decide. */
+/** Returns the index of a value. A logarithm may be off by one, so the bounds decide. */
 function toIndex(value: number): number {
   const index = Math.ceil(Math.log2(value) * 2 ** emptyNative.schema);
   if (value > toBound(index)) return index + 1;
@@ -69,7 +69,7 @@ function coarsen(histogram: NativeHistogram, schema: number): readonly number[] 
   return buckets;
 }
 
-/** Joins each two neighbours that end at the same bound of the next lower resolution. */
+/** Joins neighbours that have the same bound in the next lower resolution. */
 function halve(buckets: readonly number[]): number[] {
   const wider: number[] = [];
   for (let at = 0; at < buckets.length; at += 2) {

@@ -7,7 +7,7 @@ import {
   observeNative,
 } from './native-histogram.ts';
 
-/** A histogram as the state keeps it: in classic buckets, and natively. */
+/** A histogram as stored, with classic buckets and natively. */
 export type StoredHistogram = {
   readonly count: number;
   readonly sumSeconds?: number;
@@ -15,7 +15,7 @@ export type StoredHistogram = {
   readonly buckets?: readonly number[];
   /** Absent until the first value since a release that counts natively. */
   readonly native?: NativeHistogram;
-  /** What was counted before that. */
+  /** The counts from before that. */
   readonly before?: ClassicCounts;
 };
 
@@ -35,14 +35,14 @@ export function observe(stored: StoredHistogram, seconds: number, bounds: readon
   };
 }
 
-/** Returns what a native histogram has of a stored one. A release without it may have counted before, or meanwhile. */
+/** Returns the native part of a stored histogram. A release without native histograms may have counted before, or in between. */
 export function toNativePart({ count, sumSeconds = 0, buckets = [], native, before }: StoredHistogram): NativePart {
   const has = native ?? emptyNative;
   if (countNative(has) + (before?.count ?? 0) === count) return { native: has, before };
   return { native: emptyNative, before: { counts: buckets, sum: sumSeconds, count } };
 }
 
-/** Returns buckets for these bounds: with others, it is unknown where the values belong. */
+/** Returns buckets for these bounds. If the bounds differ, it is unknown where the values belong. */
 export function fitBuckets(
   buckets: readonly number[] | undefined,
   count: number,

@@ -14,7 +14,7 @@ import { isFailure } from '../running.ts';
 type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
-  /** Nodes on which several jobs failed and none has succeeded since. */
+  /** Nodes on which several jobs failed, and none has succeeded since. */
   readonly failingNodes?: FailingJobs | undefined;
 };
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowMs' | 'imports'> & {
@@ -25,7 +25,7 @@ type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowM
 type ExecutionLimits = Limits['execution'];
 type Judging = ExecutionLimits & { readonly nowMs: number };
 
-/** Returns problems with the executions of a server; the kept runs may be too few for the longest windows. */
+/** Returns problems with the executions of a server. The kept runs may not cover the longest windows. */
 export function findExecutionTroubles(
   facts: Facts,
   settings: Settings,
@@ -58,7 +58,7 @@ export function findExecutionTroubles(
   ];
 }
 
-/** An imported archive comes at once; if imports continue while nothing is counted, they may be no imports. */
+/** An imported archive comes at once. If imports continue while nothing is counted, a wrong clock may be the cause. */
 function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
@@ -73,7 +73,7 @@ function toPath({ project, group, name }: Job): string {
   return toJobPath({ project, group, name });
 }
 
-/** The error budget of the server, or of some projects, burns; one that burns fast also burns slowly. */
+/** The error budget of the server, or of some projects, is spent too fast. A budget that is spent fast is also spent slowly. */
 function findBurning(recent: readonly RecentRun[], nowMs: number, limits: ExecutionLimits): readonly Trouble[] {
   const judged = recent.filter((run) => run.ending === 'succeeded' || isFailure(run));
   const scopes = [['', judged] as const, ...Map.groupBy(judged, ({ project }) => project)];
@@ -108,7 +108,7 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/** Several jobs that fail on one node, where no job succeeds, and hardly on others point to the node. */
+/** Finds nodes on which several jobs fail and no job succeeds, while other nodes hardly fail. */
 function findNodes(
   recent: readonly RecentRun[],
   failing: FailingJobs | undefined,
@@ -157,7 +157,7 @@ function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationSh
   return toTrouble('jobs_slow', slow, ['has become slower', 'have become slower']);
 }
 
-/** Returns one line for all jobs with the same problem; causes of the first ones, which are named. */
+/** Returns one line for all jobs with the same problem, with the names and causes of the first ones. */
 export function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],

@@ -13,14 +13,14 @@ const hour = 3_600_000;
 export type ScheduleFacts = {
   readonly jobs: readonly WatchedJob[];
   readonly hours: readonly HourOfTimes[];
-  /** When more runs are expected than there are threads. */
+  /** When more runs are expected than threads. */
   readonly exceededMs: number | undefined;
-  /** The runs of the next hours that known trouble awaits; undefined if that is not known. */
+  /** The runs at risk in the next hours; undefined if they are not known. */
   readonly risks?: Pick<RisksAhead, 'runs' | 'atRisk' | 'nowMs'> | undefined;
   /** Whether the clock was set back, so that the scheduler may start nothing now. */
   readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
-  /** How late a run may start and still satisfy its time; then the time is decided. */
+  /** How late a run may start and still satisfy its time; after that, the time is decided. */
   readonly marginMs: number;
   readonly nowMs: number;
   /** The share of scheduled runs that must start in time. */
@@ -52,7 +52,7 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
   ];
 }
 
-/** Critical runs are a problem if they start soon. */
+/** Critical runs at risk are a problem if they start soon. */
 function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
   if (risks === undefined || risks.atRisk === 0) return [];
   const soon = risks.runs.filter(
@@ -117,7 +117,7 @@ function toMissed(kind: Trouble['kind'], misses: readonly Miss[], of: string): r
   return [{ kind, text, detail }];
 }
 
-/** Over hours, too many expected times have no run in time. */
+/** Over hours, too many scheduled times have no run in time. */
 function findUnpunctual({ hours, nowMs, objective = scheduleLimits.objective }: ScheduleFacts): readonly Trouble[] {
   const burn = scheduleLimits.burns.find(({ shortMs, longMs, factor }) => {
     const limit = factor * (1 - objective);
@@ -132,7 +132,7 @@ function findUnpunctual({ hours, nowMs, objective = scheduleLimits.objective }: 
   ];
 }
 
-/** Returns the share over the hours that end after a time. */
+/** Returns the share of bad starts in the hours that end after a time. */
 function toShare(hours: readonly HourOfTimes[], sinceMs: number): { readonly bad: number; readonly share: number } {
   let [bad, all] = [0, 0];
   for (const { startMs, ran, late, missed } of hours) {

@@ -7,11 +7,11 @@ import type { Trouble } from '../problem-kinds.ts';
 
 export type ServerSigns = ReturnType<typeof createServerSigns>;
 
-/** What one answer shows of the clock, threads, heap and start. */
+/** The clock, threads, heap and start in one answer. */
 type Sample = {
   readonly ticks: number;
   readonly skewMs: number | undefined;
-  /** The start by the exporter's clock, so that setting the server clock does not move it. */
+  /** The start by the exporter's clock, so that a step of the server clock does not change it. */
   readonly startedAtMs: number | undefined;
   readonly running: number | undefined;
   readonly threads: number | undefined;
@@ -19,14 +19,14 @@ type Sample = {
 };
 
 /**
- * Keeps what servers report about themselves for half an hour: one moment shows little of threads and heap. A server or
- * member that no longer reports it has no troubles of its own, because earlier ones may be over.
+ * Keeps the values that servers report about themselves for half an hour, because a single value proves little about threads
+ * and heap. If a server or member stops reporting, it has no such problems, because earlier ones may have ended.
  */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);
   const known = new Map<string | undefined, { member: string | undefined; samples: readonly Sample[] }>();
   return {
-    /** Records an answer of the common address, where several members may answer, or of a member. */
+    /** Records an answer of a member, or of the common address, where several members may answer. */
     note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown): void => {
       if (!isInfo(endpoint, answer)) return;
       const sample = toSample(answer, clock);
@@ -34,7 +34,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs =
       for (const [key, { samples }] of known) if (!samples.some(isRecent)) known.delete(key);
       const key = member ?? answer.server.serverUUID;
       const kept = known.get(key)?.samples.filter(isRecent) ?? [];
-      // Of answers in quick succession, only the last is kept.
+      // If answers follow each other quickly, only the last is kept.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       known.set(key, { member, samples: [...(isClose ? kept.slice(0, -1) : kept), sample] });

@@ -102,10 +102,7 @@ ${renderUnreadable(server)}${needsAdmin.map(
 `;
 }
 
-/**
- * The rights that the server reports for the credentials: missing rights that no poll has met yet, and rights that are not
- * needed.
- */
+/** Rights that the server reports: missing ones that no poll has met yet, and ones that are not needed. */
 function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
   const { excess = [], leastPolicy } = rights ?? {};
   const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));
