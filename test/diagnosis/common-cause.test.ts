@@ -38,7 +38,7 @@ describe('diagnosis/common-cause', () => {
     expect(toProbability({ failed: 5, covered: 0, succeeded: 5, spared: 3 })).toBeCloseTo(1, 10);
   });
 
-  it('names a node that takes its jobs with it, until they succeed again', async () => {
+  it('names a node on which its jobs fail, until they succeed again', async () => {
     const { control, runAll, commonCause, shown, explain, truth, ids, away, minutes } = await begin();
     expect(commonCause()).toBeUndefined();
     control.setConditions({ downNodes: ['db03'] });
@@ -85,7 +85,7 @@ describe('diagnosis/common-cause', () => {
     expect(shown().join()).not.toContain('common_cause');
   });
 
-  it('does not say that no success has a node if some ran on more nodes than are known', async () => {
+  it('does not claim that no success has a node if some ran on more nodes than are known', async () => {
     const made = createScene();
     const { control, commonCause, minutes } = made;
     const nodes = Array.from({ length: 25 }, (_none, index) => `db${index + 10}`);
@@ -101,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a planted node in nine of ten worlds, and hardly ever anything in worlds without', () => {
+  it('names a planted node in nine of ten worlds, and hardly ever a cause in worlds without one', () => {
     const worlds = 20;
     const { right, wrong, without } = countCommonCauses(worlds);
     expect(right).toBeGreaterThanOrEqual(0.9 * worlds - 1);

@@ -32,7 +32,7 @@ const say = (seen: Seen | undefined, hours: number) =>
   );
 
 describe('diagnosis/lines/diagnoses', () => {
-  it('recognises a failure that a job had before, across restarts', async () => {
+  it('recognises an earlier failure of a job, over restarts', async () => {
     const { open } = setScene();
     const note = await open();
     expect(say(await note('settle', 'key 17 refused', 0), 0)).toBe(

@@ -20,7 +20,7 @@ describe('diagnosis/lines/fingerprint', () => {
     ['\u001B[31mfailed after 12.5s\u001B[0m', 'failed after 3s'],
     ['request 6fa459ea-ee8a-3ca4-894e-db77e160355e at 0x7f3a', 'request 11111111-2222-3333-4444-555555555555 at 0x1'],
     ['/srv/app/2026/11/orders.csv is empty', '/srv/app/2025/01/returns.csv is empty'],
-  ])('is the same with other values: %s', (one, other) => {
+  ])('is equal for other values: %s', (one, other) => {
     expect(of(one)).toBe(of(other));
     expect(of(one)).toMatch(/^v1:[0-9a-f]{16}$/);
   });
@@ -29,15 +29,15 @@ describe('diagnosis/lines/fingerprint', () => {
     ['ORA-01017: logon denied', 'ORA-00942: logon denied'],
     ['Connection refused', 'Connection timed out'],
     ['No space left on device', 'Permission denied'],
-  ])('is another for %s and %s', (one, other) => {
+  ])('differs for %s and %s', (one, other) => {
     expect(of(one)).not.toBe(of(other));
   });
 
-  it('counts repeated lines once, and frames of stacks not at all', () => {
+  it('counts repeated lines once, and stack frames not at all', () => {
     expect(of('retry 1', 'retry 2', 'Exception: x', '\tat a.B.c(B.java:7)')).toBe(of('retry 1', 'Exception: x'));
   });
 
-  it('is another with another key, and none without content', () => {
+  it('differs for another key, and is undefined without content', () => {
     expect(toFingerprint(['x failed'], 'one')).not.toBe(toFingerprint(['x failed'], 'other'));
     expect(of('', '  ')).toBeUndefined();
   });
@@ -54,7 +54,7 @@ describe('diagnosis/lines/choose', () => {
   });
   const choose = (...lines: LogLine[]) => chooseLines(lines, { node: 'db03', context: '2' }).map(({ text }) => text);
 
-  it('takes errors of the failed step on the failed node, and not the lines that the server adds', () => {
+  it('uses errors of the failed step on the failed node, and not the lines that the server adds', () => {
     const failed = line('Failed: NonZeroResultCode: Result code was 1', { level: 'ERROR' });
     const error = line('disk is full', { level: 'ERROR' });
     const others = [line('no', { level: 'ERROR', node: 'db04' }), line('no', { level: 'ERROR', context: '1' })];
@@ -64,12 +64,12 @@ describe('diagnosis/lines/choose', () => {
     expect(choose(line('no such table'), result, failed)).toEqual(['no such table']);
   });
 
-  it('takes standard error, else the last lines', () => {
+  it('uses standard error, otherwise the last lines', () => {
     expect(choose(line('a'), line('b', { level: 'WARN' }))).toEqual(['b']);
     expect(choose(line('a'), line('b'), line('c'), line('d'))).toEqual(['b', 'c', 'd']);
   });
 
-  it('takes lines of no step if the step wrote none', () => {
+  it('uses lines of no step if the step wrote none', () => {
     const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: No matched nodes';
     expect(choose(line(noNodes, { level: 'ERROR', context: undefined, node: undefined }))).toEqual([noNodes]);
   });

@@ -16,13 +16,13 @@ async function begin(...given: Parameters<typeof createScene>) {
 }
 
 describe('diagnosis/journal', () => {
-  it('takes what is there at first for no change', async () => {
+  it('treats the first reading as no change', async () => {
     await begin();
     expect(scene.told()).toEqual([]);
     expect(scene.shown()).toEqual([]);
   });
 
-  it('records jobs that are created, renamed, moved, switched and deleted, between the readings that show it', async () => {
+  it('records jobs that are created, renamed, moved, switched and deleted, between the two readings', async () => {
     const id = await begin();
     const other = scene.control.createJob('pay', { name: 'other' });
     await scene.minutes(1);
@@ -65,7 +65,7 @@ describe('diagnosis/journal', () => {
     expect(scene.shown()).toEqual(['automation_changes_total{project="",kind="mode"} 1']);
   });
 
-  it('finds what changed while it was away, and keeps what it knew', async () => {
+  it('finds changes from the time when it was not running, and keeps earlier ones', async () => {
     const id = await begin();
     scene.control.changeJob(id, { enabled: false });
     await scene.minutes(1);

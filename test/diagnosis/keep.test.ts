@@ -14,7 +14,7 @@ const line = (text: string, more: Partial<LogLine> = {}): LogLine => ({
 });
 const keep = (lines: readonly LogLine[]) => keepLines(lines, cause, createScrub());
 
-it('keeps the last 50 lines of the failed step on its node, and counts the others of it', () => {
+it('keeps the last 50 lines of the failed step on its node, and counts its other lines', () => {
   const lines = Array.from({ length: 80 }, (_, at) => line(`line ${at}`));
   const { lines: kept, leftOut } = keep([
     ...lines,
@@ -57,7 +57,7 @@ it('removes secrets that colours hide, and keys that begin above the first kept 
   expect(removed).toBe(63);
 });
 
-it('keeps as many of each node on which the step failed, in the order of the log', () => {
+it('keeps the same number of lines for each node on which the step failed, in the order of the log', () => {
   const others = ['db04', 'db05'].map((node) => ({ node, context: `2@node=${node}/1` }));
   const long = Array.from({ length: 80 }, (_, at) => line(`db03 ${at}`));
   const short = ['db04 a', 'db04 b'].map((text) => line(text, { node: 'db04' }));

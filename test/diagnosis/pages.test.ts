@@ -51,7 +51,7 @@ async function readRows(path: string): Promise<string[]> {
 }
 
 describe('diagnosis/pages', () => {
-  it('says how many were dropped', async () => {
+  it('shows how many changes were dropped', async () => {
     expect(toText(await read('/changes'))).toContain('3 changes beyond that were dropped.');
   });
 
@@ -70,7 +70,7 @@ describe('diagnosis/pages', () => {
     ['since=2026-03-02T02:52', ['keys/db/prod', 'pay/nightly/settle']],
     [`until=${at(20)}`, ['prod']],
     ['server=other', []],
-  ])('selects by %s, whatever the zone of the machine is', async (query, subjects) => {
+  ])('filters by %s, in any time zone of the machine', async (query, subjects) => {
     vi.stubEnv('TZ', 'Asia/Kathmandu');
     onTestFinished(() => void vi.unstubAllEnvs());
     const rows = await readRows(`/changes?${query}`);
@@ -100,7 +100,7 @@ describe('diagnosis/pages', () => {
     });
   });
 
-  it('leads programs through all changes, of which many have the same time', async () => {
+  it('leads programs through all changes, even if many have the same time', async () => {
     const many = Array.from({ length: 1700 }, (_none, index) =>
       change({ subject: `pay/${index}`, beforeMs: at(index < 200 ? 1 : index < 1600 ? 2 : 3) }),
     );

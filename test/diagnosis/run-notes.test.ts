@@ -6,7 +6,7 @@ import type { FailingNode } from '../../src/expected-runs/risks/nodes.ts';
 import { createRunNotes as createNodeNotes } from '../../src/expected-runs/run-notes.ts';
 import { someRun } from '../executions/some-execution.ts';
 
-it('forgets the jobs that ran longest ago, also in the state, where jobs come and go', () => {
+it('removes the jobs that ran longest ago, also from the state, if jobs come and go', () => {
   const runs = new Map<string, JobRuns>();
   const { commitHook } = createRunNotes({
     runs,
@@ -36,7 +36,7 @@ it('forgets the jobs that ran longest ago, also in the state, where jobs come an
   expect(stored).toEqual(new Set(runs.keys()));
 });
 
-it('lets a run of a member whose clock is ahead hide no later one', () => {
+it('does not let a run of a member whose clock is ahead hide later runs', () => {
   let nowMs = 100_000;
   const counted: [endedAtMs: number, isFailed: boolean][] = [];
   const { commitHook } = createRunNotes({

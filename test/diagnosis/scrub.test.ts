@@ -12,7 +12,7 @@ describe('diagnosis/lines/scrub', () => {
     expect(removed).toBeGreaterThan(0);
   });
 
-  it.each(innocent)('leaves as it is: %s', (line) => {
+  it.each(innocent)('does not change: %s', (line) => {
     expect(scrub([line])).toEqual({ texts: [line], removed: 0 });
   });
 
@@ -40,7 +40,7 @@ describe('diagnosis/lines/scrub', () => {
     expect(texts).toEqual(['[removed]', 'order 78']);
   });
 
-  it('takes no long time for a hostile line', () => {
+  it('is fast for a hostile line', () => {
     for (const piece of [
       'password',
       'a-',

@@ -49,7 +49,7 @@ describe('diagnosis/sources', () => {
     expect(minuteOf(changes()[1]?.atMs)).toBe(5);
   });
 
-  it('reads keys at once when a login is refused, and not each time', async () => {
+  it('reads keys at once when a login is refused, but not each time', async () => {
     const { control, minutes, told, noteClass, requests } = await begin();
     await minutes(10);
     control.writeKey(key, { user: 'bob' });
@@ -73,7 +73,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual([expect.stringContaining(`key ${key}: changed by bob`)]);
   });
 
-  it('keeps users to itself unless they may be shown', async () => {
+  it('does not show users unless configured', async () => {
     const { control, minutes, told, stored } = await begin({ settings: { namesUsers: false } });
     control.writeKey(key, { user: 'bob' });
     await minutes(61);
@@ -128,7 +128,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
   });
 
-  it('does not take another release for a change of definitions or plugins', () => {
+  it('does not treat another release as a change of definitions or plugins', () => {
     const known = { areas: new Map(), hash: (text: string) => text, namesUsers: false };
     const definition = { sections: new Map(), keys: [], children: [] };
     for (const [endpoint, answer] of [
@@ -146,7 +146,7 @@ describe('diagnosis/sources', () => {
     expect(noteReading(area, { ...after, basis: '5.20.1' }).differences).toHaveLength(1);
   });
 
-  it('takes a switch for no edit of the definition', async () => {
+  it('does not treat a switch as an edit of the definition', async () => {
     const { control, minutes, told, id } = await begin({ apiVersion: 58 });
     control.changeJob(id, { scheduleEnabled: false });
     await minutes(3);
@@ -165,7 +165,7 @@ describe('diagnosis/sources', () => {
     ]);
   });
 
-  it('lets a change of nodes reach back to the reading before the last, because servers show old nodes while they load', async () => {
+  it('dates a change of nodes from the reading before the last, because servers show old nodes while they load', async () => {
     const { control, minutes, told } = await begin();
     await minutes(30);
     control.changeProject('pay', { nodes: new Map([['db01', { hostname: 'elsewhere', username: 'auto' }]]) });
@@ -173,7 +173,7 @@ describe('diagnosis/sources', () => {
     expect(told().filter((line) => line.startsWith('node db02'))).toEqual(['node db02: no longer listed (16, 46]']);
   });
 
-  it('believes that all nodes are gone only the second time', async () => {
+  it('accepts an empty list of nodes only the second time', async () => {
     const { control, minutes, told } = await begin();
     control.changeProject('pay', { nodes: new Map() });
     await minutes(16);
@@ -218,7 +218,7 @@ describe('diagnosis/sources', () => {
     expect(JSON.stringify(all)).not.toMatch(/hunter2|canary|amira|admin|settle --/);
   });
 
-  it('loses only what the token may not read', async () => {
+  it('loses only areas that the token may not read', async () => {
     const { control, minutes, told, id } = await begin({ token: 'blind' });
     control.runJob(id);
     await minutes(2);

@@ -39,7 +39,7 @@ function listNodes(...names: readonly string[]): void {
 }
 
 describe('diagnosis/surroundings, of coming runs', () => {
-  it('lists runs whose only node has left the inventory, until it is back or a run does without it', async () => {
+  it('lists runs whose only node has left the inventory, until it is back or a run succeeds without it', async () => {
     const control = await begin();
     const id = control.createJob('pay', { name: 'settle', schedule: hourly, work: runs(command('settle', 1, 0)) });
     control.createJob('pay', { name: 'both', schedule: hourly, work: work(['db01', 'db03'], [command('b', 1, 0)]) });
@@ -70,7 +70,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('lists the jobs that run a job which fails, unless they have succeeded since', async () => {
+  it('lists the jobs that run a failing job as a step, unless they have succeeded since', async () => {
     const control = await begin();
     const child = control.createJob('pay', { name: 'part', group: 'g', work: fails('db03') });
     const step = { ...reference({ id: child } as Parameters<typeof reference>[0]) };
@@ -99,7 +99,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('lists the jobs that share a common cause, as long as it lasts', async () => {
+  it('lists the jobs that share a common cause, while it lasts', async () => {
     const control = await begin();
     const names = Array.from({ length: 20 }, (_none, index) => `job${index}`);
     const ids = names.map((name, index) =>
@@ -135,7 +135,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(await reasons()).toEqual([]);
   });
 
-  it('says whether a key or the definition changed since a job was refused, if keys may be read', async () => {
+  it('reports whether a key or the definition changed since a job was refused, if keys may be read', async () => {
     const control = await begin();
     const key = 'keys/team/pay/node.pem';
     control.writeKey(key);
@@ -162,7 +162,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(isUnchanged()).toBe(false);
   });
 
-  it('knows nothing of keys and nodes that may not be read', async () => {
+  it('knows nothing about keys and nodes that may not be read', async () => {
     scene = createScene({ token: 'narrow' });
     scene.control.createProject('pay');
     const id = scene.control.createJob('pay', { name: 'settle', schedule: hourly });

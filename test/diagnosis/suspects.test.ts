@@ -45,7 +45,7 @@ function toLines(explanation: ReturnType<ReturnType<typeof createScene>['explain
 }
 
 describe('diagnosis/suspects', () => {
-  it('names a planted cause first in nine of ten worlds, and nothing outside of the time in any', () => {
+  it('names a planted cause first in nine of ten worlds, and nothing outside the time span in any world', () => {
     const worlds = 1000;
     const { first, firstThree, fitsWithout, outside } = countSuspects(worlds);
     expect(outside).toBe(0);
@@ -78,7 +78,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names how a run was started only for a run that was started so', async () => {
+  it('names how a run was started only for a run with this start', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);
@@ -103,12 +103,12 @@ describe('diagnosis/suspects', () => {
     ['at some time until the success', { afterMs: 0, beforeMs: 10_400 }, false],
     ['at some time that ends after the failure', { afterMs: 19_999, beforeMs: 30_000 }, true],
     ['at some time after it', { afterMs: 20_000, beforeMs: 30_000 }, false],
-  ])('judges a change %s', (_when, times, isSuspect) => {
+  ])('ranks a change %s', (_when, times, isSuspect) => {
     const change = { kind: 'key', project: '', subject: key, what: '', afterMs: 0, beforeMs: 0, ...times } as const;
     expect(isBetween(change, 10_400, 20_000)).toBe(isSuspect);
   });
 
-  it('says what did not change, and what was not watched', async () => {
+  it('lists what did not change, and what was not watched', async () => {
     const { minutes, explain } = await begin();
     await minutes(70);
     expect(toLines(explain(failed()))).toEqual([
@@ -121,7 +121,7 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
-  it('says that a job never succeeded', async () => {
+  it('reports that a job never succeeded', async () => {
     const { explain } = await begin();
     expect(toLines(explain(failed({ job: 'other', successMs: undefined })))).toEqual([
       'What changed',

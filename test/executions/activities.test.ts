@@ -57,7 +57,7 @@ describe('executions/activities', () => {
     expect(activities.all.size).toBe(0);
   });
 
-  it('lets nothing wait for a future time after the clock was set back', () => {
+  it('leaves no due time in the future after the clock was set back', () => {
     const activities = createActivities();
     const laterMs = midnightMs + 30 * dayMs;
     const ahead = { activeUntilMs: laterMs, readAtMs: laterMs, nextDayMs: laterMs, unshownSinceMs: laterMs };

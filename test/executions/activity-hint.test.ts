@@ -30,7 +30,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('searches again for what ended while all projects were read', async () => {
+  it('searches again for executions that ended while all projects were being read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -61,7 +61,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('learns how much of the total may not be read', async () => {
+  it('learns which part of the total may not be read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 9, known: 2 });
     readAll();
@@ -82,7 +82,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('is ignored for an hour after three searches in vain', async () => {
+  it('stops for an hour after three searches without a result', async () => {
     const { hint, check, asked, searchInVain } = createScene();
     await searchInVain();
     const before = asked.length;
@@ -93,7 +93,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('is ignored no longer after the clock was set back', async () => {
+  it('starts again after the clock was set back', async () => {
     const { hint, check, searchInVain } = createScene();
     await searchInVain();
     hint.rewind();

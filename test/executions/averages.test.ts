@@ -20,7 +20,7 @@ const someFacts: JobFacts = {
 };
 
 describe('executions/averages', () => {
-  it('shows the average of a job that changed without a counted run, also after a restart', async () => {
+  it('publishes a changed average of a job without a counted run, even after a restart', async () => {
     const { finish, rounds, shown, averages, pass, restart, job } = await play();
     await rounds(2);
     finish('pay');
@@ -41,7 +41,7 @@ describe('executions/averages', () => {
     expect(toAverages()).toEqual(['1.399']);
   });
 
-  it('asks once an hour, and not for averages that a run has updated since', async () => {
+  it('requests averages once an hour, except those that a run has updated since', async () => {
     const { finish, rounds, averages, pass, job } = await play();
     await rounds(2);
     finish('pay');
@@ -55,7 +55,7 @@ describe('executions/averages', () => {
     expect(averages().takeDue('pay')).toEqual([]);
   });
 
-  it('asks for some jobs soon after each start, so that restarts do not put off all of them', () => {
+  it('requests some averages soon after each start, so that frequent restarts do not prevent all requests', () => {
     const jobs = new Map(
       Array.from({ length: 8 }, (_, index): [string, JobFacts] => {
         const names = { project: 'pay', group: '', name: `job ${index}`, jobId: `id ${index}` };

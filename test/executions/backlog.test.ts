@@ -12,18 +12,18 @@ import {
 } from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/backlog', () => {
-  it('is empty once everything is read up to now', () => {
+  it('is empty if everything is read up to now', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 
-  it('keeps what a read up to now has left, and counts newer time as read', () => {
+  it('keeps the rest of a read up to now, and counts newer times as read', () => {
     const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
   });
 
-  it('does not change while an overlap is incomplete, and keeps where to read again from', () => {
+  it('does not change while an overlap is incomplete, and keeps the time from which to read again', () => {
     const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
       rest: [window(80, 250)],
       sinceMs: 80,
@@ -36,7 +36,7 @@ describe('executions/backlog', () => {
     expect(withNewestRead(second, window(80, 500), []).againFromMs).toBeUndefined();
   });
 
-  it('has nothing to read again if each round has read its overlap', () => {
+  it('has nothing to read again if each round has read its whole overlap', () => {
     const state = behind(100, 200, [window(20, 50)]);
     const read = { rest: [window(20, 30)], sinceMs: 80, newFromMs: 201 };
     expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();
@@ -48,14 +48,14 @@ describe('executions/backlog', () => {
     expect(toText(withNewestReadBehind(state, window(80, 300), read))).toBe('300');
   });
 
-  it('advances progress as far as its oldest part is read', () => {
+  it('advances the progress up to the end of the oldest read part', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 180)]);
     expect(toText(withPastRead(state, window(80, 150), [window(120, 150)]))).toBe('119 ahead 200 but 120-150,170-180');
     expect(toText(withPastRead(state, window(80, 150), []))).toBe('169 ahead 200 but 170-180');
     expect(toText(withPastRead(behind(169, 200, [window(170, 180)]), window(170, 180), []))).toBe('200');
   });
 
-  it('drops what a read up to now has covered', () => {
+  it('removes windows that a read up to now has covered', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 200)]);
     expect(toText(withNewestRead(state, window(140, 300), [window(140, 160)]))).toBe(
       '100 ahead 300 but 80-139,140-160',
@@ -63,7 +63,7 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(state, window(80, 300), []))).toBe('300');
   });
 
-  it('joins parts that overlap, and not parts that meet', () => {
+  it('joins windows that overlap, but not windows that only touch', () => {
     const state = withNewestRead(scanned(100), window(100, 200), [
       window(100, 120),
       window(121, 140),
@@ -72,7 +72,7 @@ describe('executions/backlog', () => {
     expect(toText(state)).toBe('100 ahead 200 but 100-120,121-150');
   });
 
-  it('is set back with the clock', () => {
+  it('is rewound when the clock is set back', () => {
     const state = behind(100, 500, [window(80, 150), window(400, 450)]);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
     expect(toText(withThrough(state, 420))).toBe('100 ahead 420 but 80-150,400-420');

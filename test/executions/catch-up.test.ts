@@ -6,13 +6,13 @@ import { createActivities } from '../../src/executions/reading/activities.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 
 describe('executions/catch-up', () => {
-  it('reads all projects in time, the oldest first, however little time a round has', async () => {
+  it('reads all projects in time, the oldest first, even if a round has little time', async () => {
     const scene = createScene({ pay: 5, stock: 3, ship: 9 });
     for (let round = 0; round < 5; round += 1) await scene.round(1);
     expect(scene.served).toEqual(['ship', 'pay', 'stock', 'ship', 'pay']);
   });
 
-  it('continues with other projects as long as it may', async () => {
+  it('continues with other projects while there is time', async () => {
     const scene = createScene({ pay: 2, stock: 1 });
     await scene.round(100);
     expect(scene.served).toEqual(['pay', 'stock', 'pay']);

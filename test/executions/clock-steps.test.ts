@@ -147,7 +147,7 @@ describe('executions when the clock of the server steps', () => {
     expect(imports()).toBeUndefined();
   });
 
-  it('counts all of a future-dated flood at once after the clock was set back', async () => {
+  it('counts all of many future-dated executions at once after the clock was set back', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -197,7 +197,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('skips nothing of a short outage in which the clock was set ahead', async () => {
+  it('skips nothing of a short outage during which the clock was set ahead', async () => {
     const { control, finish, counted, rounds, pass, told } = await play({
       settings: { catchUpLimitMs: 12 * minuteMs },
     });

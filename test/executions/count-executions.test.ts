@@ -24,7 +24,7 @@ describe('executions/count-executions', () => {
     expect(traced).toEqual(['990 in 1', '991 in 1', '2 in 2', '1 in 2', '992 in 1', '3 in 2']);
   });
 
-  it('forgets the ids of the previous database, also across a restart', async () => {
+  it('removes the ids of the previous database, even over a restart', async () => {
     const { accept, epoch, reopen } = await createScene();
     await accept([run(990, 100)]);
     await accept([run(1, 130)]);
@@ -35,7 +35,7 @@ describe('executions/count-executions', () => {
     expect(epoch()).toBe(2);
   });
 
-  it('begins series where reading began, so that read history is no sudden increase since the start', async () => {
+  it('begins series where reading began, so that read history does not look like a sudden increase', async () => {
     const { accept, starts } = await createScene(50 * hourMs);
     await accept([run(990, 100)]);
     expect([...new Set(starts())]).toEqual([50 * 3600]);
@@ -50,7 +50,7 @@ describe('executions/count-executions', () => {
     expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
   });
 
-  it('remembers a waiting one-time run, also across a restart, until it is finished', async () => {
+  it('keeps a waiting one-time run until it is finished, even over a restart', async () => {
     const { accept, epoch, reopen, note, oneTimeIds } = await createScene();
     await note([someRunning({ id: 3, status: 'scheduled' }), someRunning({ id: 4 })]);
     await accept([run(990, 100)]);

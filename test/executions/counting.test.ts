@@ -6,7 +6,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('shows nothing of a project after a restore until it was read again, and others at once', async () => {
+  it('publishes nothing of a project after a restore until it was read again, but other projects at once', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -22,7 +22,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
   });
 
-  it('shows no unstored value while the disk is full, and loses none', async () => {
+  it('publishes no unstored value while the disk is full, and loses none', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -158,7 +158,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('reports how many series it has, as a scrape would count them', async () => {
+  it('reports the number of its series, equal to the number in a scrape', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
     // Of what runs three without a job but the start, and two that wait.
@@ -169,7 +169,7 @@ describe('executions/counting', () => {
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
-  it('starts at 0 with what an older state did not count, and continues with the rest', async () => {
+  it('starts values at 0 that an older state did not count, and continues the others', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart, shown } = await play({
       keepBy: () => ledger,
@@ -258,7 +258,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 9']);
   });
 
-  it('shows a new series as 0 first, and its value later, also across a restart', async () => {
+  it('publishes a new series as 0 first, and its value later, even over a restart', async () => {
     const { finish, counted, rounds, restart, shown } = await play({ settings: { holdNewSeriesMs: 60_000 } });
     await rounds(2);
     finish('pay');
@@ -315,7 +315,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['dropped merged 1']);
   });
 
-  it('continues if only the list of running executions fails, and then shows none of these', async () => {
+  it('continues if only the list of running executions fails, and then publishes no series of running executions', async () => {
     const { control, finish, counted, round, shown } = await play();
     await round();
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });

@@ -28,7 +28,7 @@ describe('executions/document-shapes', () => {
     expect(sound.filter(([kind, body]) => !isSoundDocument(kind, body))).toEqual([]);
   });
 
-  it('refuses what would make every round fail', () => {
+  it('refuses documents that would make every round fail', () => {
     const damaged = [
       ['server', null],
       ['project', { project: 7, countedFromMs: 1, scannedThroughMs: 2 }],

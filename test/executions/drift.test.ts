@@ -20,13 +20,13 @@ function play(seconds: readonly number[], before?: Drift, everyMs = hourMs): Dri
 const usual = Array.from({ length: 60 }, (_, index) => 60 + (index % 7));
 
 describe('executions/counting/drift', () => {
-  it('finds a lasting change, since when, and both medians', () => {
+  it('finds a lasting change, its beginning, and both medians', () => {
     const drift = play([...usual, ...usual.slice(0, 8).map((each) => 2 * each)]);
     expect(drift?.shift).toMatchObject({ sinceMs: startMs + 60 * hourMs, beforeMs: 63_000 });
     expect(drift?.shift && toShiftRatio(drift.shift)).toBeCloseTo(2, 0);
   });
 
-  it('ends it when durations return, and takes it as usual after two weeks', () => {
+  it('ends it when the durations are as before, and treats it as usual after two weeks', () => {
     const slow = play([...usual, ...usual.map((each) => 2 * each)]);
     expect(slow?.shift).toBeDefined();
     expect(play(usual, slow)?.shift).toBeUndefined();
@@ -39,14 +39,14 @@ describe('executions/counting/drift', () => {
     ).toBeUndefined();
   });
 
-  it('finds a job that has become faster, and not a change of few seconds or less than a third', () => {
+  it('finds a job that has become faster, but no change of few seconds or of less than a third', () => {
     const faster = play([...usual, ...usual.slice(0, 12).map((each) => each / 3)])?.shift;
     expect(faster && toShiftRatio(faster)).toBeLessThan(0.4);
     expect(play([...usual, ...usual.map((each) => 1.2 * each)])?.shift).toBeUndefined();
     expect(play([...usual.map((each) => each / 60), ...usual.map((each) => each / 10)])?.shift).toBeUndefined();
   });
 
-  it('judges each run again until a change is large enough: the first alarm may date it too early', () => {
+  it('checks each run again until a change is large enough, because the first alarm may date it too early', () => {
     const { delays } = simulate('narrow lognormal', { runs: 0, tries: 40, factor: 1.5, seed: 7 });
     expect(delays[20]).toBeLessThanOrEqual(8);
     expect(delays[36]).toBeLessThanOrEqual(15);
@@ -65,7 +65,7 @@ describe('executions/counting/drift', () => {
     expect(JSON.stringify(drift).length).toBeLessThan(2000);
   });
 
-  it('rarely reports what did not change, and soon what doubled (a part of `npm run bench drift`)', () => {
+  it('rarely reports unchanged durations, and soon reports doubled ones (a part of `npm run bench drift`)', () => {
     let all = 0;
     for (const shape of Object.keys(shapes)) {
       const { falseAlarms, delays } = simulate(shape, { runs: 1500, tries: 3, factor: 3, seed: 1 });
@@ -98,7 +98,7 @@ describe('executions/counting/flaky', () => {
     ['swswswsws', false],
     ['sfsfsssssssss', true],
     ['sfsfsssssssssss', false],
-  ] as const)('judges %s as %s', (marks, isFlaky) => {
+  ] as const)('classifies %s as %s', (marks, isFlaky) => {
     expect(play(marks)?.isFlaky).toBe(isFlaky);
   });
 });

@@ -31,7 +31,7 @@ describe('executions/exemplars', () => {
     expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);
   });
 
-  it('puts a run on the bound into the bucket below, and one above all bounds into the last', () => {
+  it('puts a duration at a bound into the bucket below, and one above all bounds into the last', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
 

@@ -59,7 +59,7 @@ describe('executions/failures', () => {
     expect(totalsLater()).toEqual(totals());
   });
 
-  it('counts after a commit that failed, as on a full disk, what it was to count', async () => {
+  it('counts failures later if their commit failed, for example on a full disk', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run, 'work'));
@@ -72,7 +72,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
   });
 
-  it('does not count twice what a ledger that was opened meanwhile has counted', async () => {
+  it('does not count again what a second ledger has counted meanwhile', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run));
@@ -93,7 +93,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay///work 1']);
   });
 
-  it('lists the projects that are behind after a restore, until what waited in the copy is counted', async () => {
+  it('lists the projects that are behind after a restore, until the failures that waited in the copy are counted', async () => {
     const { open, commit } = await setScene();
     const copied = await open();
     await commit(copied.failures.expect('pay', run));
@@ -106,7 +106,7 @@ describe('executions/failures', () => {
     expect(failures.behind()).toEqual(new Set());
   });
 
-  it('is behind after a restart, too', async () => {
+  it('stays behind after a restart', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures } = await open();
     failures.follow(() => true);
@@ -117,7 +117,7 @@ describe('executions/failures', () => {
     expect((await open()).failures.behind()).toEqual(new Set(['pay']));
   });
 
-  it('keeps for a job the class of its last failure, which is not new if an older one becomes known later', async () => {
+  it("keeps the class of a job's last failure, which is not new if an older one becomes known later", async () => {
     const { open, commit } = await setScene();
     const { failures, facts, count } = await open();
     const [older, newest] = [someRun({ id: 3, status: 'failed' }), someRun({ id: 4, status: 'failed' })];

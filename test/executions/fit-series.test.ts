@@ -118,7 +118,7 @@ describe('executions/fit-series', () => {
     expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
   });
 
-  it('takes the slots of nodes with the fewest failures, and then counts their failures together', async () => {
+  it('takes the slots of the nodes with the fewest failures, and then counts these failures together', async () => {
     const { take, shown, restart } = await setUp(defaults);
     const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
     await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
@@ -128,7 +128,7 @@ describe('executions/fit-series', () => {
     expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
   });
 
-  it('keeps within a small limit: whole jobs, and the others together', async () => {
+  it('keeps within a small limit: some jobs completely, the others together', async () => {
     const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
     const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));

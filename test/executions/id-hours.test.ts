@@ -14,7 +14,7 @@ describe('executions/id-hours', () => {
     expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
   });
 
-  it('recognizes runs of a clock that is behind: the id was given when the run started by that clock', () => {
+  it('recognizes runs of a clock that is behind, because the id was given when the run started by that clock', () => {
     const known = hours([100, 50, 60], [101, 61, 70], [102, 71, 80]);
     const { isOfSlowClock } = createIdOrder(known, 103 * hourMs);
     const slowByMs = [90 * hourMs, 30 * hourMs];
@@ -52,7 +52,7 @@ describe('executions/id-hours', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
   });
 
-  it('removes future hours, except those left by setting a clock back an hour', () => {
+  it('removes future hours, except those left after a clock was set back by an hour', () => {
     expect(toForgottenHours(hours([5, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([5]);
     expect(toForgottenHours(hours([4, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('compares with hours that only one side has', () => {
+  it('compares with hours that have ids of only one kind', () => {
     const order = createIdOrder(
       new Map([
         [100, { hour: 100, leastId: 50 }],

@@ -52,7 +52,7 @@ describe('executions/job-facts', () => {
     expect(factsOf([run(1, 10), negative, run(2, 20)])).toMatchObject({ lastEndMs: 30_000, lastDurationOfMs: 20_000 });
   });
 
-  it('has the same result in whatever order runs become known', () => {
+  it('has the same result for any order in which runs become known', () => {
     const anyRun = fc.record({ end: fc.integer({ min: 1, max: 30 }), status: fc.constantFrom(...statuses) });
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), (given, random) => {
@@ -110,7 +110,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('continues to count beyond the failures whose ends it keeps', () => {
+  it('continues to count more failures than it keeps ends', () => {
     const runs = Array.from({ length: 100 }, (_, index) => run(index + 1, index + 1, 'failed'));
     const facts = factsOf(runs);
     expect(facts?.consecutiveFailures).toBe(100);

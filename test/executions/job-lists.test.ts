@@ -45,7 +45,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['pay out 1']);
   });
 
-  it('shows the last values of a job again that returns to the list', async () => {
+  it('publishes the last values of a job again when it returns to the list', async () => {
     const { control, job, fail, failures, rounds } = await play();
     fail(job);
     await rounds(6);
@@ -82,7 +82,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('gives a running job the slot of one without a run for thirty days, and takes none from others', async () => {
+  it('gives a running job the slot of a job without a run for thirty days, but takes no slot from others', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);

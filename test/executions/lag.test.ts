@@ -21,7 +21,7 @@ function unshown(...projects: readonly string[]) {
 }
 
 describe('executions/lag', () => {
-  it('is that of the project that was read longest ago', () => {
+  it('is the lag of the project that was read longest ago', () => {
     expect(toLagSeconds(toCache(scanned('pay', 15), scanned('stock', 90.5)), unshown(), nowMs)).toBe(90.5);
     expect(toLagSeconds(toCache(), unshown(), nowMs)).toBe(0);
     expect(toLagSeconds(toCache(scanned('pay', -600)), unshown(), nowMs)).toBe(0);

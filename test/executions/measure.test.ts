@@ -172,12 +172,12 @@ describe('executions/measure', () => {
       1,
     ],
     ['failures with a cancellation between them', ['failed', 'aborted', 'failed'], 2],
-  ] as const)('counts as consecutive failures %s', (_name, statuses, failures) => {
+  ] as const)('counts as failures in a row: %s', (_name, statuses, failures) => {
     const runs = statuses.map((status, index) => someRun({ id: index + 1, status, endedAtMs: 105_000 + index }));
     expect(factsOf(measured(runs))?.consecutiveFailures).toBe(failures);
   });
 
-  it('uses the order of ends, whatever the order of rows', () => {
+  it('uses the order of ends, not the order of rows', () => {
     const runs = [
       someRun({ id: 3, status: 'failed', startedAtMs: 300_000, endedAtMs: 307_000 }),
       someRun({ id: 2, status: 'succeeded', startedAtMs: 200_000, endedAtMs: 203_000 }),

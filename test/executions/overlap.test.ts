@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
 
 describe('executions/overlap', () => {
-  it('is the configured one by default', () => {
+  it('equals the configured overlap by default', () => {
     expect(createOverlap(120_000).ms(0)).toBe(120_000);
   });
 
@@ -22,7 +22,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(1_800_000);
   });
 
-  it('doubles if a later pass finds what all rounds missed, once in a round', () => {
+  it('doubles, once in a round, if a later pass finds executions that all rounds missed', () => {
     const overlap = createOverlap(120_000);
     overlap.noteMissed(1000);
     overlap.noteMissed(1000);
@@ -34,7 +34,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
-  it('reaches beyond now until a clock that was set back has caught up', () => {
+  it('ends after now until a clock that was set back has caught up', () => {
     const overlap = createOverlap(120_000);
     expect(overlap.untilMs(1000)).toBe(1000);
     overlap.noteReached(600_000);
@@ -43,7 +43,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
-  it('reaches a day beyond now if nothing is known of the clock', () => {
+  it('ends a day after now if nothing is known about the clock', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     expect(overlap.untilMs(1000)).toBe(86_401_000);
     expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
@@ -51,20 +51,20 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(90_000_000)).toBe(176_400_000);
   });
 
-  it('reaches far enough after a clock that was days ahead, even if the clock was unknown for a while', () => {
+  it('ends late enough after a clock that was days ahead, even if the clock was unknown for a while', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(30 * 86_400_000);
     overlap.noteUnseen();
     expect(overlap.untilMs(1000)).toBe(30 * 86_400_000);
   });
 
-  it('reaches a day beyond the last read if the clock may have gone further meanwhile', () => {
+  it('ends a day after the last read if the clock may have advanced further meanwhile', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(87_000_000);
   });
 
-  it('reaches after a restart a day beyond the time that a clock days ahead had reached', () => {
+  it('after a restart, ends a day after the time that a clock days ahead had reached', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(3 * 86_400_000);
     expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);
@@ -81,7 +81,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(720_000);
   });
 
-  it("reaches beyond now as far as a member's clock is ahead, until the next round", () => {
+  it("ends after now by as much as a member's clock is ahead, until the next round", () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 5_000_000);
     expect(overlap.untilMs(5_000_000)).toBe(5_000_000);

@@ -47,7 +47,7 @@ describe('executions/plan-projects', () => {
     ]);
   });
 
-  it("starts a project that replaces a missing one at that one's progress, minus the overlap", () => {
+  it('starts a project that replaces a missing one at the progress of the missing one, minus the overlap', () => {
     const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
       ...state,
       scannedThroughMs: 6000,
@@ -72,7 +72,7 @@ describe('executions/plan-projects', () => {
     expect(begin(['pay', 'new', 'old'])).toBe(8000);
   });
 
-  it('leaves it to a read to find out that a project is back', () => {
+  it('does not mark a project as back before a read has succeeded', () => {
     const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });

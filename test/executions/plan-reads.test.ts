@@ -33,7 +33,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
-  it('reads before the span that the clock skipped, as long as its overlap reaches there', () => {
+  it('reads before the span that the clock skipped, while its overlap reaches there', () => {
     const leap = { beginMs: nowMs - 700_000, endMs: nowMs - 100_000 };
     const activities = { pay: active };
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap })).toEqual(['live pay -735 s … 0 s']);
@@ -50,7 +50,7 @@ describe('executions/plan-reads', () => {
     ]);
   });
 
-  it('continues from its progress, whatever backlog there is', () => {
+  it('continues from its progress, with or without a backlog', () => {
     const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs - 15_000 };
     expect(plan({ states: [behind], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
     const wide = { pay: { ...idle, nextDayMs: nowMs } };
@@ -112,7 +112,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, sweepQuota: 0 })).toHaveLength(2);
   });
 
-  it('reads idle projects as fast as it may after a restore', () => {
+  it('reads idle projects as fast as possible after a restore', () => {
     const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
     const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });
     expect(reads).toHaveLength(40);

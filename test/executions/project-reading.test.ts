@@ -88,7 +88,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads no more of a wide window than needed if one page does not hold it', async () => {
+  it('reads no more of a wide window than needed if it has more than one page', async () => {
     const answer = (asked: Question): unknown => toPage(runs(5000), asked);
     const scene = createScene({ answer, scannedThroughMs: 9_900_000 });
     expect(await scene.read('rotation', { beginMs: 0 }, 9_800_000)).toMatchObject({ counted: 499, isCut: true });
@@ -107,7 +107,7 @@ describe('executions/project-reading', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('reads a flood of one second at once', async () => {
+  it('reads many rows of one second at once', async () => {
     const flood = Array.from({ length: 2600 }, (_, index) =>
       someRun({ id: index + 1, startedAtMs: 1, endedAtMs: 5_000_100 }),
     );
@@ -119,7 +119,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('keeps a hidden past as unread until the project shows something', async () => {
+  it('keeps the hidden past as unread until the project shows a row', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);
@@ -161,7 +161,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 
-  it('requests one page of hidden rows, however many there are', async () => {
+  it('requests one page of hidden rows, for any number of them', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
@@ -199,7 +199,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().hold).toBeUndefined();
   });
 
-  it('continues at the catch-up limit, and keeps what is skipped to count it later', async () => {
+  it('continues at the catch-up limit, and stores skipped windows to count them later', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       hold: 'disabled',
@@ -215,7 +215,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads again what a restored copy lacks, however old: it was counted before', async () => {
+  it('reads again everything that a restored copy lacks, of any age, because it was counted before', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,
@@ -258,7 +258,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it('reports that a second read found what should have been found before', async () => {
+  it('reports that a second read found executions that the first should have found', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);

@@ -37,7 +37,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips nothing of its backlog, however long that takes', () => {
+  it('skips nothing of its backlog, even if reading takes long', () => {
     const behind = held({
       scannedThroughMs: 2 * dayMs,
       aheadThroughMs: 9 * dayMs,
@@ -70,7 +70,7 @@ describe('executions/project-state', () => {
     expect(rewind({ ...ahead, prunedThroughMs: 12 * dayMs }, 10 * dayMs).countedFromMs).toBe(12 * dayMs);
   });
 
-  it('starts counting earlier by at least as much as the clock was ahead, if the step was noticed too late', () => {
+  it('starts counting earlier by at least the amount that the clock was ahead, if the step was noticed too late', () => {
     const ahead = { ...toNewProject('pay', 20 * dayMs), scannedThroughMs: 23 * dayMs };
     expect(rewindUnseen(ahead, 11 * dayMs)).toEqual({
       project: 'pay',

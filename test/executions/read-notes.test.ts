@@ -32,7 +32,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()).toMatchObject({ activeUntilMs: nowMs + 240_000 });
   });
 
-  it('remembers since when a project shows nothing, and when that makes it hidden', () => {
+  it('records since when a project shows nothing, and when this makes it hidden', () => {
     const scene = createScene();
     expect(scene.read({ isUnshown: true, total: 3 })).toBe(false);
     expect(scene.read({ isUnshown: true, total: 3 }, 'narrow', nowMs + 24 * hourMs)).toBe(false);
@@ -42,7 +42,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()?.unshownSinceMs).toBeUndefined();
   });
 
-  it('does not conclude from an empty time that the backlog would be shown', () => {
+  it('does not take a window without executions as proof that the backlog would be shown', () => {
     const scene = createScene();
     scene.past({ isUnshown: true, total: 3 });
     scene.read({}, 'narrow', nowMs + 15_000, behind);

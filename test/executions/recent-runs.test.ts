@@ -47,7 +47,7 @@ describe('executions/recent-runs', () => {
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
-  it('puts runs that a clock dated ahead where they were counted, and lets them make room like others', () => {
+  it('puts future-dated runs where they were counted, and lets newer runs replace them', () => {
     const before = add(new Map(), runs(1, 10)).sheets;
     const ahead = runs(11, 990).map((run) => ({ ...run, endedAtMs: run.endedAtMs + 86_400_000 }));
     const full = add(before, ahead, 90_000_000).sheets;

@@ -46,7 +46,7 @@ describe('executions/reconcile', () => {
     expect(found.newEpochAtMs).toBe(expected === 0 ? undefined : dayMs + hourMs);
   });
 
-  it('neither counts nor stores what ended before counting began', () => {
+  it('neither counts nor stores runs that ended before counting began', () => {
     const rows = [someRun({ id: 1, endedAtMs: 199_999 }), someRun({ id: 2, endedAtMs: 200_000 })];
     const found = reconcile(input({ rows, countedFromMs: 200_000 }));
     expect(found.counted.map(({ id }) => id)).toEqual([2]);
@@ -72,7 +72,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
-  it('counts runs of a clock that is days behind, compares nothing with them, and keeps them in the present epoch', () => {
+  it('counts runs of a clock that is days behind in the present epoch, but compares no ids with them', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
@@ -114,7 +114,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
-  it('recognizes the first id of an epoch although a later one of another project was read before', () => {
+  it('recognizes the first id of an epoch, even if a later one of another project was read before', () => {
     const old = knownAs([1, 1000]);
     const first = reconcile(input({ rows: [at({ id: 1, hour: 101 })], known: old, epochStartedAtMs: 102 * hourMs }));
     expect(first).toMatchObject({ newEpochAtMs: undefined, epochStartedAtMs: 101 * hourMs });
@@ -148,7 +148,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(155 * hourMs);
   });
 
-  it('recognizes a one-time run that once waited, whatever its row shows when it is finished', () => {
+  it('recognizes a one-time run that once waited, even if its finished row does not show it', () => {
     const rows = [{ ...at({ id: 3, hour: 200 }), type: undefined }];
     const ids = hours([100, 50, 60]);
     expect(reconcile(input({ rows, ids })).newEpochAtMs).toBe(720_000_000);
@@ -224,7 +224,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ rows: [at({ id: 60, hour: 99 })], ...given })).epochStartedAtMs).toBe(101 * hourMs);
   });
 
-  it('does not compare what started before the epoch', () => {
+  it('does not compare runs that started before the epoch', () => {
     const rows = [at({ id: 900, hour: 99 })];
     const found = reconcile(input({ rows, ids: hours([100, 1, 5]), epochStartedAtMs: 100 * hourMs }));
     expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });

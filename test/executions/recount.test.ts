@@ -44,7 +44,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('leaves the last day of an idle project to the rotation, even after comparing its week, unless it is too long', async () => {
+  it('leaves the last day of an idle project to its turn, even after comparing its week, unless the day is too long', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -128,7 +128,7 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(asked + 1);
   });
 
-  it('widens the overlap if it finds what all rounds missed', async () => {
+  it('widens the overlap if it finds executions that all rounds missed', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(2);

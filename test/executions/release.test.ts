@@ -5,7 +5,7 @@ import { release } from '../../src/executions/ledger/upkeep.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-it('lets others have their turn between the parts of many, takes over what they change, and keeps it', async () => {
+it('gives other changes a turn between its parts, and keeps their results', async () => {
   const { ledger } = openSqliteState({ memory: true });
   const cache = await openLedgerCache(ledger, 'upstream');
   const cells = Array.from(

@@ -20,7 +20,7 @@ async function setUp(isRestored: boolean) {
 }
 
 describe('executions/restore-gap', () => {
-  it('shows each project once it has been read up to the first round after a restore', async () => {
+  it('publishes each project after it was read up to the first round after a restore', async () => {
     const { gap, scan, shown } = await setUp(true);
     expect(shown()).toEqual([]);
     await gap.begin(1000);
@@ -44,7 +44,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 
-  it('continues to show what was read if the clock is set back while another project is still to be read', async () => {
+  it('continues to publish read projects if the clock is set back while another project is still unread', async () => {
     const { cache, gap, shown } = await setUp(true);
     const rewind = (project: string, scannedThroughMs: number) =>
       cache.update(async () => {

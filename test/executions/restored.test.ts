@@ -4,7 +4,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions after a restored copy', () => {
-  it('never shows a lower counter, wherever the copy was made and whatever came after it', async () => {
+  it('never publishes a lower counter, for any time of the copy and any later events', async () => {
     const action = fc.oneof(
       { weight: 5, arbitrary: fc.tuple(fc.constant('finish' as const), fc.nat(2), fc.nat(3)) },
       { weight: 6, arbitrary: fc.tuple(fc.constant('rounds' as const), fc.integer({ min: 1, max: 3 }), fc.nat(1)) },
@@ -28,7 +28,7 @@ describe('executions after a restored copy', () => {
     );
   }, 120_000);
 
-  it('shows at once what was new since the copy, and what is 0 in the copy', async () => {
+  it('publishes at once the executions that are new since the copy, and cells that are 0 in it', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({
       keepBy: () => ledger,
@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds again at once what a recount had found, however old', async () => {
+  it('finds at once again what a recount had found, of any age', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);
@@ -86,7 +86,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts again what a clock that was set back dated before counting began, and nothing that really ended before', async () => {
+  it('counts again runs that a clock that was set back dated before counting began, but none that really ended before', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });

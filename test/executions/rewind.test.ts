@@ -21,7 +21,7 @@ describe('executions/rewind', () => {
     expect(facts()).toMatchObject({ gapUntilMs: nowMs + 30_000, listedAtMs: nowMs });
   });
 
-  it('reads again from the time to which the clock was set back, and returns how far it had been ahead', async () => {
+  it('reads again from the time to which the clock was set back, and returns by how much it was ahead', async () => {
     const states = [readThrough('pay', nowMs + 500_000), readThrough('stock', nowMs + 400_000)];
     const set = { rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 };
     const { rewound, facts, through } = await rewind({ nowMs, ...set }, states, { listedAtMs: nowMs });
@@ -30,7 +30,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 10_000);
   });
 
-  it('finds from the progress how far the clock was ahead during an absence', async () => {
+  it('computes from the progress by how much the clock was ahead during an absence', async () => {
     const { rewound, through } = await rewind({ nowMs }, [
       readThrough('pay', nowMs + 5_000_000),
       readThrough('stock', nowMs + 7_000_000),
@@ -62,7 +62,7 @@ describe('executions/rewind', () => {
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('makes a rewind that a full disk refused as soon as there is space, although the clock is right by then', async () => {
+  it('makes a rewind that a full disk refused as soon as there is space, even if the clock is right by then', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {
@@ -85,7 +85,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
   });
 
-  it('counts what a new project ran in the minute before the step was noticed; for others, nothing', async () => {
+  it('counts the runs of a new project in the minute before the step was noticed; of other projects, none', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const first = toNewProject('pay', nowMs - 100_000);
     const later = toNewProject('new', nowMs - 50_000);
@@ -136,7 +136,7 @@ describe('executions/rewind', () => {
     expect(far.through()).toEqual([`pay ${nowMs - 86_400_000}`]);
   });
 
-  it('keeps showing what was read of a restore gap, even if setting the clock back moves its end', async () => {
+  it('continues to publish the read part of a restore gap, even if setting the clock back moves its end', async () => {
     const gapUntilMs = nowMs + 500_000;
     const marked = { ...readThrough('marked', nowMs - 10_000), gapReadMs: gapUntilMs };
     const states = [marked, readThrough('through', gapUntilMs), readThrough('unread', nowMs + 400_000)];

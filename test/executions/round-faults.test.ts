@@ -54,7 +54,7 @@ describe('executions/round-faults', () => {
     expect(faults.silence()).toMatchObject({ kind });
   });
 
-  it('reports for an ended round whether the server was there', async () => {
+  it('reports after a round whether the server was reachable', async () => {
     const { faults } = setUp();
     const timeout = new ApiError('no answer', { kind: 'timeout', apiEndpoint: 'any' });
     expect(faults.isOfRound(timeout)).toBe(false);
@@ -64,14 +64,14 @@ describe('executions/round-faults', () => {
     expect(faults.isOfRound(new Error('a mistake of ours'))).toBe(false);
   });
 
-  it('does not conclude that the server is there from a part that may have sent nothing', async () => {
+  it('does not conclude that the server is reachable from a part that may have sent no request', async () => {
     const { faults } = setUp();
     await faults.attempt(async () => undefined);
     await faults.ask(failing('network'));
     expect(faults.silence()).toMatchObject({ kind: 'network' });
   });
 
-  it('passes on what ends with the poll', async () => {
+  it('rethrows errors that end the whole poll', async () => {
     const { faults, ending } = setUp();
     await faults.ask(async () => undefined);
     ending.abort();

@@ -10,7 +10,7 @@ const missing =
   '{"errorCode":"api.error.project.missing","apiversion":45,"error":true,"message":"Project does not exist: *"}';
 
 describe('executions/running-reader', () => {
-  it('reads project by project if a server takes the star for a name', async () => {
+  it('reads project by project if a server takes `*` for a name', async () => {
     const scene = await createScene({ apiVersion: 45, clientVersion: 45 });
     onTestFinished(scene.stop);
     const { control } = scene;
@@ -72,7 +72,7 @@ describe('executions/running-reader', () => {
     expect((await read(names.slice(0, 1))).readTicks?.size).toBe(1);
   });
 
-  it('reads a list to its end, although pages are cut before what may not be seen is taken out', async () => {
+  it('reads a list to its end, although pages are cut before hidden rows are removed', async () => {
     const all = Array.from({ length: 1200 }, (_, id) => someRunning({ id, project: id % 2 === 0 ? 'pay' : 'hidden' }));
     const { read } = setUp(
       () => all,
@@ -81,7 +81,7 @@ describe('executions/running-reader', () => {
     expect((await read([])).executions?.length).toBe(600);
   });
 
-  it('leaves out projects that are gone or may not be read', async () => {
+  it('omits projects that are gone or may not be read', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');
       if (project === 'closed') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -94,7 +94,7 @@ describe('executions/running-reader', () => {
     expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
   });
 
-  it('keeps what it has read when the budget has no place for the next project, and continues there', async () => {
+  it('keeps its results when the budget has no place for the next project, and continues there', async () => {
     let places = 2;
     const { read, asked } = setUp((project) => {
       places -= 1;
@@ -124,7 +124,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reads project by project if one that may not be read refuses all, and asks of those one in a round', async () => {
+  it('reads project by project if one unreadable project refuses all, and requests one unreadable project in a round', async () => {
     const names = ['closed', 'shut', 'pay', 'stock'];
     const { read, asked } = setUp(
       (project) => {
@@ -152,7 +152,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reports a failing server as such, except in the releases that fail over the star', async () => {
+  it('reports a failing server as failing, except in the releases that fail because of `*`', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 

@@ -10,7 +10,7 @@ const none = 'project="pay",job_group="",job_name=""';
 const of = 'project="pay",job_group="nightly",job_name="settle"';
 
 describe('executions/running-rows', () => {
-  it('shows that nothing runs and nothing waits', () => {
+  it('publishes 0 if nothing runs and nothing waits', () => {
     expect(show([])).toEqual([
       `executions_running{${none}} 0`,
       `executions_running_overdue{${none}} 0`,

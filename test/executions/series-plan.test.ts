@@ -45,7 +45,7 @@ describe('executions/series-plan', () => {
     expect(planRoom({ ...defaults, detail: 5000 }, onePlain)).toEqual({ jobs: 5000, durations: 1382, nodes: 5000 });
   });
 
-  it('gives jobs what durations do not need', () => {
+  it('gives jobs the series that durations do not need', () => {
     expect(planRoom({ ...defaults, maxSeries: 10_000, detail: 0 }, onePlain).jobs).toBe(335);
     const off = rulesOf('automation_execution_duration_seconds', { off: true });
     expect(planRoom({ ...off, maxSeries: 10_000 }, onePlain).jobs).toBe(336);

@@ -19,7 +19,7 @@ describe('executions/server-clock', () => {
     }
   });
 
-  it.each([() => undefined, refuse])('requests the time every five minutes where nobody tells it', async (answer) => {
+  it.each([() => undefined, refuse])('requests the time every five minutes if no answer has one', async (answer) => {
     const { read, asked, pass } = createScene(answer);
     await read(undefined);
     pass(299_999);
@@ -120,7 +120,7 @@ describe('executions/server-clock', () => {
   });
 
   it.each([32, 33])(
-    'skips the span of a step, even if it was doubted, unless it is longer than a month: %i days',
+    'skips the span of a step, even if it was not accepted at first, unless it is longer than a month: %i days',
     async (days) => {
       const { read, pass, latest } = createScene(refuse);
       await read(1_000_000);
@@ -156,7 +156,7 @@ describe('executions/server-clock', () => {
     expect(await read(11_830_001)).toBe(8_230_000);
   });
 
-  it('returns how far to rewind after a step back: to where the clock had gone ahead', async () => {
+  it('returns the time to rewind to after a step back: the time at which the clock went ahead', async () => {
     const { read, pass, rewindTo, reached } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -217,7 +217,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(1);
   });
 
-  it('requests the time every quarter of an hour although answers have dates', async () => {
+  it('requests the time every quarter of an hour, even if answers have dates', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     for (let passedMs = 0; passedMs < 1_800_000; passedMs += 15_000) {
       await read(1_000_000 + passedMs);

@@ -42,7 +42,7 @@ describe('executions on a slow server', () => {
     expect(all.at(-1)?.lagSeconds).toBeLessThan(300);
   }, 60_000);
 
-  it('reports no outage for a round that uses up the budget: three projects with 30,000 rows each', async () => {
+  it('reports no outage if a round uses up the budget: three projects with 30,000 rows each', async () => {
     const projects = ['pay', 'stock', 'ship'];
     const ends = projects.map((name, place): [string, number[]] => [
       name,
@@ -87,7 +87,7 @@ describe('executions on a slow server', () => {
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);
 
-  it('spreads a comparison that finds four days mostly deleted over rounds, while the server is up and new executions count', async () => {
+  it('over several rounds, spreads a comparison that finds four mostly deleted days; meanwhile the server is up and new executions count', async () => {
     const past = Array.from({ length: 7 * 24 * 6 }, (_, index) => startMs - (index + 1) * 600_000);
     const { rounds, known, change, restart, pass, asked } = createTimedScene({
       answerMs: () => 700,
@@ -111,7 +111,7 @@ describe('executions on a slow server', () => {
     expect(await known('pay')).toBe(1007 + 55);
   }, 60_000);
 
-  it('always shows everything although a round takes longer than a minute', async () => {
+  it('always publishes everything, even if a round takes longer than a minute', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
     const ends = names.map((name, index): [string, number[]] => [name, [startMs + index * 1000]]);
     const { rounds, publishes } = createTimedScene({ answerMs: () => 800, ends: new Map(ends), active: names });
@@ -133,7 +133,7 @@ describe('executions on a slow server', () => {
     expect(publishes.map(({ validForMs }) => validForMs)).toEqual([60_000, 60_000, 60_000, 60_000]);
   });
 
-  it('keeps series three times as long as the next update may take', async () => {
+  it('keeps series for three times the longest expected interval', async () => {
     const { rounds, publishes } = createTimedScene({
       answerMs: () => 8000,
       ends: new Map([['pay', [startMs]]]),
@@ -144,7 +144,7 @@ describe('executions on a slow server', () => {
     expect(new Set(publishes.map(({ validForMs }) => Math.round(validForMs / 1000)))).toEqual(new Set([93]));
   });
 
-  it('continues at the catch-up limit although the server never reports how much is skipped, and logs that', async () => {
+  it('continues at the catch-up limit even if the server never reports how much is skipped, and logs this', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = createTimedScene({
       answerMs: () => 5,

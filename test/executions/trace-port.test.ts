@@ -38,7 +38,7 @@ describe('executions/trace-port', () => {
     ]);
   });
 
-  it('has no exemplar for a trace from before the totals were known', () => {
+  it('has no exemplar for a trace made before the totals were known', () => {
     const port = createTracePort([1]);
     port.onTraced({ run, traceId: 't7', spanId: 's7' });
     port.noteTotals(totals);

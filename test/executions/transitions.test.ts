@@ -10,7 +10,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts what a new project ran before it was first listed', async () => {
+  it('counts the executions of a new project from before it was first listed', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     control.createProject('new');
@@ -19,7 +19,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('counts what a new project ran after another poll had requested the list of projects', async () => {
+  it('counts the executions of a new project even if another poll had already requested the list', async () => {
     const { control, finish, counted, rounds, round, pass, listProjects } = await play();
     await rounds(1);
     pass(50_000);
@@ -141,7 +141,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts in a project that returns after that only from then on, and skips nothing', async () => {
+  it('counts a project that returns later only from its return on, and skips nothing', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');
@@ -208,7 +208,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'pay  succeeded 1']);
   });
 
-  it('counts what is skipped beyond the catch-up limit, by reason, and logs it', async () => {
+  it('counts the executions skipped beyond the catch-up limit, by reason, and logs them', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     control.changeProject('pay', { disabled: true });
@@ -314,7 +314,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('shows as 0 first what a limit kept from being shown, however long', async () => {
+  it('publishes a series as 0 first after a limit held it back, for any time', async () => {
     const { control, finish, rounds, restart, shown } = await play({
       settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
     });
@@ -336,7 +336,7 @@ describe('executions/transitions', () => {
     expect(ofShop()).toEqual(['3']);
   });
 
-  it('counts an excluded job from when it is included', async () => {
+  it('counts an excluded job from the time at which it is included', async () => {
     const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
     await rounds(2);
     finish('pay');

@@ -13,7 +13,7 @@ function toDuration(seconds: readonly number[], averageDurationMs?: number): num
   return toTypicalDuration({ cells: new Map(), jobs: new Map([[toJobKey(...job), facts]]) }, job, []);
 }
 
-it('is what three of four of the last twenty successes did not exceed: earlier ones may have been quicker', () => {
+it('is the duration that 75 % of the last twenty successes did not exceed, because earlier ones may have been faster', () => {
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);

@@ -44,7 +44,7 @@ describe('executions/visibility, one question after the other', () => {
     expect(scene.visibility.all().running).toBe('denied');
   });
 
-  it('compares the day of a partly hidden project, and reads it again once all is shown', async () => {
+  it('compares the last day of a partly hidden project, and reads it again when everything is shown', async () => {
     const scene = createScene(['a'], { total: 3 });
     scene.visibility.noteRead('a', { ...nothingRead, total: 2, shown: 1, hidden: 1 });
     expect(await scene.looks(2)).toEqual([`day a ${nowMs - dayMs}…${nowMs}`]);

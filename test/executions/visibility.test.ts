@@ -30,7 +30,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
-  it('continues to report a partly hidden project, and counts its rest once it is shown', async () => {
+  it('continues to report a partly hidden project, and counts its other executions when they are shown', async () => {
     const { control, simulator, rounds, finish, visibility, shown, counted } = await play();
     const hidden = control.createJob('pay', { name: 'secret' });
     await rounds(2);
@@ -55,7 +55,7 @@ describe('executions/visibility', () => {
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
   });
 
-  it('finds out which projects the list of running executions omits, and shows no 0 for them', async () => {
+  it('finds projects that the list of running executions omits, and publishes no 0 for them', async () => {
     const { control, simulator, rounds, visibility, shown } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -72,7 +72,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
-  it('needs few requests for that: one every six hours for each project, one in a round', async () => {
+  it('needs few requests for this: one every six hours for each project, and one in a round', async () => {
     const { control, simulator, rounds } = await play();
     for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
     const named = /\/project\/([^*]+)\/executions\/running$/;

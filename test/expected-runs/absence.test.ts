@@ -28,7 +28,7 @@ const timesUntil = (minute: number): number =>
   10 * (minute - 750 + (Math.floor(minute / 5) - 150) + (Math.floor(minute / 60) - 12));
 
 describe('expected-runs, six hours without an exporter', () => {
-  it('finds every run with its delay, and no miss', { timeout: 60_000 }, async () => {
+  it('finds every run with its delay, and no missed run', { timeout: 60_000 }, async () => {
     const { minutes, away, total, starts } = createBusy();
     await minutes(30);
     const before = total('schedule_delay_seconds', '_count');
@@ -49,7 +49,7 @@ describe('expected-runs, six hours without an exporter', () => {
     expect(total('schedule_delay_seconds', '_sum') - sumBefore).toBeCloseTo(sumMs / 1000, 3);
   });
 
-  it('counts what a passive server did not start meanwhile, with an unknown cause', {
+  it('counts runs that a passive server did not start meanwhile, with an unknown cause', {
     timeout: 60_000,
   }, async () => {
     const { control, minutes, away, total } = createBusy();
@@ -111,7 +111,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(ends()).toMatchObject({ missed: 0, undecided: 0 });
   });
 
-  it('finds every run of it, and every miss of its last hours', { timeout: 60_000 }, async () => {
+  it('finds every run in it, and every missed run of its last hours', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, pasts, requests } = createOne(everyMinute);
     await minutes(30);
     const { ran } = ends();
@@ -161,7 +161,7 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(pasts()).toEqual([]);
   });
 
-  it('calls a schedule that nobody edited unsure, not edited', { timeout: 60_000 }, async () => {
+  it('treats a schedule without an edit as unsure, not as edited', { timeout: 60_000 }, async () => {
     const { control, minutes, away, jobs } = createOne({ cron: '0 0,7,20 * * * *', zone: 'UTC' }, { apiVersion: 18 });
     await minutes(30);
     control.setExecutionMode('passive');
@@ -185,33 +185,41 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(lasts).toContainEqual(expect.objectContaining({ is: 'ran' }));
   });
 
-  it.each([18, 31])('reports no miss of it from the answers of API %d', { timeout: 60_000 }, async (apiVersion) => {
-    const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });
-    await minutes(30);
-    const { ran } = ends();
-    away(20 * 60);
-    await minutes(30);
-    const after = ends();
-    expect({ missed: after.missed, pasts: pasts() }).toEqual({ missed: 0, pasts: [] });
-    // Older servers tell one time at once: the others are not known to exist.
-    const isCounted = apiVersion >= 31;
-    expect(after.ran - ran + after.undecided > 20 * 60).toBe(isCounted);
-  });
+  it.each([18, 31])(
+    'reports no missed run in it from the answers of API %d',
+    { timeout: 60_000 },
+    async (apiVersion) => {
+      const { minutes, away, ends, pasts } = createOne(everyMinute, { apiVersion });
+      await minutes(30);
+      const { ran } = ends();
+      away(20 * 60);
+      await minutes(30);
+      const after = ends();
+      expect({ missed: after.missed, pasts: pasts() }).toEqual({ missed: 0, pasts: [] });
+      // Older servers tell one time at once: the others are not known to exist.
+      const isCounted = apiVersion >= 31;
+      expect(after.ran - ran + after.undecided > 20 * 60).toBe(isCounted);
+    },
+  );
 
   it.each([
     ['spring', '2026-03-28T12:00:00Z', 4],
     ['autumn', '2026-10-24T12:00:00Z', 6],
-  ])('finds every miss of a night in which clocks change in %s', { timeout: 60_000 }, async (_name, iso, missed) => {
-    const { control, minutes, away, ends, nowMs } = createOne({ cron: '*/30 1-3 * * *', zone: 'Europe/Berlin' });
-    away((Date.parse(iso) - nowMs()) / minuteMs);
-    await minutes(30);
-    control.setExecutionMode('passive');
-    away(20 * 60);
-    control.setExecutionMode('active');
-    await minutes(30);
-    // What happens once a night, and what the night leaves out or has twice.
-    expect(ends()).toEqual({ ran: 0, missed, undecided: 0 });
-  });
+  ])(
+    'finds every missed run of a night in which clocks change in %s',
+    { timeout: 60_000 },
+    async (_name, iso, missed) => {
+      const { control, minutes, away, ends, nowMs } = createOne({ cron: '*/30 1-3 * * *', zone: 'Europe/Berlin' });
+      away((Date.parse(iso) - nowMs()) / minuteMs);
+      await minutes(30);
+      control.setExecutionMode('passive');
+      away(20 * 60);
+      control.setExecutionMode('active');
+      await minutes(30);
+      // What happens once a night, and what the night leaves out or has twice.
+      expect(ends()).toEqual({ ran: 0, missed, undecided: 0 });
+    },
+  );
 
   it('reports that the server restarted after its last hours', { timeout: 60_000 }, async () => {
     const { control, minutes, away, ends, shown } = createOne(everyMinute);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHourly } from './hourly.ts';
 
 describe('expected-runs, coming runs at risk', () => {
-  it('shows 0 where nothing awaits them, and takes back trouble that ends', async () => {
+  it('publishes 0 if no run is at risk, and removes trouble that has ended', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(3);
     const all = shown('schedule_at_risk_runs');

@@ -16,7 +16,7 @@ function toPort(scannedThroughMs: number) {
 }
 
 describe('expected-runs/clear-times', () => {
-  it('knows all starts in a project up to when its own list of running executions was read', () => {
+  it('knows all starts in a project up to the read of its own list of running executions', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(1_059_999));
@@ -32,7 +32,7 @@ describe('expected-runs/clear-times', () => {
     expect(clear.of('denied')).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('follows lists that are read while the ends after earlier ones are still unread', () => {
+  it('uses later lists while the ends after earlier lists are still unread', () => {
     const clear = createClearTimes();
     const note = (readAtMs: number, scannedThroughMs: number): void =>
       clear.note({

@@ -34,7 +34,7 @@ describe('expected-runs, clocks that are set', () => {
     ['three minutes behind', -3],
     ['ten minutes behind', -10],
     ['fifty minutes ahead', 50],
-  ])('finds no miss while a server clock is %s for an hour', { timeout: 60_000 }, async (_name, byMinutes) => {
+  ])('finds no missed run while a server clock is %s for an hour', { timeout: 60_000 }, async (_name, byMinutes) => {
     const { control, minutes, misses, count } = createJobs();
     await minutes(30);
     control.setClockSkew(byMinutes * minuteMs);
@@ -49,7 +49,7 @@ describe('expected-runs, clocks that are set', () => {
     expect(count('schedule_undecided_total')).toBeLessThanOrEqual(leaptMinutes + 2 + Math.ceil(leaptMinutes / 15) * 2);
   });
 
-  it('finds the misses of a passive server after its clock was set ahead', { timeout: 60_000 }, async () => {
+  it('finds the missed runs of a passive server after its clock was set ahead', { timeout: 60_000 }, async () => {
     const { control, minutes, misses } = createJobs();
     await minutes(30);
     control.setClockSkew(10 * minuteMs);
@@ -66,7 +66,7 @@ describe('expected-runs, clocks that are set', () => {
   });
 
   it.each([5, -5])(
-    'finds no miss while the clock of one of two members is %s minutes off',
+    'finds no missed run while the clock of one of two members is %s minutes off',
     { timeout: 60_000 },
     async (byMinutes) => {
       const { control, minutes, misses, count } = createJobs({ members: 2 });
@@ -97,7 +97,7 @@ describe('expected-runs, clocks that are set', () => {
   it.each([
     ['the clock of the server was set ahead', 40, 0],
     ['our own clock was set back', 0, -40],
-  ])('finds no miss in an absence in which %s', async (_name, serverMinutes, ownMinutes) => {
+  ])('finds no missed run in an absence in which %s', async (_name, serverMinutes, ownMinutes) => {
     const { control, setOwnClock, minutes, away, misses, count } = createJobs();
     await minutes(30);
     away(60);

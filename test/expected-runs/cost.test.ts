@@ -66,7 +66,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(sum(listed()) - before[1]).toBeLessThan(20_000);
   });
 
-  it('confirms a miss every minute without listing a whole day each time', { timeout: 60_000 }, async () => {
+  it('confirms a missed run every minute without listing a whole day each time', { timeout: 60_000 }, async () => {
     const { minutes, listed, sum } = createAsked({ 'every minute': kinds['every minute'] }, 1);
     await minutes(180);
     expect(sum(listed())).toBeLessThan(180 * 61);
@@ -93,7 +93,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     ['in working hours', 7 * 60, utc('* * 8-17 * * 1-5')],
     ['in working hours', 13 * 60, utc('* * 8-17 * * 1-5')],
   ] as const)(
-    'lists no more than an hour at once of a schedule that was %s for %d minutes until somebody made it dense',
+    'lists no more than an hour at once of a schedule that was %s for %d minutes and was then made dense',
     { timeout: 60_000 },
     async (name, wasMinutes, schedule) => {
       const { control, minutes, polls, listed } = createAsked({}, 0);
@@ -133,7 +133,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {
-  it('lists them for half a hundredth of the time, once each is known', async () => {
+  it('lists them for 0.5 % of the time, after each is known', async () => {
     const { control, minutes, requests } = createAsked({}, 0, { takesTime: true });
     for (let project = 0; project < 10; project++) {
       control.createProject(`${project}`);

@@ -69,7 +69,7 @@ const wrongParts: readonly (readonly [string, Partial<Parts>])[] = [
 ];
 
 describe('expected-runs, seeded days', () => {
-  it('finds every true run, miss and cause', { timeout: 3_600_000 }, async () => {
+  it('finds every true run, missed run and cause', { timeout: 3_600_000 }, async () => {
     const wrong: string[] = [];
     const right = new Map<string, number>();
     for (let seed = 1; seed <= days; seed++) {

@@ -27,7 +27,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts what a passive server did not start, once for each time', async () => {
+  it('counts the runs that a passive server did not start, once for each time', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(30);
     control.setExecutionMode('passive');
@@ -76,7 +76,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds the runs during its own absence, and no miss in it', async () => {
+  it('finds the runs during its own absence, and no missed run in it', async () => {
     const { minutes, shown, away } = createHourly();
     await minutes(30);
     away(360);
@@ -115,7 +115,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds no miss after a crash between counting a run and storing that its jobs start again', async () => {
+  it('finds no missed run after a crash between counting a run and storing that its jobs start again', async () => {
     let isDue = true;
     const { control, minutes, shown, restart } = createHourly({ around: async (read) => (isDue ? read() : undefined) });
     control.createJob('pay', { name: 'half', group: '', schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 } });
@@ -143,7 +143,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no miss of a job that was switched off in an absence', async () => {
+  it('counts no missed run of a job that was switched off in an absence', async () => {
     const { control, minutes, shown, away, id } = createHourly();
     await minutes(30);
     away(60);
@@ -158,7 +158,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no miss if the schedule was moved, which older servers do not report', async () => {
+  it('counts no missed run if the schedule was moved, which older servers do not report', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
@@ -167,7 +167,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('asks for a schedule that was edited as soon as the server answers again', async () => {
+  it('requests an edited schedule as soon as the server answers again', async () => {
     const { control, minutes, shown, id } = createHourly({
       apiVersion: 58,
       around: (read) => read().catch(() => undefined),
@@ -196,7 +196,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('counts no miss if a schedule was moved while its project was switched off', async () => {
+  it('counts no missed run if a schedule was moved while its project was switched off', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.changeProject('pay', { scheduleEnabled: false });
@@ -209,7 +209,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts a miss that the server itself recorded once, and not at all if no schedule has that time', async () => {
+  it('counts a missed run that the server itself recorded once, and not at all if no schedule has this time', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.setExecutionMode('passive');
@@ -242,7 +242,7 @@ describe('expected-runs', () => {
     ]);
   });
 
-  it('finds the runs of a job that starts every ten seconds, and the misses of a passive server', async () => {
+  it('finds the runs of a job that starts every ten seconds, and the missed runs of a passive server', async () => {
     const scene = createStopping({});
     const { control, minutes, shown } = scene;
     control.createProject('pay');
@@ -306,7 +306,7 @@ describe('expected-runs', () => {
     ['America/New_York', '30 1 * * *', Date.UTC(2026, 9, 30, 12), 3],
     ['America/New_York', '30 2 * * *', Date.UTC(2026, 9, 30, 12), 3],
   ])(
-    'finds no miss and no delay when the clocks of %s change',
+    'finds no missed run and no delay when the clocks of %s change',
     { timeout: 60_000 },
     async (zone, cron, fromMs, runs) => {
       const { control, quickly, shown, away, nowMs, id } = createHourly();
@@ -335,7 +335,7 @@ describe('expected-runs', () => {
     expect(asked.length).toBeLessThanOrEqual(60 + Math.ceil(400 / 6));
   });
 
-  it('decides many jobs in pieces, and leaves the event loop to others between two of them', async () => {
+  it('decides many jobs in pieces, with turns of the event loop in between', async () => {
     let commits = 0;
     const { control, minutes, jobs } = createStopping({ ticksPerRead: 1, onCommit: () => void (commits += 1) });
     control.createProject('pay');

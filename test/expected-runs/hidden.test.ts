@@ -14,8 +14,8 @@ function createShort() {
   return { ...scene, id };
 }
 
-describe('expected-runs, a job that may be viewed and not read', () => {
-  it('reports no miss, and explains why it is not watched', async () => {
+describe('expected-runs, a job that may be viewed but not read', () => {
+  it('reports no missed run, and explains why the job is not watched', async () => {
     const { control, minutes, shown, find, id, token, outcome } = createShort();
     await minutes(70);
     control.addToken({ token, policy: { viewedJobs: [id] } });
@@ -36,7 +36,7 @@ describe('expected-runs, a job that may be viewed and not read', () => {
     expect(outcome()).not.toHaveProperty('note');
   });
 
-  it('reports no miss if its runs were always hidden, and asks once', async () => {
+  it('reports no missed run if the runs were always hidden, and sends one request', async () => {
     const { control, minutes, shown, id, token, requests } = createShort();
     control.addToken({ token, policy: { viewedJobs: [id] } });
     await minutes(310);

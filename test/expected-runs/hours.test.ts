@@ -22,7 +22,7 @@ function judged(...verdicts: readonly Verdict[]): Judged {
 const empty: HourOfTimes = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
 describe('expected-runs/deciding/hours', () => {
-  it('counts the decisions of each hour over all jobs, misses by cause', () => {
+  it('counts the decisions of each hour over all jobs, missed runs by cause', () => {
     const first = addToHours(
       [],
       [
@@ -85,7 +85,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
   });
 
-  it('counts a run that starts when another one ends after that one', async () => {
+  it('counts a run that starts when another one ends as starting after it', async () => {
     const starts = [toStart('a', at(10), 10), toStart('b', at(10, 10), 10)];
     const { day, crowds } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 1 });
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
@@ -125,7 +125,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     ]);
   });
 
-  it('reads the starts of one hour at a time, and leaves the event loop to others after each', async () => {
+  it('reads the starts of one hour at a time, with turns of the event loop in between', async () => {
     const asked: number[] = [];
     let pauses = 0;
     await planHoursAhead({
@@ -145,7 +145,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(pauses).toBe(25);
   });
 
-  it('finds the maximum of simultaneous runs of each hour, including earlier ones that last, and what collides', async () => {
+  it('finds the maximum number of concurrent runs of each hour, including earlier ones that last, and the jobs that start together', async () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
     const hours = (await plan(starts, { underWay, fromMs: at(9, 10), threads: 2 })).hours;

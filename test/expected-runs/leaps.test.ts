@@ -39,7 +39,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     ['for a minute', 1],
     ['for two hours', 120],
   ])(
-    'finds every run missed that a server does not start after its clock was 26 hours ahead %s',
+    'finds every missed run that a server does not start after its clock was 26 hours ahead %s',
     async (_name, forMinutes) => {
       const { ahead, minutes, quickly, missed, undecided, ran, starts, find, schedule } = createJobs();
       await minutes(90);
@@ -135,7 +135,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(missed()).toBe(47);
   });
 
-  it('says that nothing is started until a clock that was set back for good shows again what it showed', async () => {
+  it('says that nothing starts until a clock that was set back for good again shows its earlier time', async () => {
     const { control, minutes, restart, find, schedule, starts } = createJobs();
     await minutes(90);
     control.setClockSkew(-hourMs);
@@ -155,7 +155,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     expect(starts().length).toBeGreaterThan(count);
   });
 
-  it('prefers the other cause of a miss, if it has one', async () => {
+  it('prefers another cause of a missed run, if there is one', async () => {
     const { control, ahead, minutes, missed } = createJobs();
     await minutes(90);
     await ahead(dayAndMoreMs, 1);

@@ -50,7 +50,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
   });
 
-  it('counts no miss of a project that cannot be seen for hours, and expects its runs again afterwards', async () => {
+  it('counts no missed run of a project that is hidden for hours, and expects its runs again afterwards', async () => {
     const { control, minutes, shown, token } = createHourly();
     control.createProject('other');
     await minutes(57);
@@ -79,7 +79,7 @@ describe('expected-runs/lists', () => {
     );
   });
 
-  it('counts no miss of a job that was switched off and on again between two lists', async () => {
+  it('counts no missed run of a job that was switched off and on again between two lists', async () => {
     const { control, minutes, shown, requests } = createHourly({ apiVersion: 58 });
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     const id = control.createJob('pay', { name: 'often', schedule: { everyMs: 60_000, offsetMs: 0 } });

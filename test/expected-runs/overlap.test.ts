@@ -18,7 +18,7 @@ function createSlow({ apiVersion = 47 }: { readonly apiVersion?: number } = {}) 
 const missed = (shown: (family: string) => string[]): string[] =>
   shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'));
 
-describe('expected-runs, while the previous run is under way', () => {
+describe('expected-runs, while the previous run is in progress', () => {
   it('finds the overlap of a job that does not allow several runs, and requests its definition once', async () => {
     const { minutes, shown, asked } = createSlow();
     await minutes(130);
@@ -33,7 +33,7 @@ describe('expected-runs, while the previous run is under way', () => {
     expect(asked()).toBe(0);
   });
 
-  it('decides other jobs although one definition cannot be read in time', async () => {
+  it('decides other jobs even if one definition cannot be read in time', async () => {
     const { minutes, shown, outcome, id, control } = createSlow();
     control.createJob('pay', { name: 'other', schedule: { everyMs: 600_000, offsetMs: 0, fromMs: 4e12 } });
     control.addFault({ kind: 'hang', path: `/job/${id}$` });

@@ -73,7 +73,7 @@ describe('expected-runs, schedules with quiet hours', () => {
       missed: 1,
     },
   ])(
-    'reports what was missed in $span, although the first answer after it has no time yet',
+    'reports missed runs in $span, even if the first answer after it has no time yet',
     { timeout: 60_000 },
     async ({ cron, fromIso, toIso, missed }) => {
       const { until, control, minutes, away, nowMs, ends } = createQuiet(cron);
@@ -150,7 +150,7 @@ describe('expected-runs, servers that report only the next run', () => {
     expect(ends()).toEqual({ ran: 2, missed: 0, undecided: 0 });
   });
 
-  it('count a miss of one of them', { timeout: 60_000 }, async () => {
+  it('count a missed run', { timeout: 60_000 }, async () => {
     const { control, minutes, ends } = createQuiet('*/20 * * * *', { apiVersion: 30 });
     await minutes(70);
     control.setExecutionMode('passive');

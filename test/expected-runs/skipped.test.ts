@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { birthMs } from '../executions/scene.ts';
 import { createHourly } from './hourly.ts';
 
-it('keeps each miss of a passive time with its cause, over a restart', async () => {
+it('keeps each missed run of a passive time with its cause, over a restart', async () => {
   const { control, minutes, restart, skipped } = createHourly();
   await minutes(3);
   control.setExecutionMode('passive');

@@ -26,7 +26,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
-  it("goes by another member's clock once the first one has been silent for a day", () => {
+  it("uses another member's clock after the first member has been silent for a day", () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const tell = (serverUUID: string): void => {
@@ -40,7 +40,7 @@ describe('expected-runs/sources', () => {
     expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
   });
 
-  it('remembers across a restart when a member last answered, however it is reached now', () => {
+  it('keeps over a restart when a member last answered, even if its address has changed', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);

@@ -19,8 +19,8 @@ async function comeBack(options: Parameters<typeof createScene>[0]) {
 const missed = (reason: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="settle",reason="${reason}"} ${count}`;
 
-describe('expected-runs, a switch turned off before a miss is confirmed', () => {
-  it('decides what a disabled project misses, although nothing confirms an earlier miss yet', async () => {
+describe('expected-runs, a switch turned off before a missed run is confirmed', () => {
+  it('decides the missed runs of a disabled project, even if an earlier one is not confirmed yet', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -31,7 +31,7 @@ describe('expected-runs, a switch turned off before a miss is confirmed', () => 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('counts no miss if the schedule is another one when it is enabled again', async () => {
+  it('counts no missed run if the schedule has changed when it is enabled again', async () => {
     const { control, minutes, shown, id } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -42,7 +42,7 @@ describe('expected-runs, a switch turned off before a miss is confirmed', () => 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts no miss if the schedule was edited unseen, and its project was disabled just after the time', async () => {
+  it('counts no missed run if the schedule was edited unnoticed, and its project was disabled just after the time', async () => {
     const scene = createStopping({ apiVersion: 47 });
     const { control, minutes, shown } = scene;
     control.createProject('pay');
@@ -70,7 +70,7 @@ describe('expected-runs, a switch turned off before a miss is confirmed', () => 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts the earlier miss at once if the job list shows that no schedule was edited', async () => {
+  it('counts the earlier missed run at once if the job list shows that no schedule was edited', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 58 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -78,7 +78,7 @@ describe('expected-runs, a switch turned off before a miss is confirmed', () => 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('decides that a disabled job is off, and counts the earlier miss when it is on again', async () => {
+  it('decides that a disabled job is off, and counts the earlier missed run when the job is on again', async () => {
     const { control, minutes, shown, jobs, id } = await comeBack({ apiVersion: 47 });
     await minutes(28);
     control.setExecutionMode('passive');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createHourly } from './hourly.ts';
 
-it('counts a run that is late as going on: a restart would end it', async () => {
+it('counts a late run as running, because a restart would end it', async () => {
   const { control, minutes, windows, id } = createHourly();
   for (let run = 0; run < 4; run += 1) {
     await minutes(5);

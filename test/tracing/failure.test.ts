@@ -40,7 +40,7 @@ const failureOf = (...given: Parameters<typeof planOf>) => planOf(...given)?.fai
 const classOf = (...given: Parameters<typeof failureOf>) => failureOf(...given)?.failureClass;
 
 describe('tracing/failure', () => {
-  it('takes the word of the node that failed first, not of the first step or of one whose end is not known', () => {
+  it('uses the reason of the node that failed first, not of the first step or of a step without a known end', () => {
     const parallel = step('1', { nodes: [node('web01', 'NonZeroResultCode', 9), node('web02', 'HostNotFound', 4)] });
     expect(classOf([parallel])).toBe('target');
     const open = { ...node('web01', 'NonZeroResultCode', 0), endedAtMs: undefined };
@@ -59,25 +59,25 @@ describe('tracing/failure', () => {
     });
   });
 
-  it('follows a reference down to what failed in it', () => {
+  it('follows a job reference down to the failed step in it', () => {
     const child = step('1/1', { nodes: [node('web01', 'AuthenticationFailure', 3)] });
     expect(classOf([step('1', { failureReason: 'JobFailed', isNodeStep: false, workflow: [child] })])).toBe('access');
   });
 
-  it('passes over what an error handler recovered', () => {
+  it('ignores failures that an error handler recovered', () => {
     const recovered = step('1', { nodes: [node('web01', 'HostNotFound', 1)] });
     const handler = step('1e', { condition: 'succeeded', nodes: [node('web01', '', 2, { condition: 'succeeded' })] });
     expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
   });
 
-  it('passes over what failed in a referenced job that an error handler recovered', () => {
+  it('ignores failures in a referenced job that an error handler recovered', () => {
     const child = step('1/1', { nodes: [node('web01', 'HostNotFound', 1)] });
     const recovered = step('1', { isNodeStep: false, workflow: [child] });
     const handler = step('1e', { condition: 'succeeded' });
     expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
   });
 
-  it('takes the earlier step of two that failed in the same second, however short the later one was', () => {
+  it('uses the earlier of two steps that failed in the same second, even if the later step was shorter', () => {
     const long = step('1', { nodes: [node('web01', 'HostNotFound', 0, { durationMs: 380 })] });
     const short = step('2', { nodes: [node('web01', 'IOFailure', 0, { durationMs: 16 })] });
     const steps = [long, short];
@@ -85,12 +85,12 @@ describe('tracing/failure', () => {
     expect(planOf(steps)?.trace.spans[0]?.attributes['error.type']).toBe('HostNotFound');
   });
 
-  it('takes the recovered step where a run failed although all its steps went well', () => {
+  it('uses the recovered step if a run failed although all its steps succeeded', () => {
     const handled = step('1', { condition: 'succeeded', hadHandler: true, failureReason: 'ConnectionFailure' });
     expect(classOf([handled])).toBe('target');
   });
 
-  it('takes the word of the log where steps have none, and has none without both', () => {
+  it('uses the reason of the log if steps have none, and has none without both', () => {
     expect(classOf([], { loggedReason: 'NoMatchedNodes' })).toBe('inventory');
     expect(classOf([step('1')])).toBe('unknown');
     expect(classOf(undefined)).toBe('unread');

@@ -82,7 +82,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('knows the previous attempt, whichever trace was made first', () => {
+  it('knows the previous attempt, for any order in which the traces were made', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });
@@ -100,7 +100,7 @@ describe('tracing/kept-plans', () => {
     expect(kept.find('prod', 12)?.attempts.previous).toBeUndefined();
   });
 
-  it('keeps what is still valid under another configuration', () => {
+  it('keeps plans that are still valid with another configuration', () => {
     expect(keptAfter(before)).toEqual(['prod', 'test']);
     expect(keptAfter({ ...before, traces: { ...before.traces, optionsAllow: ['region', 'version', 'tag'] } })).toEqual([
       'prod',
@@ -119,7 +119,7 @@ describe('tracing/kept-plans', () => {
   });
 
   it.each([{ userNames: false }, { argstring: false }, { optionsAllow: ['version'] }])(
-    'removes what must no longer be shown: %j',
+    'removes plans that must no longer be shown: %j',
     (change) => {
       expect(keptAfter({ ...before, traces: { ...before.traces, ...change } })).toEqual([]);
     },

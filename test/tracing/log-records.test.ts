@@ -30,7 +30,7 @@ describe('tracing/plan/log-records', () => {
     ]);
   });
 
-  it('names only the service in the resource, and the same ids each time', () => {
+  it('has only the service in the resource, and the same ids each time', () => {
     const [first, second] = read(encoded('protobuf'));
     expect([...(first?.resource.keys() ?? [])]).toEqual(['service.name', 'service.namespace']);
     expect(first?.attributes.get('automation.server.name')).toBe('main');
@@ -71,7 +71,7 @@ describe('tracing/plan/log-records', () => {
 });
 
 describe('tracing/plan/change-records', () => {
-  it('makes an event of a change, with the same id each time', () => {
+  it('makes an event for a change, with the same id each time', () => {
     const change = {
       kind: 'key',
       project: '',
@@ -144,7 +144,7 @@ describe('tracing/enrich/send-lines', () => {
     [true, { traces: 4, bytes: 499 }],
     [false, { traces: 5, bytes: 0 }],
     [false, { traces: 1, bytes: 500 }],
-  ])('has half of the spool, although traces fill it: %s', async (isSent, size) => {
+  ])('may use half of the spool, even if traces fill it: %s', async (isSent, size) => {
     const { run, dropped } = setUp({
       spool: {
         hasRoom: async ({ maxBytes, maxTraces }) => maxBytes > 500 || maxTraces > 5,

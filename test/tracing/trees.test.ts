@@ -42,7 +42,7 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed: f
 `);
   });
 
-  it('plans a reference run per node once, a node at a time', () => {
+  it('plans a job reference that runs for each node once, one node after the other', () => {
     expect(tree('per-node-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
@@ -114,7 +114,7 @@ RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing
 `);
   });
 
-  it('ends what is still running with its parent', () => {
+  it('ends unfinished steps with their parent', () => {
     expect(tree('stale-running')).toBe(`
 RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..1000 success [clamped] - succeeded
@@ -296,7 +296,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('counts at a step what never started below its nodes', () => {
+  it('counts steps below the nodes of a step that never started', () => {
     const source = readRecorded('per-node-reference');
     const notStarted = (step: StepState): StepState => ({ ...step, condition: 'not-started' });
     const steps = source.state?.steps.map((step) => ({

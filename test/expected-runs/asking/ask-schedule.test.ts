@@ -50,7 +50,7 @@ it('continues a schedule at any moment, although the server counts the span by i
   expect(edited).toEqual([]);
 });
 
-it('ignores a next run in the past: asked again at once, the server would return the same', async () => {
+it('ignores a next run in the past, because the server would return the same again', async () => {
   const api = { supports: async () => true, get: async () => ({ nextRunMs: birthMs - 3_600_000 }) };
   const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: false };
   const told = await askSchedule(api as unknown as Parameters<typeof askSchedule>[0], asked, input);

@@ -48,7 +48,7 @@ describe('expected-runs/deciding/cause', () => {
     ['saturated', 'it is full from the time on', 5, 700],
     ['unknown', 'it was full, and free at the last reading before the time', -300, -20],
     ['unknown', 'it is free again within the margin', -300, 400],
-  ])('is %s if the pool of threads shows that %s', (reason, _what, fullFrom, fullThrough) => {
+  ])('is %s if the thread pool shows that %s', (reason, _what, fullFrom, fullThrough) => {
     const contact = every15s(() => 'answered', [-610, 800]);
     const isFull = (seconds: number): boolean => seconds >= fullFrom && seconds <= fullThrough;
     const threads = every15s((seconds) => (isFull(seconds) ? 'full' : 'free'), [-610, 800]);
@@ -79,29 +79,32 @@ describe('expected-runs/deciding/cause', () => {
     ['overlap', 'does not allow several', { allowsSeveral: false }],
     ['unknown', 'allows several', { allowsSeveral: true }],
     ['overlap', 'may not be read', { allowsSeveral: undefined }],
-  ] as const)('is %s while a run is under way and the definition %s, once it was requested', (reason, _what, found) => {
-    const given = {
-      nowMs: atMs + 40 * minute,
-      marginMs: 10 * minute,
-      catchUpLimitMs: 10_000 * minute,
-      clearMs: atMs + 40 * minute,
-      countedFromMs: 0,
-      running: [{ id: 7, startedAtMs: atMs - minute, kind: 'other' }],
-      sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
-    } as const;
-    const job: WatchedJob = {
-      ...settle,
-      listedAtMs: atMs + 40 * minute,
-      timetable: { source: 'forecast', askedAtMs: 0, untilMs: atMs, confirmedMs: atMs + minute, timesMs: [atMs] },
-      runsAskedMs: atMs + 30 * minute,
-    };
-    expect(decide(job, given)).toMatchObject({ verdicts: [], doubt: 'definition' });
-    const definition = { askedAtMs: atMs + 30 * minute, ...found };
-    expect(decide({ ...job, definition }, given)).toMatchObject({
-      verdicts: [{ is: 'missed', reason }],
-      doubt: undefined,
-    });
-  });
+  ] as const)(
+    'is %s while a run is in progress and the definition %s, once it was requested',
+    (reason, _what, found) => {
+      const given = {
+        nowMs: atMs + 40 * minute,
+        marginMs: 10 * minute,
+        catchUpLimitMs: 10_000 * minute,
+        clearMs: atMs + 40 * minute,
+        countedFromMs: 0,
+        running: [{ id: 7, startedAtMs: atMs - minute, kind: 'other' }],
+        sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
+      } as const;
+      const job: WatchedJob = {
+        ...settle,
+        listedAtMs: atMs + 40 * minute,
+        timetable: { source: 'forecast', askedAtMs: 0, untilMs: atMs, confirmedMs: atMs + minute, timesMs: [atMs] },
+        runsAskedMs: atMs + 30 * minute,
+      };
+      expect(decide(job, given)).toMatchObject({ verdicts: [], doubt: 'definition' });
+      const definition = { askedAtMs: atMs + 30 * minute, ...found };
+      expect(decide({ ...job, definition }, given)).toMatchObject({
+        verdicts: [{ is: 'missed', reason }],
+        doubt: undefined,
+      });
+    },
+  );
 
   it('is orphaned if the owner at the time is gone, although another member has taken the job before it is decided', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
@@ -136,7 +139,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
   });
 
-  it('is orphaned as soon as the others are read, although the owner has no reading after the time', () => {
+  it('is orphaned as soon as the other members are read, even if the owner has no reading after the time', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);

@@ -36,7 +36,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('treats an unexpected next time as one of another schedule, however soon it is due', () => {
+  it('treats an unexpected next time as one of another schedule, even if it is due soon', () => {
     // Every ten seconds, but not before 1000.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
@@ -58,7 +58,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
-  it('does not take a schedule for the same because one time is in both answers', () => {
+  it('does not treat a schedule as the same because one time is in both answers', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
     expect(next.confirmedMs).toBe(before.confirmedMs);
@@ -66,7 +66,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(withdrawnMs).toEqual([470_000, 480_000, 490_000, 510_000, 520_000]);
   });
 
-  it('ends the window of a time half way to the next one even if an edit removed that', () => {
+  it('ends the window of a time half way to the next time, even if an edit removed the next one', () => {
     const before = joinAnswer(undefined, answer(0, 300, [60_000, 120_000, 180_000]), join).timetable;
     const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
     expect(timetable.timesMs).toEqual([60_000, 900_000]);

@@ -6,7 +6,7 @@ import { hourMs, job, minuteMs, noSurroundings, nowMs, risksOf } from './some-ri
 const since = (value: string, ago: number) => [{ value, fromMs: nowMs - ago, throughMs: nowMs }];
 
 describe('expected-runs/risks/find-risks', () => {
-  it('finds nothing where all is well', async () => {
+  it('finds no risk if there is no trouble', async () => {
     expect(await risksOf([job('a', [10, 20, 13 * 60])])).toMatchObject({
       expected: 2,
       atRisk: 0,
@@ -87,7 +87,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('lists a job that was refused, as long as nothing that may let it in has changed', async () => {
+  it('lists a job that was refused, while nothing has changed that could allow it to log in', async () => {
     const lastFailure = { id: 7, failureClass: 'access' as const };
     const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
     const refused = (consecutiveFailures: number, isAccessUnchanged: boolean | undefined) => ({
@@ -109,13 +109,13 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('counts runs of a job of which no run is known, or no node', async () => {
+  it('counts runs of a job without a known run, or without a known node', async () => {
     expect(await risksOf([job('a', [10, 20])], { factsOf: () => undefined })).toMatchObject({ atRisk: 0, unjudged: 2 });
     const { nodes: _none, ...unplaced } = job('a', [10, 20]);
     expect(await risksOf([unplaced])).toMatchObject({ atRisk: 0, unjudged: 2 });
   });
 
-  it('counts the jobs of which only the next time is known, if that is within the horizon', async () => {
+  it('counts jobs of which only the next time is known, if this time is within the horizon', async () => {
     const { timetable, ...next } = job('a', [10]);
     const only = timetable && { ...timetable, source: 'next-run' as const, untilMs: nowMs + 10 * minuteMs };
     const later = only && { ...only, untilMs: nowMs + 20 * hourMs, timesMs: [nowMs + 20 * hourMs] };
@@ -147,7 +147,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect(found.runs).toMatchObject([{ job: { name: 'a' } }]);
   });
 
-  it('lists the starts that meet the run before, unless several are allowed', async () => {
+  it('lists starts that overlap the previous run, unless several runs are allowed', async () => {
     const durationMs = () => 12 * minuteMs;
     const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
@@ -157,7 +157,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
   });
 
-  it('lists the starts for which there are too few threads, once with all reasons, the worst first', async () => {
+  it('lists starts without a free thread once, with all reasons, the worst first', async () => {
     const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
     const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
     const found = await risksOf([job('a', [9, 10, 11]), job('b', [10, 11])], { crowds, factsOf });

@@ -30,7 +30,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
 }
 
 describe('expected-runs/risks/find-skipped', () => {
-  it('lists the misses of an interval with their causes, critical ones first, then by time', async () => {
+  it('lists the missed runs of an interval with their causes, critical ones first, then by time', async () => {
     const found = await find([
       missing('a', missed(-721), missed(-60), missed(-50), missed(-40, 'overlap')),
       missing('critical', missed(-30)),
@@ -46,7 +46,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('marks misses that a later success made good, by the first one after each', async () => {
+  it('marks missed runs as recovered by the first later success', async () => {
     const successes = [
       { id: 1, startedAtMs: at(-55) },
       { id: 2, startedAtMs: at(-45) },
@@ -63,7 +63,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('keeps the misses of a day of each minute, over a restart, and for a week', () => {
+  it('keeps the missed runs of a day of a job that starts each minute, over a restart, for a week', () => {
     const minutes = Array.from({ length: 1600 }, (_, index) => missed(index - 1600));
     const misses = addMisses(undefined, minutes, nowMs);
     expect(misses?.map(({ reason, timesMs }) => [reason, timesMs.length, timesMs[0]])).toEqual([
@@ -77,7 +77,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect(addMisses(misses, [], nowMs + 10 * 24 * hourMs)).toEqual([]);
   });
 
-  it('keeps the facts of each miss, and of very many only the times', () => {
+  it('keeps the facts of each missed run, and of very many only the times', () => {
     const overlap = (minutes: number, id: number): Verdict => ({
       is: 'missed',
       expectedMs: at(minutes),

@@ -47,7 +47,7 @@ describe('expected-runs/risks/find-windows', () => {
     expect(sooner).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, next: { job: { name: 'at its end' } } });
   });
 
-  it('lists the jobs that the least bad window touches, frequent ones as one line', async () => {
+  it('lists the jobs that the best possible window affects, frequent ones as one line', async () => {
     const critical: Starts = { name: 'critical', inMs: [30 * minuteMs], durationMs: 60 * minuteMs };
     const windows = await find([beat, critical], { forMs: 20 * minuteMs, withinMs: 40 * minuteMs, count: 2 }, [
       7 * minuteMs,
@@ -63,7 +63,7 @@ describe('expected-runs/risks/find-windows', () => {
     ]);
   });
 
-  it('offers first a window as good as the best of all minutes', async () => {
+  it('lists first a window as good as the best of all minutes', async () => {
     const times = fc.array(fc.integer({ min: 0, max: 180 * minuteMs }), { maxLength: 12 });
     const jobs = fc.array(
       fc.record({

@@ -26,7 +26,7 @@ const b = run('b', 20, { failedNodes: ['db03'], succeededOn: ['db01'] });
 const well = (endedAtMs: number): Run => run('c', endedAtMs, { status: 'succeeded', succeededOn: ['db03'] });
 
 describe('expected-runs/risks/nodes', () => {
-  it('remembers the jobs that failed on a node since its last success, in whatever order they are read', () => {
+  it('records the jobs that failed on a node since its last success, for any order of reading', () => {
     for (const order of [[[a, b]], [[b, a]], [[b], [a]], [[well(5)], [b], [a]]]) {
       const [failing] = noteAll(...order).values();
       expect({ ...failing, jobs: failing?.jobs.toSorted() }).toEqual({
@@ -38,14 +38,14 @@ describe('expected-runs/risks/nodes', () => {
     }
   });
 
-  it('forgets a node at its first success after the failures, and no earlier', () => {
+  it('removes a node at its first success after the failures, not earlier', () => {
     expect(noteAll([a], [b], [well(15)]).size).toBe(1);
     expect(noteAll([a], [b], [well(20)]).size).toBe(0);
     // Pages come newest first.
     expect(noteAll([well(30)], [a, b]).size).toBe(0);
   });
 
-  it('needs two jobs, and ignores runs that were aborted or are repeated', () => {
+  it('needs two jobs, and ignores aborted runs and retried attempts', () => {
     const since = (path: string) => ({ 'pay/a': 10, 'pay/b': 20 })[path];
     const isBroken = (...runs: readonly Run[]) =>
       [...noteAll(runs).values()].some((node) => findWitnesses(node, since).length > 0);
@@ -58,13 +58,13 @@ describe('expected-runs/risks/nodes', () => {
     expect(noteAll([a, b], [{ ...well(30), status: 'aborted' }]).size).toBe(1);
   });
 
-  it('forgets a node that has not been used for a week', () => {
+  it('removes a node that has not been used for a week', () => {
     const dayMs = 86_400_000;
     expect(noteAll([a, b], [run('x', 7 * dayMs, {})]).size).toBe(1);
     expect(noteAll([a, b], [run('x', 9 * dayMs, {})]).size).toBe(0);
   });
 
-  it('takes the nodes of the last five runs as usual', () => {
+  it('treats the nodes of the last five runs as usual', () => {
     const on = (...succeededOn: readonly string[]): Run => run('a', 1, { succeededOn });
     const names = (runs: readonly Run[]) => {
       let nodes: ReturnType<typeof noteUsual>;

@@ -19,7 +19,7 @@ describe('tracing/deliver/batch-size', () => {
     expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
   });
 
-  it('halves after several losses until a request is delivered, and tries more again, later each time', () => {
+  it('halves after several losses until a request is delivered, and later tries more, less often each time', () => {
     expect(play(200_000, 30).join(' ')).toBe(
       '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
         '256 128 128 128 128 128 128 128 128 256 128 128 128 128',

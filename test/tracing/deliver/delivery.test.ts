@@ -44,14 +44,14 @@ describe('tracing/sender to a collector', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('accepts an endless successful answer', async () => {
+  it('accepts a successful answer without an end', async () => {
     const sink = await start((response) => {
       response.writeHead(200).write(Buffer.alloc(200_000));
     });
     expect(await deliver(sink.url)).toMatchObject({ requests: 1, reasons: [] });
   });
 
-  it('quarantines the poisoned one of fifty traces and delivers the others', async () => {
+  it('quarantines the one bad trace of fifty, and delivers the others', async () => {
     const poison = Buffer.from(traces[36]?.bytes ?? []);
     const sink = await start((response, request, index) =>
       (request.body.includes(poison) ? say(400, 'bad span') : accept)(response, request, index),

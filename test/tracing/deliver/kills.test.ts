@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe('tracing/sender across kills', () => {
-  it('delivers every trace at least once, always the same bytes, whatever happens in between', async () => {
+  it('delivers every trace at least once, always with the same bytes, for any events in between', async () => {
     const arrived = new Map<number, Set<string>>();
     const happened: Record<string, number> = {};
     let repeats = 0;

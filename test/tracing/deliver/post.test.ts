@@ -203,7 +203,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
   });
 
-  it('faults/row-28: presents a renewed certificate, whatever happened to the connection with the old one', async () => {
+  it('faults/row-28: presents a renewed certificate, even if the connection with the old one broke', async () => {
     const sink = await startTls('good', {
       ca: certificates.pem('ca.pem'),
       requestCert: true,

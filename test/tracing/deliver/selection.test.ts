@@ -5,7 +5,7 @@ import { makeTrace } from './made-traces.ts';
 const one = makeTrace(1);
 const other = makeTrace(2);
 
-it('gives up a trace that was lost, and not one refused by a busy trace backend, however often others are delivered', () => {
+it('gives up a trace that was lost, but not one refused by a busy trace backend, even if others are often delivered', () => {
   const spool = { next: async () => [] };
   const clock = { ticks: () => 0, random: () => 1 };
   const { noteFault, notePassed } = createSelection({

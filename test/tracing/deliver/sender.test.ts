@@ -76,7 +76,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([7000]);
   });
 
-  it('finds the poisoned trace among fifty, quarantines it with the reason, and delivers the others', async () => {
+  it('finds the one bad trace among fifty, quarantines it with the reason, and delivers the others', async () => {
     await spool(makeTraces(50));
     const poison = Buffer.from(makeTrace(37).bytes);
     const { events, sent } = await runUntilIdle(({ bytes }) =>
@@ -111,7 +111,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
-  it('forgets refusals after a delivery: only many in a row suggest that all would be refused', async () => {
+  it('forgets refusals after a delivery, because only many in a row suggest that all would be refused', async () => {
     // Eight, one that is taken, and eight more.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
@@ -158,7 +158,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0 });
   });
 
-  it('lets the request in flight end when it is stopped, and starts no other', async () => {
+  it('lets the request in progress end when it is stopped, and starts no other', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
     const { promise, resolve } = Promise.withResolvers<PostAnswer>();
     const asked = Promise.withResolvers<void>();

@@ -136,7 +136,7 @@ describe('tracing/deliver/settings', () => {
     expect('headers' in settings && secretsOf(settings)).toEqual(['Bearer canary', 'canary', 'abc def']);
   });
 
-  it('treats what the query of an endpoint has as secret, short words only with their names', () => {
+  it('treats values in the query of an endpoint as secret, short words only together with their names', () => {
     const endpoint = 'https://otlp.example.org/v1/traces?tenant=prod&key=canary%2F0123456789&x';
     const settings = readOtlpSettings({ [`${traces}ENDPOINT`]: endpoint });
     expect('headers' in settings && secretsOf(settings)).toEqual([
@@ -199,7 +199,7 @@ describe('tracing/deliver/settings', () => {
     expect(complaintsOf({ [`${general}${option}`]: value })).toEqual([`${general}${option}: ${complaint}`]);
   });
 
-  it('complains about all at once, each at its place', () => {
+  it('reports all complaints together, each with its place', () => {
     const environment = { [`${traces}ENDPOINT`]: 'x', [`${general}TIMEOUT`]: 'y', [`${traces}HEADERS`]: 'z' };
     expect(complaintsOf(environment)).toEqual([
       'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: is not a URL (write it like http://localhost:4318/v1/traces)',

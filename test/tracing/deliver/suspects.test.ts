@@ -6,7 +6,7 @@ const one = makeTrace(1);
 const other = makeTrace(2);
 
 describe('tracing/deliver/suspects', () => {
-  it('gives up a trace that was lost ten times while the next other one was delivered each time', () => {
+  it('gives up a trace that was lost ten times while the next other trace was delivered each time', () => {
     const suspects = createSuspects(() => 1);
     const givenUp: unknown[] = [];
     for (let times = 0; times < 10; times += 1) {
@@ -25,7 +25,7 @@ describe('tracing/deliver/suspects', () => {
     expect(suspects.keys()).toEqual([]);
   });
 
-  it('blames no trace while others are lost too, however often', () => {
+  it('blames no trace while others are lost too', () => {
     const suspects = createSuspects(() => 1);
     for (let times = 0; times < 100; times += 1) {
       suspects.lost(one, 'c: reset', 0);
@@ -42,7 +42,7 @@ describe('tracing/deliver/suspects', () => {
     for (let times = 0; times < 100; times += 1) expect(suspects.otherPassed()).toBeUndefined();
   });
 
-  it('tries each again later and later, and not before others have shown the result of the last one', () => {
+  it('tries each trace again later and later, and not before others have shown the result of the last try', () => {
     const suspects = createSuspects(() => 1);
     suspects.lost(one, 'c: reset', 0);
     expect([suspects.due(5000), suspects.next(400), suspects.next(1000)]).toEqual([
@@ -58,7 +58,7 @@ describe('tracing/deliver/suspects', () => {
     expect([suspects.due(2499), suspects.due(2500), suspects.due(3000)]).toEqual([undefined, 'prod/2', 'prod/1']);
   });
 
-  it('waits for nothing once the trace in doubt was delivered', () => {
+  it('waits for nothing after the trace in doubt was delivered', () => {
     const suspects = createSuspects(() => 0);
     suspects.lost(one, 'c: reset', 0);
     suspects.lost(other, 'c: reset', 0);

@@ -148,7 +148,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('waits for the previous attempt if that is counted last, across a restart', async () => {
+  it('waits for the previous attempt if it is counted last, even over a restart', async () => {
     expect(await runOnce([repeated(8, 1)])).toEqual([]);
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([
       [8, 7],

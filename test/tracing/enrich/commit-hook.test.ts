@@ -43,7 +43,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
 }
 
 describe('tracing/enrich/commitHook', () => {
-  it('decides what is too old by the server clock, which dates the ends', () => {
+  it('uses the server clock, which dates the ends, to decide what is too old', () => {
     const { commitHook, keep, told } = create();
     const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];
     expect(keep(runs)).toEqual([{ ...runs[0], project: 'pay', epoch: 3, seenAtMs: 124 * hourMs }]);
@@ -51,12 +51,12 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
   });
 
-  it('traces what is young by the own clock, if the server clock was set ahead', () => {
+  it("traces executions that are young by the exporter's clock, if the server clock was set ahead", () => {
     const { keep } = create({ serverNowMs: 150 * hourMs });
     expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
   });
 
-  it('accepts no more than there is room for, and no missed runs', () => {
+  it('accepts only as many as there is room for, and no missed runs', () => {
     const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);

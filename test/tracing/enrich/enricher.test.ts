@@ -14,7 +14,7 @@ function onNextPlan(plans: Plan[], then: () => void): void {
 }
 
 describe('tracing/enrich/enricher', () => {
-  it('makes a trace with steps for a pending execution, and removes that in the same change', async () => {
+  it('makes a trace with steps for a pending execution, and removes the pending document in the same change', async () => {
     const { run, spooled, left, plans, told } = await setUp();
     expect(await run()).toEqual({ againInMs: undefined });
     const [trace = ''] = await spooled();
@@ -64,7 +64,7 @@ describe('tracing/enrich/enricher', () => {
     expect(plans[0]?.trace.spans[0]?.isError).toBe(false);
   });
 
-  it('makes the trace of a counted execution whose end its server does not show yet', async () => {
+  it('makes the trace of a counted execution even if the server does not show its end yet', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
     // Another member of a cluster, which has not heard of the end.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
@@ -96,7 +96,7 @@ describe('tracing/enrich/enricher', () => {
     expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
   });
 
-  it('makes other traces before it retries what the server never answers', async () => {
+  it('makes other traces before it retries a trace that the server never answers', async () => {
     const { simulator, run, add, pending, plans, wait } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/10\\d' });
     add([101, 102, 103, 104].map((id) => ({ ...pending, id, status: 'failed' })));
@@ -111,7 +111,7 @@ describe('tracing/enrich/enricher', () => {
     expect(plans).toHaveLength(5);
   });
 
-  it('leaves the event loop to others between traces without requests', async () => {
+  it('gives the event loop a turn between traces without requests', async () => {
     const { run, add, pending, plans, wait } = await setUp();
     add(Array.from({ length: 9 }, (_, index) => ({ ...pending, id: 100 + index })));
     wait(1_200_001);

@@ -86,7 +86,7 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=200');
   });
 
-  it('goes without a log that may not be read', async () => {
+  it('makes the trace without a log that may not be read', async () => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
@@ -99,7 +99,7 @@ describe('tracing/enrich/gather', () => {
     expect([isPending, source.loggedReason, source.state?.steps.length]).toEqual([false, undefined, 1]);
   });
 
-  it('requests a log once more that the member that answered does not have', async () => {
+  it('requests a log once more if the member that answered does not have it', async () => {
     const { gatherOnce, server } = await start();
     const lost = '{"error":"gone","empty":true,"completed":true,"entries":[]}';
     const found = '{"completed":true,"entries":[{"log":"Failed: IOFailure: x","level":"ERROR"}]}';
@@ -114,7 +114,7 @@ describe('tracing/enrich/gather', () => {
     expect(await gatherOnce()).toMatchObject({ isPending: false, source: { loggedReason: undefined } });
   });
 
-  it('requests a log again that is still loading, and finally goes without it', async () => {
+  it('requests a log again that is still loading, and at last makes the trace without it', async () => {
     const { gatherOnce, server } = await start();
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     server.answer({
@@ -126,7 +126,7 @@ describe('tracing/enrich/gather', () => {
     expect([last.isPending, last.source.loggedReason, last.source.state?.steps.length]).toEqual([true, undefined, 1]);
   });
 
-  it('passes on an error of the server until the last try, which uses what there is', async () => {
+  it('rethrows an error of the server until the last try, which uses the available parts', async () => {
     const { gatherOnce, server } = await start();
     server.answer({ 'execution/7/state': { status: 500, body: '{"error":"A server error occurred"}' } });
     await expect(gatherOnce()).rejects.toThrow('500');

@@ -40,7 +40,7 @@ describe('tracing/enrich/queue-order', () => {
     ).toEqual([4, 2, 5, 3, 1]);
   });
 
-  it('treats everything except a success as something that somebody may look for', () => {
+  it('treats everything except a success as something that a person may look for', () => {
     const statuses = ['aborted', 'timedout', 'other', 'succeeded', 'failed-with-retry'] as const;
     const pending = statuses.map((status, index) => ended(index + 1, 10 * (index + 1), { status }));
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);

@@ -7,7 +7,7 @@ const base: ReplayOptions = { namespace: undefined, format: 'tree', version: '0.
 const read = (name: string) => readFileSync(join(import.meta.dirname, '..', 'recorded', `${name}.json`), 'utf8');
 
 describe('tracing/enrich/replay', () => {
-  it('prints the tree of a recorded execution, and why each result is what it is', () => {
+  it('prints the tree of a recorded execution, with the reason of each result', () => {
     expect(`\n${replay(read('failed-node'), base)}`).toBe(`
 trace f45e4a6a6cb0f6a2569d62819cbf45ac, 4 spans
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
@@ -44,7 +44,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
     ['[]', 'expected object'],
     ['{"execution":{}}', 'expected number'],
     ['{"execution":{"id":1}}', 'is missing'],
-  ])('reports what is wrong with %j', (recording, message) => {
+  ])('reports the problem of %j', (recording, message) => {
     expect(() => replay(recording, base)).toThrow(message);
   });
 });

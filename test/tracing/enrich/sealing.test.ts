@@ -61,7 +61,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect([asked(), plans.length]).toEqual([3, 1]);
   });
 
-  it('sends what an older state has after waiting long enough, and marks what it estimated', async () => {
+  it('after waiting long enough, sends the content of an older state, and marks estimated values', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     await run();
@@ -136,7 +136,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('gives no steps up because the system clock was set meanwhile', async () => {
+  it('gives up no steps because the system clock was set meanwhile', async () => {
     const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
       backlogAgeMs: 20 * minuteMs,
     });
@@ -185,7 +185,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('requests a state before it gives it up, even after a night without the exporter', async () => {
+  it('requests a state before giving it up, even after a night without the exporter', async () => {
     const { simulator, run, wait, plans } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });
