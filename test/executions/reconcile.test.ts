@@ -66,6 +66,13 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
+  it('begins no epoch by an id of before, after a clock that was set back began the present one early', () => {
+    const again = { rows: [at({ id: 7, hour: 9 })], known: knownAs([7, 8 * hourMs]), epochStartedAtMs: 5 * hourMs };
+    expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
+    expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
+    expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
+  });
+
   it('counts imported rows separately, and stores their ids', () => {
     const found = reconcile(input({ rows: [at({ id: 70, hour: 10 })], ids: hours([100, 50, 60]) }));
     expect(found).toMatchObject({ imported: 1, counted: [], newEpochAtMs: undefined, idHours: [] });

@@ -26,6 +26,8 @@ export type ReconcileInput = {
   readonly latestMs: number;
   /** The start of the present epoch; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
+  /** Known runs that started up to then may be of an earlier epoch, although a clock that was set back began the present one before. */
+  readonly formerThroughMs?: number | undefined;
   readonly isWanted: (job: JobName) => boolean;
 };
 
@@ -46,7 +48,7 @@ export type Reconciled = {
 
 /** Decides which rows are new and count. Pure; rows may be repeated or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
+  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted, formerThroughMs = Number.NEGATIVE_INFINITY } = input;
   let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
   const entries: Entry[] = [];
   const ofSlowClock = new Set<Finished>();
@@ -79,7 +81,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (hasOrder && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
       // An id that is reused again starts no new epoch: a new database reuses each id once.
-      const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
+      const isTakenAgain =
+        earlier?.some((run) => run.startedAtMs >= epochStartedAtMs && run.startedAtMs > formerThroughMs) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
         const beganMs = isComparable ? startedAtMs : latestMs;
         newEpochAtMs = Math.min(newEpochAtMs ?? beganMs, beganMs);

@@ -71,7 +71,7 @@ export function createCountExecutions(
     const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
     const facts = cache.facts();
     const { countedFromMs, earlier } = state;
-    const { epochStartedAtMs } = facts;
+    const { epochStartedAtMs, formerThroughMs } = facts;
     const latestMs = Math.max(seenAtMs, clock.now());
     const isRestored = isInRestoreGap(state, facts);
     const found = reconcile({
@@ -86,6 +86,7 @@ export function createCountExecutions(
       seenAtMs,
       latestMs,
       epochStartedAtMs,
+      formerThroughMs,
       isWanted: (job) =>
         isWantedJob(toJobPath(project, job)) ||
         (isRestored && cache.totals.jobs.has(toJobKey(project, job.group, job.name))),
@@ -97,7 +98,16 @@ export function createCountExecutions(
       isShown: isRestored,
     });
     const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);
-    return { found, measured, latestMs, epoch, byEpoch: toRunsByEpoch(found, epoch) };
+    // Some rows start days after their end.
+    const startsMs = cache.recent().map((run) => Math.min(run.startedAtMs, run.endedAtMs));
+    return {
+      found,
+      measured,
+      latestMs,
+      epoch,
+      latestStartMs: Math.max(0, ...startsMs),
+      byEpoch: toRunsByEpoch(found, epoch),
+    };
   }
 
   return async (request) => {
@@ -128,17 +138,20 @@ type Count = {
   readonly measured: Measured;
   readonly latestMs: number;
   readonly epoch: number;
+  /** The latest start of a run before these. */
+  readonly latestStartMs: number;
   readonly byEpoch: readonly RunsOfEpoch[];
 };
 
 function toChange(
-  { found, measured, latestMs, epoch }: Count,
+  count: Count,
   { before, after }: { before: ProjectState; after: ProjectState },
   facts: LedgerFacts,
 ): LedgerChange {
   const { project } = after;
+  const { found, measured, latestMs } = count;
   return {
-    ...toFactsChange(facts, found, epoch),
+    ...toFactsChange(facts, count),
     states: after === before ? [] : [after],
     entries: found.entries.map((entry) => ({ project, ...entry })),
     cells: [...measured.cells.values()],
@@ -181,11 +194,13 @@ function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): R
   return byEpoch.filter(({ runs }) => runs.length > 0);
 }
 
-function toFactsChange(facts: LedgerFacts, found: Reconciled, epoch: number): { readonly facts?: LedgerFacts } {
+function toFactsChange(facts: LedgerFacts, { found, epoch, latestStartMs }: Count): { readonly facts?: LedgerFacts } {
+  const { epochStartedAtMs } = found;
   const over = new Set(found.entries.map(({ id }) => id));
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
-  const isSame = found.epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length;
-  return isSame ? {} : { facts: { ...facts, epoch, epochStartedAtMs: found.epochStartedAtMs, oneTimeIds } };
+  if (epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length) return {};
+  const formerThroughMs = epoch === facts.epoch ? facts.formerThroughMs : latestStartMs;
+  return { facts: { ...facts, epoch, epochStartedAtMs, formerThroughMs, oneTimeIds } };
 }
 
 /** Stores the ids of one-time runs while they wait: once finished, some servers no longer mark them as one-time. */

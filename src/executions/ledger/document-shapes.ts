@@ -17,6 +17,7 @@ const shapes = new Map<string, z.ZodType>(
     server: z.object({
       epoch: z.number(),
       epochStartedAtMs: time,
+      formerThroughMs: z.number().optional(),
       oneTimeIds: numbers.optional(),
       buckets: numbers.optional(),
       leap: window.optional(),
