@@ -1,10 +1,10 @@
-import { type Execution, endedAt, startedAt, toStatus } from '../../simulator/world/installation.ts';
+import { type Execution, endedAt, toStatus } from '../../simulator/world/installation.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
 import { isOfExcludedJob, isOfExcludedProject } from './left-out.ts';
-import { findForgotten, findUnordered, isImport, isLeftOut, mayBeSentAgain } from './pardons.ts';
+import { findForgotten, findUnordered, isImport, isLeftOut, isOfForgottenId, mayBeSentAgain } from './pardons.ts';
 import { toPaceMs } from './plan.ts';
 import type { Scene } from './scene.ts';
 import { judgeSchedules } from './schedules.ts';
@@ -105,7 +105,7 @@ function compareTraces(
   const traceIds = new Map<Execution, string>();
   for (const execution of counted.keys())
     if (toStatus(execution, service.world.playedMs) !== 'missed')
-      traceIds.set(execution, findTraceId(scene, execution, unordered.size > 0 ? mostAgain : 0));
+      traceIds.set(execution, findTraceId(scene, execution));
   const wanted = new Map([...traceIds].map(([execution, traceId]) => [traceId, execution]));
   const previous = new Map([...traceIds.keys()].map((execution) => [execution.retriedBy, execution]));
   // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
@@ -114,7 +114,7 @@ function compareTraces(
     const arrival = collector.arrivals.get(traceId);
     if (collector.poisoned.has(String(execution.id)) || unordered.has(execution.id)) continue;
     if (arrival === undefined) {
-      if (isOfExcludedJob(scene, execution) === undefined) continue;
+      if (isOfExcludedJob(scene, execution) === undefined || isOfForgottenId(scene, execution)) continue;
       onFault('every trace is delivered', `of ${tell(execution)}: never came`);
       continue;
     }
@@ -153,18 +153,13 @@ function compareTraces(
       onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
 }
 
-/**
- * Each time when ids began again the traces have ids of their own, from the first id on that was known before; and some
- * times more if a clock that was set back dates runs before others of their ids.
- */
-function findTraceId({ truth, collector, service }: Scene, execution: Execution, again: number): string {
+/** Each time when ids began again the traces have ids of their own, from the first id on that was known before. */
+function findTraceId({ truth, collector, service }: Scene, execution: Execution): string {
   const place = truth.newDatabasesAt.length === 0 ? 0 : service.world.history.indexOf(execution);
   const epochs = 1 + truth.newDatabasesAt.filter((length) => length <= place).length;
-  const ids = Array.from({ length: epochs + again }, (_, epoch) =>
+  const ids = Array.from({ length: epochs }, (_, epoch) =>
     toTraceId(epoch === 0 ? 'http://service' : `http://service#${epoch + 1}`, String(execution.id)),
   ).toReversed();
-  const isOf = (id: string): boolean => collector.arrivals.get(id)?.trace.rootStartMs === startedAt(execution);
-  return ids.find(isOf) ?? ids[again] ?? '';
+  const isOf = (id: string): boolean => collector.arrivals.get(id)?.trace.rootStartMs === toStart(execution);
+  return ids.find(isOf) ?? ids[0] ?? '';
 }
-
-const mostAgain = 10;

@@ -262,6 +262,21 @@ export function findForgotten(scene: Scene): Set<string> {
   return new Set(gone.map(({ id }) => String(id)));
 }
 
+/** A run of a new database has the trace id of another, if a restored copy does not know that one and so not that ids began again. */
+export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Execution): boolean {
+  return truth.troubles.some(
+    ({ what, copiedAtMs = 0 }) =>
+      what === 'restored' &&
+      lostAtMs === undefined &&
+      service.world.history.some(
+        (other) =>
+          other.id === id &&
+          other.lostAtMs !== undefined &&
+          (truth.readAt.get(other)?.[0] ?? never) > copiedAtMs - countedWithinMs,
+      ),
+  );
+}
+
 /** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
 export function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
   // What was on its way when the process ended comes after it.
