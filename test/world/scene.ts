@@ -235,7 +235,9 @@ export function finishOne(
 /** Deletes what ended before a time, as the cleaner of a server does. */
 export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
   const old = world.history.filter(
-    ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
+    ({ end, ended, deletedAtMs, lostAtMs }) =>
+      // The id of one of a database before is now another's.
+      ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
   );
   if (old.length > 0) truth.lostAt.push(time.nowMs());
   control.deleteExecutions(old.map(({ id }) => id));
