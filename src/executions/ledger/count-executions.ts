@@ -98,16 +98,7 @@ export function createCountExecutions(
       isShown: isRestored,
     });
     const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);
-    // Some rows start days after their end.
-    const startsMs = cache.recent().map((run) => Math.min(run.startedAtMs, run.endedAtMs));
-    return {
-      found,
-      measured,
-      latestMs,
-      epoch,
-      latestStartMs: Math.max(0, ...startsMs),
-      byEpoch: toRunsByEpoch(found, epoch),
-    };
+    return { found, measured, latestMs, epoch, byEpoch: toRunsByEpoch(found, epoch) };
   }
 
   return async (request) => {
@@ -123,7 +114,7 @@ export function createCountExecutions(
       const read = count.found.entries.length === 0 ? [] : (commitHook?.readThrough?.(latestMs) ?? []);
       const kept = count.byEpoch.flatMap(({ runs, epoch }) => commitHook?.keep(project, runs, epoch) ?? []);
       const alongside = [...read, ...kept];
-      return { ...toChange(count, { before: state, after: advanced }, cache.facts()), alongside };
+      return { ...toChange(count, { before: state, after: advanced }, cache), alongside };
     });
     if (made.count === undefined) return [];
     report(made.count, lateBeforeMs, observe);
@@ -138,20 +129,17 @@ type Count = {
   readonly measured: Measured;
   readonly latestMs: number;
   readonly epoch: number;
-  /** The latest start of a run before these. */
-  readonly latestStartMs: number;
   readonly byEpoch: readonly RunsOfEpoch[];
 };
 
 function toChange(
-  count: Count,
+  { found, measured, latestMs, epoch }: Count,
   { before, after }: { before: ProjectState; after: ProjectState },
-  facts: LedgerFacts,
+  cache: LedgerCache,
 ): LedgerChange {
   const { project } = after;
-  const { found, measured, latestMs } = count;
   return {
-    ...toFactsChange(facts, count),
+    ...toFactsChange(cache, found, epoch),
     states: after === before ? [] : [after],
     entries: found.entries.map((entry) => ({ project, ...entry })),
     cells: [...measured.cells.values()],
@@ -194,12 +182,15 @@ function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): R
   return byEpoch.filter(({ runs }) => runs.length > 0);
 }
 
-function toFactsChange(facts: LedgerFacts, { found, epoch, latestStartMs }: Count): { readonly facts?: LedgerFacts } {
+function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { readonly facts?: LedgerFacts } {
   const { epochStartedAtMs } = found;
+  const facts = cache.facts();
   const over = new Set(found.entries.map(({ id }) => id));
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
   if (epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length) return {};
-  const formerThroughMs = epoch === facts.epoch ? facts.formerThroughMs : latestStartMs;
+  // Some rows start days after their end.
+  const startsMs = cache.recent().map((run) => Math.min(run.startedAtMs, run.endedAtMs));
+  const formerThroughMs = epoch === facts.epoch ? facts.formerThroughMs : Math.max(0, ...startsMs);
   return { facts: { ...facts, epoch, epochStartedAtMs, formerThroughMs, oneTimeIds } };
 }
 
