@@ -1,25 +1,19 @@
 import type { Execution } from '../../simulator/world/installation.ts';
-import { isUnknownToCopy, reloadedWithinMs, type Truth } from './pardons.ts';
+import { mayCountLeftOut, reloadedWithinMs, type Truth } from './pardons.ts';
+import { isUnknownToCopy } from './restored-copies.ts';
 import type { TruthBook } from './scene.ts';
 
 const minuteMs = 60_000;
 
 /** Reports whether a run is of a project that was left out of the configuration well before it ended, and well after. */
-export function isOfExcludedProject({ truth }: Truth, { project, end }: Execution): boolean {
-  const endedMs = end?.atMs ?? 0;
-  // A daemon that was not there has seen nothing of it, and a copy of before knows nothing of it. Once the clock is set back to
-  // before its end, it may be a run after that.
-  const isSeen = truth.troubles.every(
-    ({ what, fromMs, toMs, byMs = 0 }) =>
-      what !== 'restored' &&
-      (what !== 'daemon' || fromMs > endedMs + minuteMs || toMs < endedMs - minuteMs) &&
-      (fromMs < endedMs || fromMs + Math.min(byMs, 0) > endedMs - minuteMs),
-  );
+export function isOfExcludedProject(scene: Truth, execution: Execution): boolean {
+  const { truth } = scene;
+  const endedMs = execution.end?.atMs ?? 0;
   return (
-    isSeen &&
+    !mayCountLeftOut(scene, execution) &&
     truth.excluded.some(
       (left) =>
-        left.of === project &&
+        left.of === execution.project &&
         left.fromMs < endedMs - minuteMs &&
         left.toMs > endedMs + minuteMs &&
         canBeStored(truth, left),

@@ -1,5 +1,6 @@
 import { type Execution, type Job, type Project, startedAt } from '../../simulator/world/installation.ts';
 import { toPaceMs } from './plan.ts';
+import { copiedEveryMs, countedWithinMs, never } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { isOfUnseenPast, isOfUnseenStep, toCommonMs } from './unseen-clocks.ts';
 
@@ -81,6 +82,37 @@ const pardons: readonly Pardon[] = [
   },
 ];
 
+/** What may count although its project was left out of the configuration when it ended. */
+const pardonsOfCounted: readonly Pardon[] = [
+  {
+    name: 'copy of before',
+    why: 'A copy of before knows nothing of it.',
+    holds: ({ truth }) => truth.troubles.some(({ what }) => what === 'restored'),
+  },
+  {
+    name: 'away',
+    why: 'A daemon that was not there has seen nothing of it.',
+    holds: ({ truth }, { end }) =>
+      truth.troubles.some(
+        ({ what, fromMs, toMs }) =>
+          what === 'daemon' && fromMs <= (end?.atMs ?? 0) + minuteMs && toMs >= (end?.atMs ?? 0) - minuteMs,
+      ),
+  },
+  {
+    name: 'set back',
+    why: 'Once the clock is set back to before its end, it may be a run after that.',
+    holds: ({ truth }, { end }) =>
+      truth.troubles.some(
+        ({ fromMs, byMs = 0 }) =>
+          fromMs >= (end?.atMs ?? 0) && fromMs + Math.min(byMs, 0) <= (end?.atMs ?? 0) - minuteMs,
+      ),
+  },
+];
+
+export function mayCountLeftOut(scene: Truth, execution: Execution): boolean {
+  return pardonsOfCounted.some(({ holds }) => holds(scene, execution));
+}
+
 export function isLeftOut(scene: Truth, execution: Execution): boolean {
   return findPardon(scene, execution) !== undefined;
 }
@@ -106,8 +138,6 @@ function wasRead({ truth }: Truth, execution: Execution, beforeMs = never): bool
   return readAt.some((atMs) => atMs < beforeMs && !isInTheWay(atMs));
 }
 
-const countedWithinMs = 20_000;
-
 export function isImport({ truth }: Pick<Scene, 'truth'>, { id, startedAtMs }: Execution): boolean {
   return truth.imports.has(`${id} ${startedAtMs}`);
 }
@@ -121,8 +151,6 @@ function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = neve
     (end?.atMs ?? 0) <= lostAtMs ? lostAtMs : never,
   );
 }
-
-const never = Number.POSITIVE_INFINITY;
 
 /** Passes over the past may be two hours late. */
 function wasThereForDay(scene: Truth, execution: Execution): boolean {
@@ -156,9 +184,6 @@ function wasForgotten(scene: Truth, execution: Execution): boolean {
     )
   );
 }
-
-/** How old a copy may be, at most, and a little more. */
-const copiedEveryMs = 660_000;
 
 function wasSkipped(scene: Truth, execution: Execution): boolean {
   const endedMs = (execution.end?.atMs ?? 0) + execution.skewMs;
@@ -195,48 +220,6 @@ function toEffectMs({ truth }: Truth, changedMs: number): number {
 /** Polls that wait for an answer end before a configuration is replaced. */
 export const reloadedWithinMs = 30_000;
 
-/** Counters may fall where their project is gone, or where what was counted after a copy was made is not there to be counted again. */
-export function mayFall(scene: Pick<Scene, 'truth' | 'plan' | 'time'>, project: string): boolean {
-  const { truth, time } = scene;
-  if (truth.gone.has(project)) return true;
-  const isEarly = isRestoredAfterEarlyStep(scene);
-  const nowMs = time.nowMs();
-  return truth.troubles.some(
-    ({ what, fromMs, toMs }) =>
-      what === 'restored' &&
-      nowMs < toMs + shownAgainMs &&
-      (isEarly ||
-        truth.excluded.some(
-          ({ of }) => 'definition' in of && of.project.name === project && isUnknownToCopy(scene, of),
-        ) ||
-        truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs)),
-  );
-}
-
-/** A job that the configuration leaves out, and that a restored copy does not know: nobody knows that its runs counted since. */
-export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Project | undefined): boolean {
-  return truth.troubles.some(({ what, fromMs, toMs, copiedAtMs = 0 }) => {
-    const isLeftOut = truth.excluded.some(
-      (left) =>
-        left.of === job && left.by === 'configuration' && left.fromMs < toMs + shownAgainMs && left.toMs > fromMs,
-    );
-    const isKnown = ([execution, [firstMs = never]]: [Execution, number[]]): boolean =>
-      execution.job === job && firstMs < copiedAtMs - countedWithinMs;
-    return what === 'restored' && isLeftOut && ![...truth.readAt].some(isKnown);
-  });
-}
-
-/** Until a daemon with a restored copy shows again what it knows, at most. */
-const shownAgainMs = 300_000;
-
-/** A clock set back to before counting began dates there what counts, with what does not. A copy of before that knows of none. */
-function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
-  const steps = truth.troubles.filter(
-    ({ fromMs, byMs }) => byMs !== undefined && fromMs - Math.abs(byMs) < truth.beganMs - plan.backfillMs,
-  );
-  return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
-}
-
 /** Ids that a later database gave to a run which, by a clock that was set back, began no later: nobody can tell of which it is. */
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
@@ -248,33 +231,6 @@ export function findUnordered({ truth, service }: Scene): Set<number> {
       latest.set(execution.id, startMs);
     }
   return unordered;
-}
-
-/** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */
-export function findForgotten(scene: Scene): Set<string> {
-  const { truth, plan, service } = scene;
-  if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
-  const beginMs = isRestoredAfterEarlyStep(scene) ? truth.beganMs - plan.backfillMs + 60_000 : Number.NEGATIVE_INFINITY;
-  const gone = service.world.history.filter(
-    ({ project, deletedAtMs, lostAtMs, end }) =>
-      project.deleted || (deletedAtMs ?? lostAtMs) !== undefined || (end?.atMs ?? beginMs) < beginMs,
-  );
-  return new Set(gone.map(({ id }) => String(id)));
-}
-
-/** A run of a new database has the trace id of another, if a restored copy does not know that one and so not that ids began again. */
-export function isOfForgottenId({ truth, service }: Scene, { id, lostAtMs }: Execution): boolean {
-  return truth.troubles.some(
-    ({ what, copiedAtMs = 0 }) =>
-      what === 'restored' &&
-      lostAtMs === undefined &&
-      service.world.history.some(
-        (other) =>
-          other.id === id &&
-          other.lostAtMs !== undefined &&
-          (truth.readAt.get(other)?.[0] ?? never) > copiedAtMs - countedWithinMs,
-      ),
-  );
 }
 
 /** Whether a trace that came then may come once more: what was known of its delivery may be lost. */

@@ -1,8 +1,9 @@
 import type { Execution, Project } from '../../simulator/world/installation.ts';
 import type { Self } from '../../src/metrics/self.ts';
 import { toWeather } from './network.ts';
-import { isLeftOut, mayFall } from './pardons.ts';
+import { isLeftOut } from './pardons.ts';
 import { toPaceMs } from './plan.ts';
+import { mayFall } from './restored-copies.ts';
 import type { Scene, Trouble } from './scene.ts';
 import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';
 
