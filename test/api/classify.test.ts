@@ -32,6 +32,15 @@ describe('api/classify', () => {
     );
   });
 
+  it('reads a log of coloured dots, and of text that looks like lists', () => {
+    const log = `${'\u001b[32m.\u001b[0m'.repeat(80)} ${'[]{}'.repeat(20)}`;
+    const body = JSON.stringify({
+      completed: true,
+      entries: Array.from({ length: 200 }, () => ({ log, level: 'NORMAL' })),
+    });
+    expect(read(executionOutput, { body })).toMatchObject({ isPending: false, isLost: false });
+  });
+
   it('recognizes a refused log, which has neither an error code nor a mark of the service', () => {
     const body = '{"error":"Not authorized","id":"7","offset":"0","completed":false}';
     expect(read(executionOutput, { status: 403, body })).toBe(
