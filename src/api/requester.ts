@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../domain/clock.ts';
+import { toStartMs } from '../domain/time.ts';
 import { type LargeAnswers, readReply } from './answers/large-answers.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
@@ -40,7 +41,7 @@ export type Timed<Answer> = {
   readonly midRequestMs: number;
   /** From the first byte sent to the last byte read. */
   readonly tookMs: number;
-  /** The clock of the server or member that answered, cut to the second; absent if the answer has no date. */
+  /** The clock of the server or member that answered, cut to the second; absent if the answer has no plausible date. */
   readonly serverMs: number | undefined;
 };
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
@@ -193,8 +194,7 @@ function countRequests(transport: Transport, clock: Clock, observe: RequestObser
 }
 
 function toServerMs(date: string | undefined): number | undefined {
-  const timestampMs = Date.parse(date ?? '');
-  return Number.isNaN(timestampMs) ? undefined : timestampMs;
+  return toStartMs(Date.parse(date ?? ''));
 }
 
 /** For which poll a request is sent, and its time limits. */

@@ -254,6 +254,19 @@ describe('api/client', () => {
     expect((await api.getTimed(executionMode)).serverMs).toBe(expectedMs);
   });
 
+  it.each(['Thu, 01 Jan 1970 00:00:07 GMT', 'Fri, 31 Dec 9999 23:59:59 GMT', 'soon'])(
+    'ignores the date of a clock that was never set: %s',
+    async (date) => {
+      const { api } = await connect({
+        answers: {
+          ...info('rundeck'),
+          'system/executions/status': { body: '{"executionMode":"active"}', headers: { date } },
+        },
+      });
+      expect((await api.getTimed(executionMode)).serverMs).toBe(undefined);
+    },
+  );
+
   it('measures an answer from its request to its end, and dates it by the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
