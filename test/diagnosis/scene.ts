@@ -115,7 +115,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
   let daemon = start();
 
   /** What the daemon's polls ask in a minute. */
-  async function minute(): Promise<void> {
+  async function minute(act: () => void): Promise<void> {
     nowMs += 60_000;
     simulator.advance(60_000);
     const signal = new AbortController().signal;
@@ -127,6 +127,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
     await executions.read(signal);
     await expected.read(signal);
+    act();
     if (isFull) await expect(changes.read(signal)).rejects.toThrow('the disk is full');
     else await changes.read(signal);
   }
@@ -137,8 +138,9 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     truth: simulator.truth,
     requests: simulator.requests,
     nowMs: () => nowMs,
-    minutes: async (count: number): Promise<void> => {
-      for (let left = count; left > 0; left -= 1) await minute();
+    /** Lets minutes pass; in each, something may happen after the lists of jobs were read. */
+    minutes: async (count: number, act: () => void = () => undefined): Promise<void> => {
+      for (let left = count; left > 0; left -= 1) await minute(act);
     },
     /** Changes cannot be stored. */
     fill: (isFullNow: boolean): void => {

@@ -95,6 +95,17 @@ describe('diagnosis/sources', () => {
     60_000,
   );
 
+  it('names who edited a job that fails at once, before the list of jobs is read again', async () => {
+    const { control, minutes, told, id } = await begin({ apiVersion: 58 });
+    control.runJob(id);
+    await minutes(4);
+    control.setConditions({ downNodes: ['db01'] });
+    control.runJob(id);
+    const edit = () => control.changeJob(id, { work: work(['db02'], steps) });
+    await minutes(1, edit);
+    expect(told()).toEqual(['definition pay/settle: nodes changed by admin (1, 8]']);
+  });
+
   it.each([14, 24, 34, 44, 47, 58])(
     'watches definitions, jobs, keys, nodes, projects and the server with API %d',
     async (apiVersion) => {

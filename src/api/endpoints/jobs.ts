@@ -76,12 +76,21 @@ export const jobInfo = defineEndpoint({
   name: 'job-info',
   path: 'job/{id}/info',
   since: 18,
+  tellsMoreIn: 56,
   allowedBy,
   body: z
-    .object({ id: z.string(), averageDuration: number, nextScheduledExecution: timestampMs })
-    .transform(({ averageDuration = 0, nextScheduledExecution }) => ({
+    .object({
+      id: z.string(),
+      averageDuration: number,
+      nextScheduledExecution: timestampMs,
+      lastModified: timestampMs,
+      lastModifiedBy: text,
+    })
+    .transform(({ averageDuration = 0, nextScheduledExecution, lastModified, lastModifiedBy }) => ({
       averageDurationMs: averageDuration > 0 ? averageDuration : undefined,
       nextRunMs: nextScheduledExecution,
+      lastModifiedMs: lastModified,
+      lastModifiedBy,
     })),
 });
 

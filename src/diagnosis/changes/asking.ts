@@ -1,6 +1,6 @@
 import type { Api } from '../../api/client.ts';
 import { jobSections } from '../../api/endpoints/job-sections.ts';
-import { jobDefinition } from '../../api/endpoints/jobs.ts';
+import { jobDefinition, jobInfo } from '../../api/endpoints/jobs.ts';
 import { projectNodes } from '../../api/endpoints/nodes.ts';
 import { pluginList } from '../../api/endpoints/plugins.ts';
 import { storedKeys, storedKeysBelow } from '../../api/endpoints/storage.ts';
@@ -67,7 +67,8 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   async function askDefinitions(api: Api, ids: Iterable<string>): Promise<void> {
     const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
     for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
-      urgent.delete(id);
+      // The list of jobs may be older than the edit that made one fail.
+      if (urgent.delete(id)) await ask(areaNames.editOf(id), () => api.get(jobInfo, { path: { id } }));
       await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));
     }
   }

@@ -120,7 +120,14 @@ function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | unde
   const prefix = areaNames.jobsOf('');
   for (const [key, { things }] of areas) {
     const fields = key.startsWith(prefix) ? things.get(id) : undefined;
-    if (fields !== undefined) return { project: key.slice(prefix.length), path: fields['path'] ?? '', fields };
+    if (fields === undefined) continue;
+    const edit = areas.get(areaNames.editOf(id))?.things.get('') ?? {};
+    const isLater = Number(edit['.modified'] ?? 0) > Number(fields['.modified'] ?? 0);
+    return {
+      project: key.slice(prefix.length),
+      path: fields['path'] ?? '',
+      fields: isLater ? { ...fields, ...edit } : fields,
+    };
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../api/endpoint.ts';
 import { jobSections } from '../../api/endpoints/job-sections.ts';
-import { projectJobs } from '../../api/endpoints/jobs.ts';
+import { jobInfo, projectJobs } from '../../api/endpoints/jobs.ts';
 import { projectNodes } from '../../api/endpoints/nodes.ts';
 import { pluginList } from '../../api/endpoints/plugins.ts';
 import { projects } from '../../api/endpoints/projects.ts';
@@ -52,6 +52,7 @@ export function createToReadings(): (answer: Answer, known: Known) => readonly S
     const { project, id } = path;
     if (isOf(projectJobs, endpoint, answer) && project !== undefined) return [readJobs(project, answer, known)];
     if (isOf(projectNodes, endpoint, answer) && project !== undefined) return [readNodes(project, answer, known)];
+    if (isOf(jobInfo, endpoint, answer) && id !== undefined) return readEdit(id, answer, known);
     if (isOf(jobSections, endpoint, answer) && id !== undefined) return [readDefinition(id, answer, known)];
     return [];
   };
@@ -114,6 +115,17 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   const hashed = allSections.map((name) => [name, known.hash(sections.get(name) ?? '')] as const);
   const fields = { ...Object.fromEntries(hashed), '.keys': keys.join('\n'), '.children': children.join('\n') };
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
+}
+
+/** Other polls read this of every job: an edit counts if the definition was not read since. */
+function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
+  const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
+  if (lastModifiedMs <= readMs) return [];
+  const fields = toFields({
+    '.modified': String(lastModifiedMs),
+    '.by': known.namesUsers ? lastModifiedBy : undefined,
+  });
+  return [{ area: areas.editOf(id), things: new Map([['', fields]]) }];
 }
 
 const allSections = [

@@ -11,6 +11,8 @@ export const areas = {
   /** A folder of the key storage, without `keys/`; empty for the top level. */
   keysIn: (folder: string) => `keys ${folder}`,
   definitionOf: (id: string) => `definition ${id}`,
+  /** When a job was last edited, and by whom, if that was read after the list of its project. */
+  editOf: (id: string) => `edit ${id}`,
 } as const;
 
 /** Translates the differences of an area into changes. */
