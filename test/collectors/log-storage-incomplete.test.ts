@@ -72,7 +72,7 @@ describe('collectors/log-storage-incomplete', () => {
 
   it('shows no series instead of a partial count if the list never ends', async () => {
     await expect(readPages(20_000, (offset) => offset)).rejects.toThrow(
-      'GET log-storage-incomplete: still more after 20 pages; none is counted',
+      'GET log-storage-incomplete: more than 20 pages; no row is counted',
     );
   });
 
