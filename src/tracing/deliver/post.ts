@@ -107,5 +107,11 @@ async function readTls(
 
 function toAnswer({ status, headers, bytes, isCut }: Received): PostAnswer {
   const first = (name: string): string | undefined => [headers[name] ?? []].flat()[0];
-  return { status, contentType: first('content-type')?.toLowerCase() ?? '', retryAfter: first('retry-after'), bytes, isCut };
+  return {
+    status,
+    contentType: first('content-type')?.toLowerCase() ?? '',
+    retryAfter: first('retry-after'),
+    bytes,
+    isCut,
+  };
 }

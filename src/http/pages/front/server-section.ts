@@ -247,8 +247,7 @@ function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddr
     waitingCount === 0 ? undefined : `${waitingCount} more waiting`,
     runningDenied.length === 0 ? undefined : `not readable in ${toCount(runningDenied.length, 'project')}`,
   ].filter((fact) => fact !== undefined);
-  const about = facts.length === 0 ? undefined : html`: ${facts.join(', ')}`;
-  return html`<h3>${title}${about}</h3>
+  return html`<h3>${[title, ...(facts.length === 0 ? [] : [facts.join(', ')])].join(': ')}</h3>
 ${runningCount === 0 ? undefined : table}${renderMore(runningCount - running.length, 'more that run')}`;
 }
 
@@ -257,11 +256,10 @@ const notKnown = { unknown: 'not known yet', denied: 'not readable' } as const;
 function renderRunningRow(execution: RunningStatus, nowMs: number, toAddress: ToAddress): Html {
   const { id, project, startedAtMs, averageMs, isOverdue } = execution;
   const average = averageMs === undefined ? '' : ` (average ${toTook(averageMs)})`;
-  const time = `${toDuration(nowMs - startedAtMs)}${average}`;
   return html`<tr>${renderJob(execution, toAddress(id))}<td data-is="Project">${project}</td><td data-is="Since" class="brief">${toTime(
     startedAtMs,
     nowMs,
-  )}</td><td data-is="For" class="brief">${time}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}</td></tr>
+  )}</td><td data-is="For" class="brief">${toDuration(nowMs - startedAtMs)}${average}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}</td></tr>
 `;
 }
 
