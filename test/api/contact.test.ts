@@ -18,6 +18,19 @@ async function connect(apiVersion: number) {
   return { server, client, api };
 }
 
+/** A server that answers each request when the test says so. */
+async function startSlow() {
+  const replies: (() => void)[] = [];
+  const server = await startRawServer((socket, head) => {
+    const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
+    replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
+  });
+  const { client, close } = createTestClient({ url: server.url });
+  onTestFinished(close);
+  onTestFinished(server.stop);
+  return { client, server, replies };
+}
+
 describe('api/contact', () => {
   it('makes the first contact once for all callers', async () => {
     const { server, api } = await connect(47);
@@ -27,14 +40,7 @@ describe('api/contact', () => {
   });
 
   it('completes the first contact after the poll that started it has ended', async () => {
-    const replies: (() => void)[] = [];
-    const server = await startRawServer((socket, head) => {
-      const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
-      replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
-    });
-    const { client, close } = createTestClient({ url: server.url });
-    onTestFinished(close);
-    onTestFinished(server.stop);
+    const { client, replies } = await startSlow();
     const ending = new AbortController();
     const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
     const second = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
@@ -49,14 +55,7 @@ describe('api/contact', () => {
   });
 
   it('gives the first contact its own timeout', async () => {
-    const replies: (() => void)[] = [];
-    const server = await startRawServer((socket, head) => {
-      const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
-      replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
-    });
-    const { client, close } = createTestClient({ url: server.url });
-    onTestFinished(close);
-    onTestFinished(server.stop);
+    const { client, server, replies } = await startSlow();
     const hurried = client.within({ lane: 'normal', forMs: 50 }).get(executionMode);
     const patient = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
 

@@ -92,12 +92,17 @@ async function isReady({ url }: Running): Promise<void> {
   await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);
 }
 
+/** Starts the daemon, which counts this many runs. */
+async function startCounting(many: number, own: Own, env?: Parameters<Own['start']>[0]): Promise<Running> {
+  const running = await own.start(env);
+  await isReady(running);
+  await countTo(many, own, running);
+  return running;
+}
+
 /** A daemon that has counted five runs and ended, and so has left a copy of its state. */
 async function leaveFive(own: Own): Promise<void> {
-  const running = await own.start();
-  await isReady(running);
-  await countTo(5, own, running);
-  await running.child.stop();
+  await (await startCounting(5, own)).child.stop();
 }
 
 describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
@@ -141,9 +146,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
 
   it('faults/row-25: a state directory that is removed in use is written again, logged and counted', async () => {
     const own = await setUp();
-    const running = await own.start();
-    await isReady(running);
-    await countTo(3, own, running);
+    const running = await startCounting(3, own);
     rmSync(own.state, { recursive: true });
     await countTo(5, own, running);
     await running.child.waitFor(/level=error msg="state directory removed or replaced: writing it again"/);
@@ -165,9 +168,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     });
     const asked = new Promise((resolve) => hanging.once('request', resolve));
     const { port } = hanging.address() as AddressInfo;
-    const running = await own.start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
-    await isReady(running);
-    await countTo(3, own, running);
+    const running = await startCounting(3, own, { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
     await asked;
     const scrapes = Array.from({ length: 20 }, () =>
       fetch(`${running.url}/metrics`).then((answer) => answer.text(), String),
@@ -184,9 +185,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
 
   it('faults/row-24: a full disk stops counting, not scrapes, and everything is counted once there is space', async () => {
     const own = await setUp();
-    const running = await own.start();
-    await isReady(running);
-    await countTo(3, own, running);
+    const running = await startCounting(3, own);
     limitFiles(running.child.pid, '1');
     own.simulator.control.addFinished('pay', { startedAtMs: Date.now() - 1000, endedAtMs: Date.now() - 10 });
     const success = 'automation_exporter_collector_success{server="default",collector="executions"}';
@@ -207,9 +206,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
       mkdirSync(own.state);
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', own.state]);
       onTestFinished(() => void execFileSync('umount', [own.state]));
-      const running = await own.start();
-      await isReady(running);
-      await countTo(3, own, running);
+      const running = await startCounting(3, own);
       const filler = join(own.state, 'filler');
       fill(filler);
       own.simulator.control.addFinished('pay', { startedAtMs: Date.now() - 1000, endedAtMs: Date.now() - 10 });

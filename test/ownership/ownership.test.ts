@@ -45,6 +45,29 @@ function createScene(units: readonly string[], copied: readonly string[] = [], w
   return { ownership, happened, listed, most: () => most, looks: () => looks };
 }
 
+/** A database that has been asked for its leases, and answers later. */
+function createSilent(hands = { nowTicks: 0 }) {
+  const reached: string[] = [];
+  const answer = Promise.withResolvers<[]>();
+  const ignore = (): void => undefined;
+  const ownership = createOwnership({
+    units: ['a'],
+    // The cast is true: nothing else of it is asked before there is a list.
+    leases: { list: () => answer.promise } as unknown as Leases,
+    clock: { ticks: () => hands.nowTicks, after: () => ignore, random: () => 0 },
+    begin: ignore,
+    end: async () => undefined,
+    observe: {
+      reached: (isReached, error) => void reached.push(isReached ? 'yes' : (error as Error).message),
+      listed: ignore,
+      gained: ignore,
+      lost: ignore,
+      heldBack: ignore,
+    },
+  });
+  return { ownership, reached, answer };
+}
+
 function wait(work: () => void): () => void {
   const timer = setImmediate(work);
   return () => clearImmediate(timer);
@@ -56,31 +79,13 @@ async function settle(): Promise<void> {
 
 describe('ownership/ownership', () => {
   it('reports a database that has not answered for five seconds, before the request times out', async () => {
-    let nowTicks = 0;
-    const reached: string[] = [];
-    const answer = Promise.withResolvers<[]>();
-    // The cast is true: nothing else of it is asked before there is a list.
-    const leases = { list: () => answer.promise } as unknown as Leases;
-    const ignore = (): void => undefined;
-    const ownership = createOwnership({
-      units: ['a'],
-      leases,
-      clock: { ticks: () => nowTicks, after: () => ignore, random: () => 0 },
-      begin: ignore,
-      end: async () => undefined,
-      observe: {
-        reached: (isReached, error) => void reached.push(isReached ? 'yes' : (error as Error).message),
-        listed: ignore,
-        gained: ignore,
-        lost: ignore,
-        heldBack: ignore,
-      },
-    });
+    const hands = { nowTicks: 0 };
+    const { ownership, reached, answer } = createSilent(hands);
     ownership.start();
-    nowTicks = 4999;
+    hands.nowTicks = 4999;
     ownership.check();
     expect(reached).toEqual([]);
-    nowTicks = 5000;
+    hands.nowTicks = 5000;
     ownership.check();
     expect(reached).toEqual(['the database has not answered for 5 s']);
     answer.resolve([]);
@@ -90,25 +95,7 @@ describe('ownership/ownership', () => {
   });
 
   it('reports nothing of a request that its own stop ends', async () => {
-    const reached: boolean[] = [];
-    const answer = Promise.withResolvers<[]>();
-    // The cast is true: nothing else of it is asked before there is a list.
-    const leases = { list: () => answer.promise } as unknown as Leases;
-    const ignore = (): void => undefined;
-    const ownership = createOwnership({
-      units: ['a'],
-      leases,
-      clock: { ticks: () => 0, after: () => ignore, random: () => 0 },
-      begin: ignore,
-      end: async () => undefined,
-      observe: {
-        reached: (isReached) => void reached.push(isReached),
-        listed: ignore,
-        gained: ignore,
-        lost: ignore,
-        heldBack: ignore,
-      },
-    });
+    const { ownership, reached, answer } = createSilent();
     ownership.start();
     await ownership.stop();
     answer.reject(new Error('the connections are closed'));

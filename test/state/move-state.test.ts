@@ -66,6 +66,12 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     });
   }
 
+  /** Opens the database as a replica of this server does. */
+  function open(unit = 'prod') {
+    const replica = { owner: 'replica-1', address: '' };
+    return openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock, units: [unit] });
+  }
+
   it('moves everything into the database and back unchanged', async () => {
     const there = await move('postgres');
     expect(
@@ -97,13 +103,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
     const memory = { mode: 'passive', changedAtMs: 7 };
     await move('postgres');
-    const replica = { owner: 'replica-1', address: '' };
-    const shared = await openPostgresState({
-      settings: toSettings(server, schema),
-      replica,
-      clock: systemClock,
-      units: ['prod'],
-    });
+    const shared = await open();
     const owned = createOwnedStates();
     owned.put('prod', shared.owned('prod', (await shared.leases.acquire('prod', 60_000)).lease));
     expect(await owned.state.recall(key)).toEqual(memory);
@@ -128,9 +128,6 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       CREATE TRIGGER refuse BEFORE INSERT ON "${schema}".spooled_trace EXECUTE FUNCTION "${schema}".refuse()`);
     await expect(move('postgres', { overwrite: true })).rejects.toThrow('its disk is full');
 
-    const replica = { owner: 'replica-1', address: '' };
-    const open = () =>
-      openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock, units: ['prod'] });
     const says =
       'the state in the database is incomplete, because `automation-exporter migrate postgres` did not finish; run it again, or choose another `state.postgres.schema`';
     await expect(open()).rejects.toThrow(says);
@@ -142,20 +139,13 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
   }, 60_000);
 
   it('gives a server to no replica while its copy is unfinished, and other servers as usual', async () => {
-    const replica = { owner: 'replica-1', address: '' };
-    const shared = await openPostgresState({
-      settings: toSettings(server, schema),
-      replica,
-      clock: systemClock,
-      units: ['prod'],
-    });
+    const shared = await open();
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
     await expect(shared.leases.acquire('prod', 60_000)).rejects.toThrow('the state in the database is incomplete');
     expect(await shared.leases.acquire('other', 60_000)).toMatchObject({ isOurs: true });
     await shared.close();
 
-    const others = { settings: toSettings(server, schema), replica, clock: systemClock, units: ['other'] };
-    await (await openPostgresState(others)).close();
+    await (await open('other')).close();
   }, 60_000);
 
   it('lets no daemon use a directory with an interrupted copy, until it is copied again', async () => {
@@ -206,13 +196,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
   }, 60_000);
 
   it('refuses to copy while a replica or a daemon runs', async () => {
-    const replica = { owner: 'replica-1', address: '' };
-    const shared = await openPostgresState({
-      settings: toSettings(server, schema),
-      replica,
-      clock: systemClock,
-      units: ['prod'],
-    });
+    const shared = await open();
     const { lease } = await shared.leases.acquire('prod', 60_000);
     await expect(move('postgres')).rejects.toThrow('replica-1 owns prod; stop every replica first');
     await shared.leases.release('prod', lease.epoch);

@@ -137,7 +137,9 @@ function renderOwnMetrics(server: ServerStatus): Html | undefined {
   if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)
     return undefined;
   const targets = server.members.length === 0 ? [server] : server.members;
-  const names = new Set([server, ...targets].flatMap(({ collectors }) => collectors.filter(isAbsent).map(toName)));
+  const names = new Set(
+    [server, ...targets].flatMap(({ collectors }) => collectors.filter(isAbsent).map(({ name }) => name)),
+  );
   if (names.size === 0) return undefined;
   const lines = toScrapeConfig(targets, apiVersion);
   return html`<div class="hint"><h3>Metrics that this release serves itself</h3>
@@ -156,10 +158,6 @@ function findFacts(server: ServerStatus): TargetStatus {
 
 function isAbsent({ name, result, reason }: CollectorStatus): boolean {
   return result === 'off' && absent.includes(reason) && ownNumbers.includes(name);
-}
-
-function toName({ name }: CollectorStatus): string {
-  return name;
 }
 
 /** Lists only hosts, because the rest of an address may be private. */
