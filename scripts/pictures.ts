@@ -60,7 +60,7 @@ async function read(url: string): Promise<string> {
 }
 
 async function waitFor<Answer>(find: () => Answer | undefined | Promise<Answer | undefined>): Promise<Answer> {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     const found = await find();
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 500));

@@ -111,10 +111,14 @@ describe('http/jobs', () => {
       verdict: 'missed',
       expected: undefined,
       reason: 'passive',
-      facts: [{ fact: 'the server was passive', at: '2026-11-22T05:00:00.000Z', source: 'execution-mode' }],
+      facts: ['the server was passive', 'not at 07'].map((fact) => ({
+        fact,
+        at: '2026-11-22T05:00:00.000Z',
+        source: 'execution-mode',
+      })),
       last_run: undefined,
       next_run: undefined,
-      sentence: 'Did not run at 07:00 UTC.',
+      sentence: 'Did not run at 07:00 UTC: not at 07.',
     };
     const asked: string[] = [];
     const find = (server: string, path: string) => {
@@ -132,7 +136,7 @@ describe('http/jobs', () => {
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
     expect(asked).toEqual(['prod pay/a b/index']);
-    expect(body).toContain('<p>Did not run at 07:00 UTC.</p>');
+    expect(toText(body)).toContain('Did not run at 07:00 UTC: not at 07.\nthe server was passive (05:00 UTC, execution-mode)\nNext');
     expect(body).toContain('<span class="bad">✗ missed</span>: passive, the server was passive');
     expect(body).toContain(
       '<span class="good">✓ ran</span> in time, after 3 s: <a href="../../../../executions/prod/4711">#4711</a>',

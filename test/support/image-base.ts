@@ -24,7 +24,9 @@ export async function provideBaseStore(buildah: string): Promise<string> {
 
   const tree = await mkdtemp(join(tmpdir(), 'image-base-'));
   try {
-    await runCommand('debootstrap', ['--variant=minbase', codename, tree, await findMirror(codename)]);
+    const words = ['--variant=minbase', codename, tree, await findMirror(codename)];
+    // Killed, it would leave a file system mounted.
+    await runCommand('debootstrap', words, { timeoutMs: 570_000 });
     await addNode(tree, npm);
     await commitTree(buildah, options, tree);
   } finally {

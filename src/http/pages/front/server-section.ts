@@ -179,18 +179,17 @@ function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): stri
 type HiddenHistory = NonNullable<ServerStatus['executions']>['hidden'][number];
 
 function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {
-  if (visibleProjects === 0) {
+  if (visibleProjects === 0)
     return html`<p>The list of projects is empty: either the server has no projects, or the credentials may not read any.</p>\n`;
-  }
   if (executions === undefined) return undefined;
   const { hidden, runningDenied, runningSight } = executions;
   const rows = new Map(hidden.map((history) => [history.project, renderHistory(history)]));
+  const unknown = html`<td class="none"></td><td class="none"></td>`;
   for (const project of runningDenied) if (!rows.has(project)) rows.set(project, unknown);
-  if (rows.size === 0) {
+  if (rows.size === 0)
     return runningSight === 'denied'
       ? html`<p>The credentials may not read running executions in any project.</p>\n`
       : undefined;
-  }
   const mayNotRun = (project: string): boolean => runningSight === 'denied' || runningDenied.includes(project);
   const lines = [...rows].slice(0, maxShown).map(
     ([project, history]) => html`<tr><th scope="row"><bdi>${project}</bdi></th>${history}<td data-is="Running">${
@@ -209,7 +208,6 @@ ${more}<p>To exclude a project on purpose, list it under <code>servers[].project
 
 const maxShown = 20;
 const denied = html`<strong class="bad">✗ not readable</strong>`;
-const unknown = html`<td class="none"></td><td class="none"></td>`;
 
 function renderHistory({ counted, readable }: HiddenHistory): Html {
   if (counted === undefined) return html`<td class="none"></td><td data-is="Readable" class="number">${denied}</td>`;

@@ -77,7 +77,8 @@ function renderLastFailure({ server, lastFailure, nowMs }: ShownJob, root: strin
 }
 
 function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): Html {
-  const lines = facts.map(
+  const others = facts.filter(({ fact }) => !sentence.includes(fact));
+  const lines = others.map(
     ({ fact, at, source }) =>
       html`<li>${fact} (<time datetime="${at}">${toTime(Date.parse(at), nowMs)}</time>, ${source})</li>\n`,
   );
