@@ -33,7 +33,10 @@ export const systemInfoCollector = defineCollector({
       'version',
       'implementation_version',
     ),
-    startTime: gauge('automation_server_start_time_seconds', 'Start time of the server [stats.uptime.since].'),
+    startTime: gauge(
+      'automation_server_start_time_seconds',
+      'Start time of the server; absent if several members answer at one address [stats.uptime.since].',
+    ),
     clockSkew: gauge(
       'automation_server_clock_skew_seconds',
       "Offset of the server's clock from the exporter's, positive when it is ahead [timestamp.epoch].",
