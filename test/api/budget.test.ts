@@ -10,12 +10,8 @@ import {
 import { systemClock } from '../../src/domain/system-clock.ts';
 import { fc } from '../support/property.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 const clock = systemClock;
 

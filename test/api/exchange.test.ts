@@ -3,12 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Dispatch, exchange, type Limits } from '../../src/api/wire/exchange.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 type Handler = Parameters<Dispatch<string>>[1];
 

@@ -10,12 +10,8 @@ import { createRequester, type Scope } from '../../src/api/requester.ts';
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/api/wire/transport.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 type Reply = Partial<TransportAnswer> | ErrorKind;
 const active: Reply = { body: '{"executionMode":"active"}' };

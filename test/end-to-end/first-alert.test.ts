@@ -17,9 +17,7 @@ describeWithTools('end-to-end/first-alert', ['prometheus', 'promtool', 'alertman
   beforeEach(() => {
     directory = makeFolder();
   });
-  afterEach(async () => {
-    await newcomer?.stop();
-  });
+  afterEach(() => newcomer?.stop());
 
   it('leads from the typed commands of the page to an alert in Alertmanager', async () => {
     const ports: Readonly<Record<string, number>> = {

@@ -21,9 +21,7 @@ beforeEach(async () => {
   );
   writeFileSync(join(directory, 'token'), `${simulator.token}\n`, { mode: 0o600 });
 });
-afterEach(async () => {
-  await simulator.stop();
-});
+afterEach(() => simulator.stop());
 
 const marker = (): string => join(directory, 'was-executed');
 const executed = (): string[] => (existsSync(marker()) ? readFileSync(marker(), 'utf8').trimEnd().split('\n') : []);

@@ -18,9 +18,7 @@ describe('end-to-end/shell-limits', () => {
     directory = makeFolder();
     simulator = await startSimulator();
   });
-  afterEach(async () => {
-    await simulator.stop();
-  });
+  afterEach(() => simulator.stop());
 
   /** Starts the daemon from a shell that set a limit before. */
   function start(limit: string): Child {

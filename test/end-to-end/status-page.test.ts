@@ -4,9 +4,7 @@ import { type Demo, startDemo } from './start-demo.ts';
 
 let demo: Demo | undefined;
 
-afterEach(async () => {
-  await demo?.stop();
-});
+afterEach(() => demo?.stop());
 
 const often = ['system-info', 'execution-mode', 'healthcheck', 'log-storage', 'executions'].map(
   (name) => `--collector.${name}.every=1s`,

@@ -5,12 +5,8 @@ import type { LastPoll, Poll } from '../../src/schedule/poll.ts';
 import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
 import type { Seen } from '../../src/schedule/vitality.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: new Date('2024-05-20T10:00:00.500Z') });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ now: new Date('2024-05-20T10:00:00.500Z') }));
+afterEach(() => void vi.useRealTimers());
 
 function setUp(
   names: readonly string[],

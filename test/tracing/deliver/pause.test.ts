@@ -3,12 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createWait } from '../../../src/tracing/deliver/pause.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 function begin(signal: AbortSignal) {
   const seen = { isOver: false };

@@ -1,8 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/tracing/plan/plan-trace.ts';
-import { setUp, tearDown } from './finished-run.ts';
-
-afterEach(tearDown);
+import { setUp } from './finished-run.ts';
 
 function onNextPlan(plans: Plan[], then: () => void): void {
   const { push } = plans;

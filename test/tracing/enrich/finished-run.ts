@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { startSimulator } from '../../../simulator/simulator.ts';
 import { createFailures } from '../../../src/executions/ledger/failures.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
@@ -10,13 +11,6 @@ import { type Plan, planTrace } from '../../../src/tracing/plan/plan-trace.ts';
 import { traceDefaults } from '../../../src/tracing/plan/settings.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-
-const endings: (() => Promise<void>)[] = [];
-
-/** Ends what was set up. */
-export async function tearDown(): Promise<void> {
-  for (const end of endings.splice(0).reverse()) await end();
-}
 
 const settings = {
   ...traceDefaults,
@@ -33,11 +27,11 @@ type Setting = {
   hasNoTrace?: boolean;
 };
 
-/** A service with one finished run of a job, and what makes its trace. */
+/** A service with one finished run of a job, and what makes its trace; both end with the test. */
 export async function setUp(given: Setting = {}) {
   const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000, hasNoTrace = false } = given;
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-  endings.push(() => simulator.stop());
+  onTestFinished(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
   simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }));
   simulator.advance(3_600_000);
@@ -48,7 +42,8 @@ export async function setUp(given: Setting = {}) {
   let wallAheadMs = 0;
   const clock = fakeClock({ now: () => clockMs + wallAheadMs, ticks: () => clockMs });
   const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
-  endings.push(close, () => state.close());
+  onTestFinished(close);
+  onTestFinished(() => state.close());
   const pending: PendingTrace = {
     id: run.id,
     status: 'succeeded',

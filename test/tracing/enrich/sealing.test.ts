@@ -1,8 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemInfo } from '../../../src/api/endpoints/system.ts';
-import { setUp, tearDown } from './finished-run.ts';
-
-afterEach(tearDown);
+import { setUp } from './finished-run.ts';
 
 const ofState = '/execution/\\d+/state$';
 const minuteMs = 60_000;
