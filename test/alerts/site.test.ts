@@ -32,7 +32,7 @@ const changed = `{
 }`;
 
 describe('alerts/site', () => {
-  it('knows every alert, and by default changes nothing', async () => {
+  it('knows every alert, and changes nothing by default', async () => {
     expect([...alertNames].toSorted()).toEqual(
       allAlerts()
         .map(({ alert }) => alert)
@@ -44,7 +44,7 @@ describe('alerts/site', () => {
     expect(alertNames.flatMap((alert) => listSiteChanges(alert, usual))).toEqual([]);
   });
 
-  it('puts every threshold into the rules and the limits of pages, and leaves out what is off', async () => {
+  it('puts every threshold into the rules and the limits of pages, and leaves out disabled rules', async () => {
     const site = await toSite(changed);
     const rules = toRules(buildSiteRules(site));
     const exprOf = (name: string): string => rules.find(({ alert }) => alert === name)?.expr ?? 'none';

@@ -78,7 +78,7 @@ describe('api/breaker', () => {
     expect(changes).toEqual([]);
   });
 
-  it('lets one vital request at a time probe', () => {
+  it('lets vital requests probe, one at a time', () => {
     const { breaker, open } = setUp();
     open();
     expect(breaker.refusal('normal')).toBeDefined();
@@ -89,7 +89,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it('never lets enrichment probe, however long the circuit is open, and admits it again with all others', () => {
+  it('never lets an enrichment request probe, and admits it when the circuit is closed', () => {
     const { breaker, open, closedForMs, request } = setUp();
     open();
     closedForMs();

@@ -103,7 +103,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests a name once that the release refuses in any path, and counts no server error', async () => {
+  it('does not request a second time a name that the release refuses in paths, and counts no server error', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -123,7 +123,7 @@ describe('api/client', () => {
     expect(seen).toEqual(['system-info 200', 'stored-keys-folder 400', 'stored-keys-folder rejected']);
   });
 
-  it('reports any other 400 as what it is', async () => {
+  it('reports any other 400 as a refused request', async () => {
     const refusal = { status: 400, body: '{"error":true,"errorCode":"api.error.parameter.invalid","message":"x"}' };
     const { api } = await connect({ answers: { ...info('rundeck'), 'storage/keys/50%25/': refusal } });
     const error = await failure(api.get(storedKeysBelow, { path: { folder: '50%' } }));

@@ -31,7 +31,7 @@ describe('api/endpoints/execution-output', () => {
     ['Failed: Unknown: Remote command failed with exit status 1', 'NonZeroResultCode'],
     ['Failed: Unknown: Exhausted available authentication methods', 'AuthenticationFailure'],
     ['Failed: Unknown: Connection refused', undefined],
-  ])('reads the word of the default SSH executor by its message: %s', (log, failureReason) => {
+  ])('recognises the message of the default SSH executor: %s', (log, failureReason) => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });
 

@@ -34,7 +34,7 @@ function setUp() {
 }
 
 describe('api/file-look', () => {
-  it('checks files every ten seconds at most, however often it is called', async () => {
+  it('checks files at most every ten seconds, even if it is called more often', async () => {
     const { lookAfter, looks } = setUp();
     for (const ms of [0, 9999, 1, 0, 5000, 4999]) await lookAfter(ms);
     expect(looks()).toBe(1);

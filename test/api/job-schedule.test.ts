@@ -53,7 +53,7 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
   });
 
-  it('reads whether a job may run several times at once, which definitions say only if it may', () => {
+  it('reads whether a job may run several times at once, which definitions state only if it may', () => {
     expect(decode(jobDefinition, '[{"multipleExecutions":true}]')).toEqual({ allowsSeveral: true });
     expect(decode(jobDefinition, '[{"name":"settle"}]')).toEqual({ allowsSeveral: false });
   });
@@ -80,7 +80,7 @@ describe('api/endpoints/jobs, schedules', () => {
     ]);
   });
 
-  it('requests jobs from a newer server in the version that reports changes, and everything else as usual', async () => {
+  it('requests jobs in the API version that reports changes if the server is new enough, and all else as usual', async () => {
     expect(await askAll(58)).toEqual(['/api/56/project/pay/jobs', '/api/47/job/j1/forecast']);
     expect(await askAll(47)).toEqual(['/api/47/project/pay/jobs', '/api/47/job/j1/forecast']);
   });

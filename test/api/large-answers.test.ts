@@ -127,7 +127,7 @@ describe('api/large-answers', () => {
     await expect(api.get(projectJobs, { path })).resolves.toHaveLength(1);
   });
 
-  it('leaves the event loop to others meanwhile', async () => {
+  it('lets other tasks of the event loop run in between', async () => {
     const api = await ask(JSON.stringify(jobs));
     let turns = 0;
     const seen = { isOver: false };
@@ -142,7 +142,7 @@ describe('api/large-answers', () => {
     expect(turns).toBeGreaterThan(40);
   });
 
-  it('leaves places for other servers, however many members of one send large answers', async () => {
+  it('leaves slots for other servers when many members of one server send large answers', async () => {
     const common = createLargeAnswers({ clock: systemClock });
     const ofCluster = toShareOfServer(common);
     const leaving = [1, 2, 3, 4, 5].map(() => ofCluster.enter());

@@ -39,7 +39,7 @@ describe('api/page-pieces', () => {
     expect(leftOut).toEqual([]);
   });
 
-  it('leaves out a row that is too large alone, and finds all others', async () => {
+  it('leaves out a row that is too large for one answer, and finds all other rows', async () => {
     const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
     expect(leftOut).toEqual(['1 before 3']);
@@ -79,7 +79,7 @@ describe('api/page-pieces', () => {
     expect(asked).toEqual(['2+2']);
   });
 
-  it('reads all pieces again where rows vanish between two of them, and does not do so for ever', async () => {
+  it('reads all pages again when rows vanish between two of them, a limited number of times', async () => {
     const rows = Array.from({ length: 60 }, (_, id) => ({ id }));
     let deletions = 1;
     const read = async ({ offset, max }: PageRequest) => {

@@ -50,7 +50,7 @@ describe('api/paging', () => {
     expect(list.asked).toEqual([{ beginMs: 0, endMs: 3_600_000, max: 500, offset: 0 }]);
   });
 
-  it('finds every visible row, whatever is hidden and wherever it is', async () => {
+  it('finds every visible row when others are hidden, at any position', async () => {
     const rows = fc.array(fc.record({ endMs: fc.integer({ min: 0, max: 20_000 }), hidden: fc.boolean() }), {
       maxLength: 120,
     });
@@ -72,7 +72,7 @@ describe('api/paging', () => {
     expect(list.asked.map(({ offset }) => offset)).toEqual([0, 8, 16, 24]);
   });
 
-  it('reads a flood again when its total changed meanwhile', async () => {
+  it('reads a burst of rows again when its total changed during the reading', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const list = createList(flood);
     const found = new Set<number>();
@@ -88,7 +88,7 @@ describe('api/paging', () => {
     expect([...found].filter((id) => id < 15)).toHaveLength(15);
   });
 
-  it('also reads the first page of a flood again if rows were added before it', async () => {
+  it('also reads the first page of a burst again when rows were added before it', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const late = Array.from({ length: 3 }, (_, index) => ({ id: 25 + index, endMs: 7000, hidden: false }));
     const list = createList(flood);

@@ -75,7 +75,7 @@ describe('api/plain answers', () => {
     ['{"error":"Not found"}', 'the API is not there; is the path of the URL right?'],
     ['<html>Not found</html>', 'the API is not there; is the path of the URL right?'],
     ['', 'the API is not there; is the path of the URL right?'],
-  ])('finds out from a 404 of %j who sent it', async (body, says) => {
+  ])('finds out who sent a 404 with the body %j', async (body, says) => {
     expect(await fail({ status: 404, body })).toEqual({
       kind: 'not_found',
       message: `GET execution-mode: HTTP 404, ${says}`,
@@ -100,7 +100,7 @@ describe('api/plain answers', () => {
     ],
     ['<html>Forbidden</html>', 'forbidden', 'refused by a proxy or firewall in front of the server'],
     ['', 'forbidden', 'refused by a proxy or firewall in front of the server'],
-  ])('finds out from a 403 of %j what was refused', async (body, kind, says) => {
+  ])('finds out what was refused by a 403 with the body %j', async (body, kind, says) => {
     expect(await fail({ status: 403, body })).toMatchObject({
       kind,
       message: `GET execution-mode: HTTP 403, ${says}`,

@@ -99,7 +99,7 @@ describe('api/project-list', () => {
     expect(heard).toEqual(['a']);
   });
 
-  it('returns when a shared list was requested', async () => {
+  it('returns the time at which a shared list was requested', async () => {
     const { readDated, answer, later } = setUp();
     later(1000);
     const first = readDated();

@@ -177,7 +177,7 @@ describe('api/requester', () => {
     expect([seen, circuit]).toEqual([[], []]);
   });
 
-  it('reports that its turn did not come, and does not blame the server', async () => {
+  it('reports a request whose turn did not come, without blame for the server', async () => {
     const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
     await ask();
     for (let count = 0; count < 6; count += 1) {
@@ -250,7 +250,7 @@ describe('api/requester', () => {
     expect(seen.length).toBe(before);
   });
 
-  it('gives up its turn if the circuit opened while it waited for it', async () => {
+  it('leaves the queue when the circuit opens while it waits', async () => {
     const outage = Array.from({ length: 9 }, (): Reply => 'timeout');
     const { ask } = setUp([...outage, active], { requestsPerSecond: 5 });
     const asked = Array.from({ length: 40 }, () => ask());

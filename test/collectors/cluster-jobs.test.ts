@@ -38,7 +38,7 @@ describe('collectors/cluster-jobs', () => {
       automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 3`);
   });
 
-  it('still counts a member that answered before, and is now silent or lost', async () => {
+  it('still counts a member that has answered before and is now silent or lost', async () => {
     const lists = { [`scheduler/server/${A}/jobs`]: jobs(A), [`scheduler/server/${B}/jobs`]: jobs(B, B) };
     const before = { 'system/info': info('rundeck', B), [OWN]: jobs(B, B), ...lists };
     const answers = { 'system/info': info('rundeck', A), [OWN]: jobs(A), ...lists };
@@ -73,12 +73,12 @@ describe('collectors/cluster-jobs', () => {
     ]);
   });
 
-  it('shows nothing outside of cluster mode, where the lists have another meaning', async () => {
+  it('shows nothing outside cluster mode, where the lists have another meaning', async () => {
     const answers = { 'system/info': info('rundeck', null), [OWN]: jobs(A) };
     expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
   });
 
-  it('explains outside of cluster mode why there is nothing to show', async () => {
+  it('explains outside cluster mode why there is nothing to show', async () => {
     const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
     const { api } = createTestClient({ url: 'http://unused.test', transport });
     const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));

@@ -115,7 +115,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1`);
   });
 
-  it('leaves the averages to executions if these are read', async () => {
+  it('reads no averages itself if executions are collected', async () => {
     const answers = {
       'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
       'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":1500}' },
@@ -126,7 +126,7 @@ describe('collectors/job-info', () => {
         automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`);
   });
 
-  it('requests averages that executions have not updated for long, and passes them on', async () => {
+  it('requests averages that executions have not updated for long', async () => {
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":399}') },

@@ -52,7 +52,7 @@ describe('collectors/projects', () => {
         automation_projects{server="prod"} 1`);
   });
 
-  it('shows that there are none if none may be read', async () => {
+  it('shows zero keys if none may be read', async () => {
     // Whoever may read no project gets an empty list, not a refusal.
     expect(await scrape({ body: '[]' })).toEqual(shown`
         # TYPE automation_projects gauge
@@ -78,7 +78,7 @@ describe('collectors/projects', () => {
         automation_projects{server="prod"} 2`);
   });
 
-  it('writes valid text whatever a project is called', async () => {
+  it('writes valid text for any project name', async () => {
     const body = String.raw`[{"name":"a.b_c+d-e"},{"name":"\"} 1\n","label":"\\ 🚀"},{"name":"__proto__"},{"name":"constructor"}]`;
     expect(await scrape({ body })).toEqual(shown`
         # TYPE automation_project_info gauge

@@ -169,7 +169,7 @@ describe('commands/acl', () => {
     expect(page).toContain(`\`\`\`yaml\n${everything}\`\`\``);
   });
 
-  it('needs no server, no token and nothing that is disabled', async () => {
+  it('needs no server and no token, and omits what is disabled', async () => {
     const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
     const { code, stdout, stderr, left } = await runHere(['acl', ...flags]);
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
@@ -209,7 +209,7 @@ servers:
     });
   });
 
-  it('grants no right that also allows changes, and says what is missing without it', async () => {
+  it('grants no right that also allows changes, and names what is missing without this right', async () => {
     const { stdout } = await run(acl, ['acl', '--collector.users']);
     expect(stdout).toContain(
       '# Not allowed, because it also allows changes: system admin; users does not work without it.\n',

@@ -180,7 +180,7 @@ describe('commands/check', () => {
     ['5.20.0', '`read`', 'hidden'],
     ['6.1.0', '`read` or `view_history`', 'hidden'],
     ['6.2.0', undefined, 'ok'],
-  ])('names a job that may only be viewed, and what that means in release %s', async (release, rights, verdict) => {
+  ])('names a job that may only be viewed, and what this means in release %s', async (release, rights, verdict) => {
     const simulator = await start({ release });
     const { control, url } = simulator;
     const startedAtMs = Date.now() - 60_000;
@@ -195,7 +195,7 @@ describe('commands/check', () => {
     expect([/^ +project-executions +(\w+)/.exec(line)?.[1], said.exec(line)?.[2]]).toEqual([verdict, rights]);
   });
 
-  it('warns where a server shows itself to everybody', async () => {
+  it('warns about a server whose monitoring page is open without credentials', async () => {
     const simulator = await start({ release: '6.1.0' });
     const open = await check(simulator);
     simulator.control.configure({ monitoring: false });
@@ -363,7 +363,7 @@ describe('commands/check', () => {
     expect(simulator.requests()).toHaveLength(1);
   });
 
-  it('reports once that something else answers, without a version', async () => {
+  it('reports once that the address belongs to another service, without a version', async () => {
     const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The cast is true: a TCP server has such an address.
@@ -387,7 +387,7 @@ describe('commands/check', () => {
   it.each([
     ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`, with which they are accepted', 3],
     ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
-  ])('says what to correct if %s is wrong, and sends no other request', async (name, value, says, asked) => {
+  ])('says what to correct if %s is wrong, and sends no further request', async (name, value, says, asked) => {
     const simulator = await start();
     const { url, token } = simulator;
     const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
@@ -536,7 +536,7 @@ describe('commands/check', () => {
     ]);
   }, 40_000);
 
-  it('proves the rights of the token where the server answers for them', async () => {
+  it('checks the rights of the token if the server reports them', async () => {
     const simulator = await start({ apiVersion: 58 });
     const { control, url } = simulator;
     const jobId = control.createJob('pay', { name: 'settle' });
@@ -586,7 +586,7 @@ describe('commands/check', () => {
     expect(report?.excess).toEqual(expect.arrayContaining(['job delete', 'system admin', 'project configure']));
   });
 
-  it('has nothing to say about rights before 5.9', async () => {
+  it('says nothing about rights before 5.9', async () => {
     const { stdout } = await check(await start(), '--json');
     expect(JSON.parse(stdout)).toEqual([expect.not.objectContaining({ rights: expect.anything() as unknown })]);
   });

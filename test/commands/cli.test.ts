@@ -45,7 +45,7 @@ describe('cli: compile cache', () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  it('refuses what another user has planted, or can replace', () => {
+  it('refuses a file that another user has created or can replace', () => {
     const own = { uid: 1000, mode: 0o40700, isDirectory: () => true };
     const judge = (found: Partial<typeof own>, parent: Partial<typeof own> = {}) =>
       findDanger({ ...own, ...found }, { ...own, ...parent }, { userId: 1000 });

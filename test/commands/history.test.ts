@@ -263,7 +263,7 @@ collectors: { executions: { every: 2s } }
     expect(file).not.toContain('automation_node_failures');
   });
 
-  it('explains what is wrong', async () => {
+  it('explains an error in the arguments', async () => {
     expect(await run(['stage', ...span])).toMatchObject({
       code: 2,
       stderr: 'history: takes one of the configured servers: prod\n',

@@ -44,7 +44,7 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
     return report && `${report.name} ${report.verdict}: ${report.message.replace(/in [\d.]+ ms/, 'in MS')}`;
   }
 
-  it('reports version and latency, and what makes the database unsuitable', async () => {
+  it('reports version and latency, and why the database is unsuitable', async () => {
     const { port } = server;
     const [row] = (await server.query('SHOW server_version')) as readonly { readonly server_version: string }[];
     const found = `PostgreSQL ${row?.server_version} at 127.0.0.1:${port} answers in MS`;

@@ -125,7 +125,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('reports what is not finished, and what does not exist, and continues', async () => {
+  it('reports unfinished and missing traces, and continues', async () => {
     const { simulator, job, id } = await start();
     simulator.control.runJob(job);
     const runningId = String(simulator.truth().executions.at(-1)?.id);

@@ -193,11 +193,11 @@ describe('commands/why', () => {
       ['prod', 'pay/nightly/twin'],
       'Several jobs have this name; use the id of one: pay/nightly/twin (j4), pay/nightly/twin (j5).\n',
     ],
-  ])('reports that it cannot know if %s', async (_name, words, stderr) => {
+  ])('reports that the answer is unknown if %s', async (_name, words, stderr) => {
     expect(await ask(...words)).toMatchObject({ code: 2, stderr });
   });
 
-  it('says what the credentials do not show if a job is missing', async () => {
+  it('says which rights are missing if a job is not found', async () => {
     unseen = '"prod" does not show all executions: history of hr: 12 counted, 0 readable';
     expect((await ask('prod', 'hr/payroll')).stderr).toMatch(
       /^No watched scheduled job is named "hr\/payroll" on prod\. "prod" does not show all executions: history of hr: 12 counted, 0 readable\. Known: /,

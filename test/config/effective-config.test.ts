@@ -83,7 +83,7 @@ describe('config/effective-config', () => {
     expect(JSON.stringify(second)).toBe(JSON.stringify(first));
   });
 
-  it('names the variable of a secret, and nothing else of it', async () => {
+  it('names the variable of a secret, but not its value', async () => {
     const env = { AUTOMATION_EXPORTER_URL: 'http://localhost:4440', AUTOMATION_EXPORTER_TOKEN: 'canary-4711' };
     const { config } = await load({ env, argv: ['--collector.disable-defaults'] });
     const text = toEffectiveYaml(config);

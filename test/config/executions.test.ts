@@ -40,7 +40,7 @@ describe('config/executions', () => {
     expect(config.metrics.holdNewSeriesMs).toBe(30_000);
   });
 
-  it('uses for each field the first matching override that has it', async () => {
+  it('uses for each field the first matching override that contains it', async () => {
     const yaml = `
 jobs:
   overrides:
@@ -64,7 +64,7 @@ jobs:
     ]);
   });
 
-  it('has what a site says about a job, and refuses what is not one line', async () => {
+  it("accepts a site's note about a job, and refuses a note of several lines", async () => {
     const overrides = '[{ match: "pay/.*", owner: payments }, { match: ".*", owner: all, note: "restart by hand" }]';
     const { config } = await load({ yaml: `jobs: { overrides: ${overrides} }` });
     expect(config.jobs.aboutOf('pay/settle')).toEqual({

@@ -45,7 +45,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('gives a project the labels of every matching entry, the first for each name', async () => {
+  it('gives a project the labels of every matching entry, and for each name the first value', async () => {
     const entries =
       '[{ match: "pay-.*", labels: { team: payments } }, { match: ".*-eu.*", labels: { team: europe, tier: "1" } }]';
     const { config } = await load({ yaml: withProjects(`{ labels: ${entries} }`) });
@@ -64,7 +64,7 @@ describe('config/include-exclude', () => {
     ]);
   });
 
-  it('reports what is wrong with a pattern, at its place', async () => {
+  it('reports what is wrong with a pattern, and at which position', async () => {
     expect(
       await complain({
         yaml: withProjects('{ include: [a, "("], exclude: "a", labels: [{ match: "(?=a)", labels: {} }] }'),

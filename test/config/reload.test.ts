@@ -67,7 +67,7 @@ state: { dir: /elsewhere }
   it.each([
     ['TLS', 'rate_limit: {}'],
     ['client certificates', 'tls_server_config: { cert_file: a.pem, key_file: a.key }'],
-  ])('keeps whether it asks for %s, and warns that only a restart changes that', async (_what, web) => {
+  ])('keeps the setting for %s, and warns that a change needs a restart', async (_what, web) => {
     const yaml = before.replace('{ enable', '{ config_file: web.yml, enable');
     const toWorld = (text: string) => ({ yaml, files: { 'web.yml': text, 'a.pem': 'certificate', 'a.key': 'key' } });
     const { config } = await load(toWorld(web));

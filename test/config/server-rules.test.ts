@@ -164,7 +164,7 @@ describe('config/server-rules', () => {
     expect(await complain({ yaml: watch(tls, 'http://a.example.org') })).toEqual([]);
   });
 
-  it('asks for nothing more if a server is not a map', async () => {
+  it('reports only one error if a server is not a map', async () => {
     expect(await complain({ yaml: 'servers: [k3y]' })).toEqual([
       'config.yaml:1:11 servers[0]: takes a map, found a text (write its keys below it, indented)',
     ]);

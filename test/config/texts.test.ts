@@ -40,7 +40,7 @@ servers:
     ['//x//', '/x'],
     ['/x//y///', '/x/y'],
     ['/x/./z/..//y', '/x/y'],
-  ])('reads an address that ends in %s without what servers refuse', async (written, path) => {
+  ])('reads an address that ends in %s, and removes the part that servers refuse', async (written, path) => {
     const yaml = `servers: [{ name: a, url: "https://auto.example.org${written}", token_file: /run/token }]`;
     const { config } = await load({ yaml });
     expect(config.servers[0]?.url).toBe(`https://auto.example.org${path}`);

@@ -25,7 +25,7 @@ describe('notes of leases', () => {
     ]);
   });
 
-  it('shows since when the database has not answered, until it does', async () => {
+  it('shows how long the database has not answered', async () => {
     const { config } = await load({
       yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
       files: { '/t': 'a' },

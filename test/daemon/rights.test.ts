@@ -39,7 +39,7 @@ describe('daemon/rights', () => {
     return { rights, waiting, requests, control, wake: () => waiting.shift()?.work() };
   }
 
-  it('asks a minute after the start and then once a day, with few requests', async () => {
+  it('starts its requests one minute after the start and repeats them once a day', async () => {
     const { rights, waiting, requests, wake } = await watch();
     rights.start();
     expect([rights.now(), waiting[0]?.inMs, requests()]).toEqual([undefined, 60_000, 0]);

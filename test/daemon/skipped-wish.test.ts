@@ -17,6 +17,6 @@ it('finds the last success of a job that failed later, and no longer among the n
   expect(successes.get('pay/beat')).toEqual([{ startedAtMs: lastSuccessMs - 90_000 }]);
 });
 
-it('claims nothing about times of which misses are no longer kept', () => {
+it('makes no claim about a period whose missed starts are no longer kept', () => {
   expect(toSkippedWish(all, nowMs, undefined)).toMatchObject({ sinceMs: nowMs - 7 * 24 * hourMs, untilMs: nowMs });
 });

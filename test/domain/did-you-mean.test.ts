@@ -15,7 +15,7 @@ describe('config/did-you-mean', () => {
     ['x', undefined],
     ['', undefined],
     ['a'.repeat(100_000), undefined],
-  ])('suggests for %.20s what was meant, if anything', (word, hint) => {
+  ])('suggests for %.20s the option that was probably meant, or nothing', (word, hint) => {
     expect(didYouMean(word, known)).toBe(hint);
   });
 });

@@ -50,7 +50,7 @@ describe('domain/failure-class', () => {
     expect(toFailureClass({ ...failed, ...facts })).toBe(failureClass);
   });
 
-  it('calls failures what counts as failed, timed out, failed with a retry, or ended in another way', () => {
+  it('counts as failures: failed, timed out, failed with retry, and other ends', () => {
     const runs = executionStatuses.flatMap((status) =>
       [[], ['web01']].flatMap((failedNodes) =>
         [0, 1].map((succeededNodes) => someRun({ status, failedNodes, succeededNodes })),

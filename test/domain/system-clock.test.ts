@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('counts as awake the time in which the process runs, asked for or not, and not that in which it is stopped', async () => {
+it('counts the time in which the process runs, and not the time in which it is stopped', async () => {
   vi.useFakeTimers();
   // Others that share the process may have started its looks by real timers.
   vi.resetModules();

@@ -63,7 +63,7 @@ describe('end-to-end/execution-page', () => {
     expect(toText(await readPage(`${daemon.url}/traces`))).toMatch(/^…Traces are off\n/);
   });
 
-  it('says for an execution without steps how to get them', async () => {
+  it('says how to get the steps of an execution that has none', async () => {
     const { daemon, id, yaml } = await setUp(false, 'enabled: off');
     expect(yaml).toContain('enabled: off');
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
@@ -114,7 +114,7 @@ executions: { max_delay: 1s }
     }
   });
 
-  it('keeps its page across a reload, unless that hides its content', async () => {
+  it('keeps its page across a reload, unless the reload hides its content', async () => {
     const { daemon, id, yaml } = await setUp(true);
     const hasSteps = async (): Promise<boolean> =>
       (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('<h2>Steps</h2>');

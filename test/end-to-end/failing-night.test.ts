@@ -46,7 +46,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('leaves in Prometheus what really happened, although the daemon is killed in between', async () => {
+  it('leaves the true totals in Prometheus when the daemon is killed in between', async () => {
     const [, address = ''] = await daemon.waitFor(/url=http:\/\/(\S+)/);
     await eventually(async () =>
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),

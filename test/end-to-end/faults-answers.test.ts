@@ -63,7 +63,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
       say(200, '{"system": [], "executionMode": {}, "enabled": {"a": 1}}'),
       'decode',
     ],
-  ])('%s: is not an answer, and recovers', async (_row, handler, kind) => {
+  ])('%s: is not accepted as an answer, and recovers', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
       // Only what decides whether the server is up; a wrong shape means another thing to each endpoint.

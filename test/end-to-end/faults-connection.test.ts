@@ -53,7 +53,7 @@ function ofSimulator({ simulator }: Watch, fault: Parameters<Watch['simulator'][
 }
 
 describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, () => {
-  it('faults/row-1: refuses at start: down until it answers', async () => {
+  it('faults/row-1: refuses connections at the start: down until it answers', async () => {
     await watchFaults({ before: (upstream) => upstream.die() }, async (watch) => {
       const kinds = await playFault(watch, {
         wellBefore: false,
@@ -70,14 +70,14 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-2: dies mid-run: keeps known values, and notices when it is back', async () => {
+  it('faults/row-2: dies mid-run: keeps known values, and notices its return', async () => {
     await watchFaults({}, async (watch) => {
       const { die, live } = watch.upstream;
       expect(await playFault(watch, { begin: die, end: live, shows: down, atMost: whileOpen })).toEqual(['network']);
     });
   });
 
-  it('faults/row-3: hangs before headers: times out, and sends only the vital polls', async () => {
+  it('faults/row-3: hangs before headers: times out, and sends only vital polls', async () => {
     await watchFaults({ timeout: '1s' }, async (watch) => {
       const { begin, end } = ofSimulator(watch, { kind: 'hang' });
       const askOnlyVital = async (): Promise<void> => {
@@ -167,7 +167,7 @@ describe.concurrent('end-to-end/faults of the connection', { timeout: 45_000 }, 
     });
   });
 
-  it('faults/row-21: DNS faults: a name that is not found, and later is', async () => {
+  it('faults/row-21: DNS faults: a name that is not found at first and is found later', async () => {
     const names = watchName('automation.invalid');
     await watchFaults({ url: ({ url }) => url.replace('127.0.0.1', 'automation.invalid') }, async (watch) => {
       const kinds = await playFault(watch, {

@@ -40,7 +40,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('faults/row-11: token rotated in its file: no poll fails', async () => {
+  it('faults/row-11: token replaced in its file: no poll fails', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -106,7 +106,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
   });
 
   it.each(['grow', 'shrink'])(
-    'faults/row-17: pages shift while being read: they %s, and every row is read',
+    'faults/row-17: pages shift while they are read: they %s, and every row is read',
     async (how) => {
       const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
       const { api, seen, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
@@ -140,7 +140,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
   );
 
   it.each([600, -600])(
-    'faults/row-19: clocks ±10 minutes apart: %i s are noticed, and change nothing',
+    'faults/row-19: clocks ±10 minutes apart: %i s are noticed, and change no result',
     async (skewSeconds) => {
       await watchFaults({}, async (watch) => {
         const { control } = watch.simulator;

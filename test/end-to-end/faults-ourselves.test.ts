@@ -144,7 +144,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('faults/row-25: a state directory that is removed in use is written again, logged and counted', async () => {
+  it('faults/row-25: a state directory that is removed while in use is written again, logged and counted', async () => {
     const own = await setUp();
     const running = await startCounting(3, own);
     rmSync(own.state, { recursive: true });
@@ -158,7 +158,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read(resets)).toBe(0);
   });
 
-  it('faults/row-23: ends in time, with nothing lost, during a scrape and a delivery', async () => {
+  it('faults/row-23: ends in time and loses nothing during a scrape and a delivery', async () => {
     const own = await setUp();
     const hanging = createServer(() => undefined);
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
@@ -183,7 +183,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await again.read('automation_exporter_spool_traces')).toBeGreaterThan(0);
   });
 
-  it('faults/row-24: a full disk stops counting, not scrapes, and everything is counted once there is space', async () => {
+  it('faults/row-24: a full disk stops counting but not scrapes, and everything is counted once there is space', async () => {
     const own = await setUp();
     const running = await startCounting(3, own);
     limitFiles(running.child.pid, '1');
@@ -235,7 +235,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     },
   );
 
-  it('faults/row-26: continues after the process was held up, logs for how long, and counts no server as down', async () => {
+  it('faults/row-26: continues after the process was stopped, logs for how long, and reports no server as down', async () => {
     const own = await setUp();
     const running = await own.start();
     await isReady(running);

@@ -135,7 +135,7 @@ metrics: { hold_new_series: 6s }
     }
   });
 
-  it('joins the counters of the daemon without a gap or an overlap', async () => {
+  it('joins imported history and the counters of the daemon without a gap or an overlap', async () => {
     const truth = simulator.truth().executions.length;
     expect(truth).toBe(203);
     for (const family of [

@@ -146,7 +146,7 @@ describe('end-to-end/permissions', () => {
     });
   });
 
-  it('keeps the counters of a project that may no longer be seen, and shows nothing else of it', async () => {
+  it('keeps the counters of a project that may no longer be seen, and shows nothing else about this project', async () => {
     const watching = await watch({});
     await settled(watching);
 

@@ -10,8 +10,8 @@ async function start(): Promise<Simulator> {
   return simulator;
 }
 
-describe('end-to-end, a reload whose old parts do not end as they should', () => {
-  it('continues with the new ones, and logs it', async () => {
+describe('end-to-end, a reload whose old parts do not end in time', () => {
+  it('continues with the new parts, and logs the delay', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
@@ -31,8 +31,8 @@ describe('end-to-end, a reload whose old parts do not end as they should', () =>
   });
 });
 
-describe('end-to-end, what a reload tells', () => {
-  it('names at /config what waits for a restart, and on the page that a reload failed', async () => {
+describe('end-to-end, what pages show about a reload', () => {
+  it('lists at /config the changes that wait for a restart, and reports a failed reload', async () => {
     const simulator = await start();
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\n`;
     const daemon = await startDaemon({ yaml, token: 'a-token' });
@@ -130,7 +130,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
   }
 
   it.each(['traces', 'connection', 'poll', 'start'] as const)(
-    'continues with the whole previous configuration if it fails at: %s',
+    'keeps the whole previous configuration if this step fails: %s',
     async (step) => {
       const steps: Steps = {};
       const { daemon, other } = await startTwo(steps);

@@ -26,7 +26,7 @@ describeWithTools('end-to-end/runs-at-risk', ['prometheus', 'alertmanager'], (to
     for (const end of endings.reverse()) await end();
   });
 
-  it('notifies of the runs that a dead node awaits, names both, and resolves when the node is back', async () => {
+  it('notifies about the runs that wait for a dead node, names job and node, and resolves when the node is back', async () => {
     const simulator = await startSimulator({ scenario: 'empty', threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     const { control } = simulator;

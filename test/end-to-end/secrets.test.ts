@@ -127,18 +127,15 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(findCanary('nothing of the kind')).toEqual([]);
   });
 
-  it.each(pickPart(['json', 'logfmt'], 2))(
-    'shows no secret of a file in %s, whatever servers repeat',
-    async (format) => {
-      const stateDirectory = join(directory, `state-${format}`);
-      const flags = [`--config.file=config.yaml`, `--log.format=${format}`, `--state.dir=${stateDirectory}`];
-      const daemon = startCli(['serve', ...flags], { cwd: directory });
+  it.each(pickPart(['json', 'logfmt'], 2))('shows no secret of a file in %s when servers repeat it', async (format) => {
+    const stateDirectory = join(directory, `state-${format}`);
+    const flags = [`--config.file=config.yaml`, `--log.format=${format}`, `--state.dir=${stateDirectory}`];
+    const daemon = startCli(['serve', ...flags], { cwd: directory });
 
-      expect(await searchEverywhere({ daemon, stateDirectory, servers: Object.keys(echoes) })).toEqual([]);
-      expect(upstream.requests.some((head) => head.includes(canary))).toBe(true);
-      expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
-    },
-  );
+    expect(await searchEverywhere({ daemon, stateDirectory, servers: Object.keys(echoes) })).toEqual([]);
+    expect(upstream.requests.some((head) => head.includes(canary))).toBe(true);
+    expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
+  });
 
   it('shows no secret of the environment', async () => {
     const stateDirectory = join(directory, 'state-environment');
@@ -150,7 +147,7 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows no bearer token, whatever servers repeat', async () => {
+  it('shows no bearer token when servers repeat it', async () => {
     const config = writeConfig('bearer', upstream.url, Object.keys(echoes), 'bearer_token_file: ./token');
     const stateDirectory = join(directory, 'state-bearer');
     const daemon = startCli(['serve', `--config.file=${config}`, `--state.dir=${stateDirectory}`], { cwd: directory });
@@ -160,7 +157,7 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
     expect(daemon.output()).toMatch(/poll failed|server is down|server rejects the credentials/);
   });
 
-  it('shows no password and no session, whatever servers repeat', async () => {
+  it('shows no password and no session when servers repeat them', async () => {
     let turn = 0;
     const server = await startRawServer((socket, head) => echoSession(socket, head, (turn += 1)));
     const names = [...Object.keys(echoes).filter((name) => name !== 'headers'), 'outside'];
@@ -177,7 +174,7 @@ describe.concurrent('end-to-end/secrets', { timeout: 60_000 }, () => {
   });
 
   it.each(['check', 'check --json', 'config'])(
-    'shows none in the output of %s',
+    'shows no secret in the output of %s',
     async (words) => {
       const child = startCli([...words.split(' '), '--config.file=config.yaml'], { cwd: directory });
       await child.ended;

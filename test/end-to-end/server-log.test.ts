@@ -3,8 +3,8 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
-describe('end-to-end, what the log says of a server', () => {
-  it('has one line for each change, with release and API on contact, however many polls fail', {
+describe('end-to-end, the log messages about a server', () => {
+  it('has one line for each change, with release and API on contact, for any number of failed polls', {
     timeout: 60_000,
   }, async () => {
     const simulator = await startSimulator({ clock: 'free', apiVersion: 47 });

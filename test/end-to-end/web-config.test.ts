@@ -149,7 +149,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect((await ask(url, { path: '/nothing', authorization: login })).status).toBe(404);
   });
 
-  it('logs who was refused, now and then, without a password', async () => {
+  it('logs from time to time who was refused, without a password', async () => {
     const { url, logged } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     for (let time = 0; time < 3; time += 1) await ask(url, { authorization: `${login}x` });
     expect(logged.filter((line) => line.includes('msg="request refused"'))).toEqual([
@@ -209,14 +209,14 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     }
   });
 
-  it('allows as many requests as configured, and health checks always', async () => {
+  it('allows as many requests as configured, and always allows health checks', async () => {
     const { url } = await start(`tls_server_config: { ${tls} }\nrate_limit: { interval: 1h, burst: 2 }\n`);
     const statuses: number[] = [];
     for (const path of ['/metrics', '/', '/metrics', '/-/healthy']) statuses.push((await ask(url, { path })).status);
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
-  it('answers a scraper with a known password, however many requests others send', async () => {
+  it('answers a scraper with a known password while others send many requests', async () => {
     const { url } = await start(`tls_server_config: { ${tls} }\n${withUsers}rate_limit: { interval: 1h, burst: 2 }\n`);
     const statuses: number[] = [(await ask(url, { authorization: login })).status];
     for (let time = 0; time < 3; time += 1) statuses.push((await ask(url, {})).status);
@@ -224,7 +224,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 401, 429, 429, 200, 200, 429]);
   });
 
-  it('answers a client with a known certificate, however many requests others send', async () => {
+  it('answers a client with a known certificate while others send many requests', async () => {
     const { url } = await start(
       `tls_server_config: { ${tls}, client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem }\nrate_limit: { interval: 1h, burst: 1 }\n`,
     );

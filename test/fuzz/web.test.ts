@@ -31,7 +31,7 @@ const inserts = [
 
 describe('fuzz/web', () => {
   it(
-    'answers scrapes whatever other clients send, without an internal error',
+    'answers scrapes without an internal error while other clients send anything',
     async () => {
       const yaml =
         "servers: [{ name: prod, url: 'http://127.0.0.1:1', token_file: TOKEN }]\nweb: { enable_lifecycle: true }\n";

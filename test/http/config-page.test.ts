@@ -19,7 +19,7 @@ describe('http/config-page', () => {
     });
   });
 
-  it('returns to browsers a page of it, in which no text opens a tag', async () => {
+  it('returns the page as HTML to browsers, and escapes all text', async () => {
     const { ask } = await serve([configPageRoute(async () => 'name: <script>\n')]);
     const { headers, body } = await ask('/config', { headers: { accept: 'text/html,*/*;q=0.8' } });
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });

@@ -25,7 +25,7 @@ const ways = [
 ];
 
 describe('http/server/content', () => {
-  it('serves the files that it read at the start, and no other, however the path is written', async () => {
+  it('serves only the files that were read at the start, however the path is written', async () => {
     const { ask } = await serve([
       dashboardRoutes(content, address),
       runbookRoutes(content),

@@ -256,7 +256,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
       'Execution x&#60;i&#62; of prod not found',
       'This is not an execution id: ids are whole numbers.',
     ],
-  ])('explains for %s what is kept and why it may not be', async (path, title, reason) => {
+  ])('explains for %s what is kept and why it may not be shown', async (path, title, reason) => {
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });

@@ -212,7 +212,7 @@ nightly/settle #4711 | pay | 03:16 UTC | 2 min (average 2 min)
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
   });
 
-  it('shows what a server complains about, and what is left out, in the row of its collector', async () => {
+  it("shows a server's complaints and the omitted items in the row of the collector", async () => {
     const sick = collector('healthcheck', { complaints: ['health check db fails'], message: '1 entry was left out' });
     const text = toText(await readPage([server('prod', { collectors: [collector('ping'), sick] })]));
 
@@ -245,7 +245,7 @@ Counters would jump between members and are therefore dropped. List the members,
 `);
   });
 
-  it('suggests no policy for what needs an administrator', async () => {
+  it('suggests no policy for rights that only an administrator has', async () => {
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
 Missing permissions
@@ -254,7 +254,7 @@ Collectors: 2 up to date
 `);
   });
 
-  it('reports nothing else as unknown for a server that is down', async () => {
+  it('does not list what else is unknown for a server that is down', async () => {
     const down = server('prod', {
       state: 'down',
       message: 'GET system-info: no answer within 10 s',
@@ -357,7 +357,7 @@ As of `);
     expect(page).toContain('<div class="headline bad">');
   });
 
-  it('starts with that there is no problem', async () => {
+  it('begins with the statement that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
@@ -392,7 +392,7 @@ As of `);
     }
   });
 
-  it('shows a problem of each server before a second one of any', async () => {
+  it('shows one problem of each server before a second problem of any server', async () => {
     const collectors = Array.from({ length: 20 }, (_, index) => ({ ...failing, name: `c${index}` }));
     const test = server('test', { collectors: [{ ...failing, name: 'late' }] });
     const [top = '', folded = ''] = (await readPage([server('prod', { collectors }), test])).split('<details>');
@@ -414,7 +414,7 @@ As of `);
     expect(await readPage([server('prod')], '/?refresh')).toContain('<meta http-equiv="refresh" content="30">');
   });
 
-  it('lets no name, message or release open a tag', async () => {
+  it('escapes names, messages and releases', async () => {
     let servers: readonly ServerStatus[] = [];
     const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
     const { ask } = await serve([route]);

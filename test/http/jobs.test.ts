@@ -53,7 +53,7 @@ function rowsOf(page: string): string[] {
 }
 
 describe('http/jobs', () => {
-  it('lists jobs with a missed run first, with their last times as signs that need no colour', async () => {
+  it('lists jobs with a missed run first, and marks their last times with signs as well as colours', async () => {
     const page = await read('/jobs');
     expect([...page.replaceAll('<wbr>', '').matchAll(/<bdi>([^<]*\/[^<]*)<\/bdi>/g)].map(([, path]) => path)).toEqual([
       'pay/&#60;b&#62;index',
@@ -177,7 +177,7 @@ describe('http/jobs', () => {
     expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">60 runs kept</a>');
   });
 
-  it('shows the habits of a job without a schedule, and what changed when its durations did', async () => {
+  it('shows the usual times and durations of a job without a schedule, and when its durations changed', async () => {
     const change = { kind: 'definition', project: 'pay', subject: 'pay/index', what: 'steps changed' } as const;
     const times = { afterMs: nowMs - 30 * hourMs, beforeMs: nowMs - 29 * hourMs };
     const suspects = [{ ...change, ...times, scope: 'job', fits: false } as const];

@@ -115,7 +115,7 @@ describe('http/metrics', () => {
     expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
   });
 
-  it('limits the number of simultaneous scrapes, reports it once, and admits others when one is done', async () => {
+  it('limits simultaneous scrapes, reports a full limit once, and admits the next scrape when one ends', async () => {
     const waiting: (() => void)[] = [];
     let entered = (): void => {};
     const isFull = new Promise<void>((resolve) => {
@@ -149,7 +149,7 @@ describe('http/metrics', () => {
     expect((await third).status).toBe(200);
   });
 
-  it('returns the place if a response fails', async () => {
+  it('frees the slot when a response fails', async () => {
     let fails = true;
     const { ask } = await serveMetrics({
       maxRequests: 1,

@@ -46,7 +46,7 @@ function createTurns() {
 }
 
 describe('http/page-turns', () => {
-  it('makes at most 100 pages at once, and refuses more until one is done', async () => {
+  it('makes at most 100 pages at once, and refuses further requests until one is done', async () => {
     const { gate, crowded } = createTurns();
     const made = Promise.withResolvers<void>();
     const slow = createRoutes().get('/slow', async (_request, response) => {
@@ -74,7 +74,7 @@ describe('http/page-turns', () => {
     expect((await ask('/slow')).status).toBe(200);
   });
 
-  it('holds no place for clients that do not read their pages or are gone', async () => {
+  it('holds no slot for clients that do not read their page or have disconnected', async () => {
     const { gate, turns } = createTurns();
     // More than every buffer between two sockets of this machine holds.
     const body = Buffer.alloc(20_000_000);
@@ -98,7 +98,7 @@ describe('http/page-turns', () => {
     expect(turns()).toBe(203);
   });
 
-  it('holds no place for clients that left before their page began, or send a body slowly', async () => {
+  it('holds no slot for clients that disconnected before their page began or send their body slowly', async () => {
     const { gate } = createTurns();
     const checking = createRoutes().get('/checked', async (_request, response, next) => {
       await once(response, 'close');
@@ -128,7 +128,7 @@ describe('http/page-turns', () => {
     expect((await ask('/page')).status).toBe(200);
   });
 
-  it('makes an expensive list once for all, and again after twenty times as long', async () => {
+  it('makes an expensive list once for all clients, and again after twenty times the time it took', async () => {
     const { share, pass } = createTurns();
     let made = 0;
     let costMs = 30;

@@ -88,7 +88,7 @@ describe('http/server', () => {
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 
-  it('holds no place for a scrape that is not read', async () => {
+  it('holds no slot for a scrape that the client does not read', async () => {
     let answer: readonly Buffer[] = [much];
     const { port, ask } = await serve([toMetrics(() => answer)]);
     const readers = Array.from({ length: 10 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`));
@@ -139,7 +139,7 @@ describe('http/server', () => {
     expect(cuts.slice(2)).toEqual(['fifth true']);
   });
 
-  it('holds nothing of a page that was read, or whose client left while it was made', async () => {
+  it('holds no memory of a page that was read or whose client disconnected', async () => {
     setFlagsFromString('--expose-gc');
     const pages: WeakRef<object>[] = [];
     const router = Router();
@@ -209,7 +209,7 @@ describe('http/server', () => {
     expect((await ask('/metrics')).body).toBe('up 1\n');
   });
 
-  it('closes no connection in use, however many are idle', async () => {
+  it('closes only idle connections', async () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));

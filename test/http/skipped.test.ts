@@ -85,7 +85,7 @@ describe('http/skipped', () => {
     expect((await (await serveSkipped()).ask(path)).status).toBe(status);
   });
 
-  it('has a command that exits with 1 if something is left, 0 if not, and 2 if that is not known', async () => {
+  it('has a command that exits with 1 if runs are left to start by hand, 0 if none are, and 2 if this is unknown', async () => {
     const well = { ...found, left: 0, missed: 0, undecided: 0, runs: [] };
     const young = { ...well, watchedMs: nowMs - hourMs };
     const empty = { ...well, sinceMs: nowMs + hourMs };

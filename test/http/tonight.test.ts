@@ -98,7 +98,7 @@ describe('http/tonight', () => {
     expect((await ask('/tonight')).status).toBe(200);
   });
 
-  it('has a command that exits with 1 if something is at risk, 0 if not, and 2 if that is not known', async () => {
+  it('has a command that exits with 1 if a run is at risk, 0 if none is, and 2 if this is unknown', async () => {
     const { url } = await serveTonight();
     const known = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped: undefined }, undefined);
     const ask = (...words: readonly string[]) => runHere(['tonight', ...words, `--url=${url}`]);

@@ -51,7 +51,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     expect(text).toContain(`\nRuns now: ${words}\n`);
   });
 
-  it('shows what the credentials lack that no poll has met, and what they may do beyond what is needed', async () => {
+  it('shows rights that are missing although no poll was refused, and rights beyond what is needed', async () => {
     const rights = [
       { collector: 'nodes', may: false, missing: ['node read in pay'] },
       { collector: 'tokens', may: false, missing: ['apitoken read'] },

@@ -47,7 +47,7 @@ async function serveWindows(answers: Readonly<Record<string, WindowsAhead | unde
 }
 
 describe('http/windows', () => {
-  it('shows the windows that touch the least, what they touch, and what follows', async () => {
+  it('shows the windows that affect the fewest runs, the runs they affect, and the jobs started afterwards', async () => {
     const { ask, asked } = await serveWindows({ prod: found });
     const lines = toText((await ask('/windows/prod?for=1h&within=90m&count=2')).body).split('\n');
     expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);

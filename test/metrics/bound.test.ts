@@ -29,7 +29,7 @@ describe('metrics/bound', () => {
     expect(boundRows(rows, noRules).rows).toBe(rows);
   });
 
-  it('shows fewer series if their labels are far longer than usual, and counts the omitted ones', () => {
+  it('shows fewer series if their labels are very long, and counts the omitted series', () => {
     const rows = Array.from({ length: 100 }, (_, index) =>
       queued.rows(1, { project: `${'p'.repeat(1000)}${index}`, status: 's'.repeat(1000) }),
     ).flat();
@@ -156,7 +156,7 @@ describe('metrics/bound', () => {
     expect(bound(rows, { ...noRules, maxSeries: 0 }).dropped).toEqual({ merged: 1, cap: 4 });
   });
 
-  it('shows a summary whole or not at all', () => {
+  it('shows all parts of a summary or none', () => {
     const whole = { quantiles: [[0.5, 1]], sum: 5, count: 3 } as const;
     const rows = [
       ...timing.rows(whole, { name: 'a' }),
@@ -176,7 +176,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('shows a job with all its series or not at all, in any family', () => {
+  it('shows all series of a job or none, in every family', () => {
     const runs = counter('demo_runs_total', 'Runs.', 'project', 'job_group', 'job_name', 'status');
     const last = newestGauge('demo_last', 'Last.', 'project', 'job_group', 'job_name');
     const jobs = ['x', 'y', 'z'].map((name) => ({ project: 'a', job_group: '', job_name: name }));
@@ -198,7 +198,7 @@ describe('metrics/bound', () => {
     expect(ofJobs(2)).toEqual([]);
   });
 
-  it('shows the same series for 50 rounds while others come and go', () => {
+  it('shows the same series for 50 rounds while other jobs come and go', () => {
     const rules = { ...noRules, maxSeries: 20 };
     const steady = Array.from({ length: 30 }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();
     const running = (count: number) =>
@@ -214,7 +214,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('shows omitted series again once there is room to spare, not before', () => {
+  it('shows omitted series again only when there is enough room', () => {
     const rules = { ...noRules, maxSeries: 20 };
     const steady = (count: number) =>
       Array.from({ length: count }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();

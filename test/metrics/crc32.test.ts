@@ -27,7 +27,7 @@ describe('metrics/crc32', () => {
     expect(addShifts(toShift(2 ** 32 + 7), toShift(1))).toBe(toShift(2 ** 32 + 8));
   });
 
-  it('moves nothing past nothing', () => {
+  it('leaves a checksum unchanged if the second text is empty', () => {
     expect(combineCrc32(crc32('all'), crc32(''), toShift(0))).toBe(crc32('all'));
   });
 });

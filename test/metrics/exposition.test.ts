@@ -80,7 +80,7 @@ demo_stored_total{server="b"} 2
 `);
   });
 
-  it('shows nothing for unknown values', async () => {
+  it('shows no sample for an unknown value', async () => {
     const unknown = [
       ...stored.rows(undefined),
       ...age.rows(Number.NaN, { name: 'x' }),
@@ -198,7 +198,7 @@ demo_stored_total{server="b"} 2
     expect(await own('text')).not.toBe(first);
   });
 
-  it('has the same text compressed and not', async () => {
+  it('has the same text with and without compression', async () => {
     const { exposition } = await setUpTwo();
     const plain = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: false })).toString('utf8');
     const gzip = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: true }));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createNewSeriesHold } from '../../src/metrics/new-series.ts';
 
 describe('metrics/new-series', () => {
-  it('shows a value once its series has been shown as 0 for long enough', () => {
+  it('shows a value after its series has been shown as 0 long enough', () => {
     const hold = createNewSeriesHold(60_000);
     hold.noteShown(['a'], 0);
     hold.noteShown(['a', 'b'], 30_000);
@@ -14,7 +14,7 @@ describe('metrics/new-series', () => {
     expect(hold.due(90_000)).toEqual(['b']);
   });
 
-  it('waits again where a series stopped being shown', () => {
+  it('shows 0 first again for a series that was hidden in between', () => {
     const hold = createNewSeriesHold(60_000);
     hold.noteShown(['a'], 0);
     hold.noteShown([], 50_000);

@@ -41,7 +41,7 @@ function textOf(snapshots: Snapshots): readonly string[] {
 }
 
 describe('metrics/protobuf', () => {
-  it('has the samples of the text, whatever the labels contain', async () => {
+  it('has the same samples as the text, for any content of labels', async () => {
     const label = fc.oneof(
       fc.constantFrom('', '\\', '"', '\n', 'a"b\\n', '} 1 # {a="b"}', '界,le="x"', 'é'.repeat(90)),
       fc.string({ unit: 'grapheme', maxLength: 10 }),

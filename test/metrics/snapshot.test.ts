@@ -66,7 +66,7 @@ describe('metrics/snapshot', () => {
     expect(gunzipSync(gzip).toString('utf8')).toBe(openMetrics);
   });
 
-  it('joins once what all scrapes of an unchanged state show', async () => {
+  it('joins once the text that all scrapes of an unchanged state share', async () => {
     let nowMs = 0;
     const snapshots = createSnapshots(fakeClock({ ticks: () => nowMs }));
     await snapshots.publish(snapshotOf('one', stored.rows(1)));
@@ -77,7 +77,7 @@ describe('metrics/snapshot', () => {
     expect(snapshots.show('text')).not.toBe(first);
   });
 
-  it('shows no header of a family without any number', async () => {
+  it('shows no header for a family without samples', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const [row] = stored.rows(1);
     const rows = row === undefined ? [] : [{ ...row, value: Number.NaN }];
@@ -99,7 +99,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)[0]).toBe('demo_size_bytes{project="p0",job="j"} 2');
   });
 
-  it('blocks the event loop for one slice at a time, however much is published at once', async () => {
+  it('blocks the event loop for one slice at a time, for any amount of published rows', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     let rendered = 0;
     const counted = manyRows(1).map(
@@ -123,7 +123,7 @@ describe('metrics/snapshot', () => {
     expect(perTurn.reduce((sum, one) => sum + one)).toBe(36_000);
   });
 
-  it('keeps the newer of two simultaneous publications, whichever is ready first', async () => {
+  it('keeps the newer of two simultaneous publications, even if it is ready first', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     await Promise.all([
@@ -152,7 +152,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)).toEqual([]);
   });
 
-  it('computes the age from when the rows came, not from when they were ready', async () => {
+  it('computes the age from the arrival of the rows', async () => {
     let clockMs = 0;
     const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
     const published = snapshots.publish(snapshotOf('one', stored.rows(1)));

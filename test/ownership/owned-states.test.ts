@@ -46,7 +46,7 @@ describe('ownership/owned-states', () => {
     expect(await kept.spool.size()).toMatchObject({ traces: 1 });
   });
 
-  it('asks each queue once for its size, for any number of simultaneous callers', async () => {
+  it("reads each queue's size once when several callers ask at the same time", async () => {
     const { state, put } = createOwnedStates();
     const kept = openState();
     let asked = 0;

@@ -94,7 +94,7 @@ describe('ownership/ownership', () => {
     expect(reached).toEqual(['the database has not answered for 5 s', 'yes']);
   });
 
-  it('reports nothing of a request that its own stop ends', async () => {
+  it('does not report a request that was cancelled by its own stop', async () => {
     const { ownership, reached, answer } = createSilent();
     ownership.start();
     await ownership.stop();

@@ -127,7 +127,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('sends what was added, and each increment once, while the endpoint is away for ten minutes', async () => {
+  it('sends what was added while the endpoint is away for ten minutes, and each increment once', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 2);
@@ -181,7 +181,7 @@ describe('push/pusher', () => {
     expect(scene.lost).toEqual(lost);
   });
 
-  it('repeats what was never sent, because the connection took too long', async () => {
+  it('repeats what was never sent because the connection took too long', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close());
@@ -268,7 +268,7 @@ describe('push/pusher', () => {
     expect([totalOf(receiver.points, 'pay'), scene.lost]).toEqual([1, {}]);
   });
 
-  it('gives no point an end before its start, whatever the clock does', async () => {
+  it('gives no point an end before its start when the clock is set back', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     for (const ms of [0, -3_600_000, 60_000]) {
@@ -281,7 +281,7 @@ describe('push/pusher', () => {
     expect(receiver.points.filter(({ startMs, atMs }) => startMs > atMs)).toEqual([]);
   });
 
-  it('forgets series that are gone once they are more than the others', async () => {
+  it('forgets removed series once they outnumber the others', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     for (let day = 0; day < 8; day += 1) {
@@ -349,7 +349,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(5);
   });
 
-  it('begins with what is added from now on: older totals are not sent as a sudden increase', async () => {
+  it('sends only what is added from now on, so that older totals are not taken for a sudden increase', async () => {
     const scene = createScene(receiver.url, delta);
     scene.run('pay', 4, 1000);
     scene.later(3_600_000);

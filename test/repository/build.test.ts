@@ -21,7 +21,7 @@ describe('repository/build', () => {
     expect(named('none')).toEqual(['x (none)']);
   });
 
-  it('has the unchanged licences of what is inside', () => {
+  it('contains the unchanged licences of its packages', () => {
     expect(
       renderLicences(inside),
     ).toBe(`The files of automation-exporter contain code of these packages, under their licences.
@@ -40,7 +40,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
 `);
   });
 
-  it('lists what is inside as CycloneDX', () => {
+  it('lists its packages as CycloneDX', () => {
     expect(renderBill({ name: 'exporter', version: '1.0.0', license: 'Apache-2.0', inside })).toEqual({
       bomFormat: 'CycloneDX',
       specVersion: '1.6',

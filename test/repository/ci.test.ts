@@ -27,7 +27,7 @@ describe('repository/ci', () => {
     expect(readLines('.ci/run')).toEqual(expect.arrayContaining(['rm -rf node_modules', 'export CI=true']));
   });
 
-  it('calls in its workflows what people call', () => {
+  it('calls in its workflows the commands that people call', () => {
     const { scripts } = JSON.parse(readLines('package.json').join('\n')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };

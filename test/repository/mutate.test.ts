@@ -26,7 +26,7 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn('if (!ready) go();')).toEqual(['!ready → false', '!ready → true', '!ready → ready', 'go(); → {}']);
   });
 
-  it('never makes the condition of a loop true', () => {
+  it("never changes a loop's condition to true", () => {
     expect(changesIn('while (more) go();')).toEqual(['more → false', 'more → !(more)', 'go(); → {}']);
   });
 
@@ -177,7 +177,7 @@ describe('repository/mutate/report', () => {
   ] as const;
   const equivalent = { id: third.id, file: third.file, code: third.code, change: '< → <=', reason: 'never equal' };
 
-  it('leaves out of the score what the types refuse and what changes nothing, and says how to list the rest', () => {
+  it('leaves out of the score refused and equivalent mutants, and says how to list the rest', () => {
     expect(reportOf('api', tried, [equivalent])).toBe(
       [
         'api: 50.0 %, 1 of 2 noticed (of 4 tried, 1 are refused by the types, 1 are equivalent, 0 were not measured)',

@@ -29,7 +29,7 @@ function setUp(isVital = false) {
 }
 
 describe('schedule/poll-log', () => {
-  it('logs nothing about a poll that fails with its server, nor that it is back', () => {
+  it('logs neither the failure nor the recovery of a poll that fails with its server', () => {
     const { lines, succeed, fail, goAway } = setUp();
     succeed();
     // The next vital poll finds the same.
@@ -42,14 +42,14 @@ describe('schedule/poll-log', () => {
     expect(lines).toEqual([]);
   });
 
-  it('logs that a poll fails without an outage, and that this is over', () => {
+  it('logs that a poll fails without an outage, and that it recovered', () => {
     const { lines, succeed, fail } = setUp();
     const time = (): void => fail('timeout');
     for (const step of [succeed, time, time, succeed, time, time, time, time, succeed]) step();
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);
   });
 
-  it('logs at once what concerns this poll only', () => {
+  it('logs at once a failure that concerns only one poll', () => {
     const { lines, succeed, fail } = setUp();
     for (const step of [() => fail('decode', 200), () => fail('decode', 200), succeed, succeed]) step();
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);

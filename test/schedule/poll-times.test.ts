@@ -72,7 +72,7 @@ describe('schedule/poll-times', () => {
       expect({ before, all: found.length <= 9, missed: missed() }).toEqual({ before: 4, all: true, missed: 0 });
     });
 
-    it('runs once at each of its times while the clock is slewed', async () => {
+    it('runs once at each due time while the clock is slewed', async () => {
       const { hands, time, run, runs } = open({ everyMs });
       // Half a thousandth, as adjtime does; first ahead, then back.
       const stepMs = everyMs / 10;
@@ -122,7 +122,7 @@ describe('schedule/poll-times', () => {
     ]);
   });
 
-  it('gives each entry its own second, returns its next run, and nothing once it is stopped', async () => {
+  it('gives each entry its own second and returns its next run, and returns nothing once it is stopped', async () => {
     const { times, run, runs } = open({ entries: 3 });
     await run(100);
     expect(times.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([

@@ -22,7 +22,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('takes no longer for slow answers, and never catches up with a burst', async () => {
+  it('keeps its interval when answers are slow, and never catches up with a burst', async () => {
     const { pass, times, whenAsked, later } = setScene(numbered(6), { tookMs: 150 });
     whenAsked((project) => later(project === 'p0002' ? 5000 : 0));
 
@@ -76,7 +76,7 @@ describe('schedule/project-sweep', () => {
     ]);
   });
 
-  it('shows what it has during the first pass', async () => {
+  it('shows the rows that it has during the first pass', async () => {
     const { pass, whenAsked, shownCount } = setScene(numbered(100));
     const seen = new Map<string, number>();
     whenAsked((project) => {
@@ -95,7 +95,7 @@ describe('schedule/project-sweep', () => {
     expect(publishedAt().slice(0, 3)).toEqual([0, 30.24, 60.48]);
   });
 
-  it('keeps the last rows of a failing project until they expire, and affects no other project', async () => {
+  it('keeps the last rows of a failing project until they expire, and leaves other projects unaffected', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     await pass();
     faults.set('b', broken);
@@ -110,7 +110,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c b');
   });
 
-  it('counts an error of the exporter as one of its project', async () => {
+  it('counts an error of the exporter as an error of the project', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     faults.set('a', new TypeError('odd answer'));
 
@@ -166,7 +166,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('a c');
   });
 
-  it('neither reads nor shows a project that was deleted since the pass began, even while it was read', async () => {
+  it('neither reads nor shows a project that is deleted during the pass', async () => {
     const { pass, shown, asked, setNames, readList, whenAsked, later } = setScene(['a', 'b', 'c', 'd']);
     await pass();
     const seen: string[] = [];
@@ -220,7 +220,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b a');
   });
 
-  it('stops at a server that does not answer five times in a row, and continues there', async () => {
+  it('ends the pass at a server that does not answer five times in a row, and continues there', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -239,7 +239,7 @@ describe('schedule/project-sweep', () => {
     ['answers', undefined],
     ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
     ['is denied', denied],
-  ])('stops at a server that falls silent after a project that %s', async (_name, first) => {
+  ])('ends the pass at a server that stops answering after a project that %s', async (_name, first) => {
     const { pass, asked, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -267,18 +267,15 @@ describe('schedule/project-sweep', () => {
     [502, 'ended: ApiError: GET demo: server', 6],
     [500, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],
     [501, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],
-  ])(
-    'stops at the server after five answers with %d only if something else answered for it',
-    async (status, outcome, count) => {
-      const { pass, asked, faults } = setScene(numbered(12));
-      for (const name of numbered(12).slice(1)) faults.set(name, fault('server', { status }));
+  ])('ends the pass after five answers with %d only if a proxy sends this status', async (status, outcome, count) => {
+    const { pass, asked, faults } = setScene(numbered(12));
+    for (const name of numbered(12).slice(1)) faults.set(name, fault('server', { status }));
 
-      expect(await pass()).toBe(outcome);
-      expect(asked().split(' ').length).toBe(count);
-    },
-  );
+    expect(await pass()).toBe(outcome);
+    expect(asked().split(' ').length).toBe(count);
+  });
 
-  it('continues if one in five answers', async () => {
+  it('continues if one answer in five succeeds', async () => {
     const { pass, shown, faults } = setScene(numbered(20));
     const silent = numbered(20).filter((_name, index) => index % 5 !== 4);
     for (const name of silent) faults.set(name, fault('timeout', { isOfService: false }));
@@ -295,7 +292,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a b');
   });
 
-  it('reads all again without a wait after an outage, and spread from then on', async () => {
+  it('reads everything again at once after an outage, and later spreads its reads', async () => {
     const { pass, times, faults } = setScene(numbered(6));
     await pass();
     for (const name of numbered(6)) faults.set(name, fault('network', { isOfService: false }));
@@ -307,7 +304,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('continues with the next name if the one where it stopped is gone', async () => {
+  it('continues with the next name if the project where it stopped is gone', async () => {
     const { pass, asked, faults, setNames } = setScene(numbered(12));
     for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));
     await pass();
@@ -317,7 +314,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0007 p0008 p0009 p0010 p0011');
   });
 
-  it('does not always read the same failing projects at the cost of the others', async () => {
+  it('does not read the same failing projects again and again at the cost of the others', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(9));
     for (const name of numbered(7)) faults.set(name, broken);
 
@@ -334,7 +331,7 @@ describe('schedule/project-sweep', () => {
     ['refused credentials', fault('unauthorized', { status: 403, errorCode: 'unauthorized' })],
     ['a version that lacks the endpoint', fault('unsupported_version')],
     ['a circuit that is open', fault('network', { unsent: true })],
-  ])('reads no other project after %s', async (_name, error) => {
+  ])('ends the pass after %s', async (_name, error) => {
     const { pass, asked, shown, faults } = setScene(['a', 'b', 'c']);
     await pass();
     faults.set('b', error);
@@ -385,7 +382,7 @@ describe('schedule/project-sweep', () => {
     expect(withdrawn()).toBe(0);
   });
 
-  it('shows nothing after it is withdrawn, and starts again as fast as at first', async () => {
+  it('shows nothing after it is withdrawn, and starts again as fast as at the start', async () => {
     const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -424,7 +421,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('');
   });
 
-  it('also reads the server as a whole, if a collector needs it', async () => {
+  it('also makes the read for the whole server if a collector needs it', async () => {
     const covers = (project: string) => project === 'b';
     const { pass, shown, shownCount, setNames } = setScene(['a', 'b'], { andServer: true, covers });
     await pass();
@@ -434,7 +431,7 @@ describe('schedule/project-sweep', () => {
     expect([shown(), shownCount()]).toEqual(['', 1]);
   });
 
-  it('reads no single project if the server reports all in one request', async () => {
+  it('makes no read per project if the server reports all projects in one request', async () => {
     const { pass, asked, shown, setNames } = setScene(['a', 'b'], {
       fetchAll: async () =>
         new Map([

@@ -93,7 +93,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a begins', 'b begins', 'b ends', 'a ends', 'later begins', 'later ends']);
   });
 
-  it('delays other polls for a vital one by a second at most, and runs none after the end', async () => {
+  it('delays other polls for a vital poll by one second at most, and runs none after the end', async () => {
     const runs: string[] = [];
     const endless = async (name: string, signal: AbortSignal): Promise<void> => {
       runs.push(name);
@@ -113,7 +113,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a', 'later', 'b']);
   });
 
-  it('never runs a poll twice at once, and logs slow runs once, after the first run', async () => {
+  it('never runs a poll twice at the same time, and logs a slow poll once', async () => {
     let running = 0;
     let most = 0;
     const { scheduler, skipped } = setUp(
@@ -161,7 +161,7 @@ describe('schedule/scheduler', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('has stopped only when the poll in progress has ended, even one that cannot be interrupted', async () => {
+  it('has stopped only when the poll in progress has ended, even if the poll cannot be interrupted', async () => {
     const underWay = Promise.withResolvers<undefined>();
     const { scheduler } = setUp(['a'], () => underWay.promise);
     scheduler.start();
@@ -189,7 +189,7 @@ describe('schedule/scheduler', () => {
     expect(scheduler.status().map(({ nextRunAtMs }) => nextRunAtMs)).toEqual([undefined, undefined]);
   });
 
-  it('reports since when polls have ended the same way', async () => {
+  it('reports since when a poll has ended with the same result', async () => {
     const outcomes: readonly Outcome[] = [
       { result: 'success', series: 1 },
       { result: 'failed', kind: 'timeout', message: '' },
@@ -252,7 +252,7 @@ describe('schedule/scheduler', () => {
     expect(skipped).toEqual([]);
   });
 
-  it('retries a failed poll after about a minute, and then with growing pauses up to its interval', async () => {
+  it('retries a failed poll after about a minute, then with growing pauses up to its interval', async () => {
     const runs: string[] = [];
     const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 16));
     const { scheduler } = setUp(['a'], noteRun, () => failed, hourMs);
@@ -296,7 +296,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toBe(5);
   });
 
-  it('runs nothing for a server that is away, and all failed polls within a minute of its return', async () => {
+  it('runs no poll while its server is away, and runs all failed polls within a minute of its return', async () => {
     const runs: string[] = [];
     let state: Seen['state'] = 'down';
     const noteRun = async (name: string): Promise<void> =>
@@ -328,7 +328,7 @@ describe('schedule/scheduler', () => {
     expect(woken).toEqual(['a', 'b', 'c']);
   });
 
-  it('tries what fails after an outage once again after a minute, however long that was', async () => {
+  it('retries after one minute a poll that fails after an outage of any length', async () => {
     const runs: string[] = [];
     const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 19));
     const { scheduler, see } = setUp(['a'], noteRun, () => failed, hourMs);

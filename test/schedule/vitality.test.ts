@@ -44,7 +44,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toBeUndefined();
   });
 
-  it("shows nothing about a server that was not asked because of the exporter's limits", () => {
+  it("shows nothing about a server that was not asked because of the exporter's own limits", () => {
     const scene = setUp();
     scene.ended();
     scene.ended(new ApiError('not asked', { kind: 'timeout', apiEndpoint: 'demo', unsent: true, isOwnLimit: true }));
@@ -67,7 +67,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('down');
   });
 
-  it('remembers since when, and the last error', () => {
+  it('remembers the time of the last change and the last error', () => {
     const scene = setUp();
     scene.ended(fault('timeout'));
     scene.later();
@@ -79,7 +79,7 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toEqual({ state: 'up', sinceMs: 3000, message: undefined });
   });
 
-  it('shows that credentials are refused while the server answers, and nothing once it does not', async () => {
+  it('shows refused credentials while the server answers, and nothing once it does not', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     expect(await scene.acceptedOf()).toBe(0);
@@ -89,7 +89,7 @@ describe('schedule/vitality', () => {
     expect(await scene.acceptedOf()).toBeUndefined();
   });
 
-  it('continues to show accepted credentials while the server is away, even after they were refused once', async () => {
+  it('keeps showing accepted credentials while the server is away, even after one refusal', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     scene.ended();

@@ -95,7 +95,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await keys(all)).toEqual(['4']);
     });
 
-    it('keeps the order in which traces were spooled, whatever the clock did', async () => {
+    it('keeps the order in which traces were spooled when the clock changes', async () => {
       await spool({ ...toTrace('1'), spooledAtMs: 9000 }, { ...toTrace('2'), spooledAtMs: 10 });
 
       expect(await keys(all)).toEqual(['1', '2']);

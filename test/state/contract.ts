@@ -69,7 +69,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.countEnds('prod', { projects: [], beginMs: 100, endMs: 200 })).toBe(0);
     });
 
-    it('returns the first end of a project from a time on', async () => {
+    it('returns the first end of a project after a given time', async () => {
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 2, 300), ended('shop', 3, 200)],
       });
@@ -90,7 +90,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.size('prod')).toBe(2);
     });
 
-    it('removes what ended before a time, only in one project', async () => {
+    it('removes ends before a given time, in one project only', async () => {
       await state.ledger.commit('prod', { entries: [ended('pay', 1, 99), ended('pay', 2, 100), ended('shop', 3, 99)] });
       expect(await state.ledger.size('prod')).toBe(3);
       await state.ledger.commit('prod', { prune: { project: 'pay', endedBeforeMs: 100 } });

@@ -109,7 +109,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('detects another version of the schema than recorded as damage', async () => {
+  it('treats a schema version that differs from the recorded one as damage', async () => {
     await leaveState();
     edit('PRAGMA user_version = 68');
     const state = openSqliteState({ dir }, clock);

@@ -138,7 +138,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await (await open()).close();
   }, 60_000);
 
-  it('gives a server to no replica while its copy is unfinished, and other servers as usual', async () => {
+  it('assigns no server whose copy is unfinished, and assigns all other servers', async () => {
     const shared = await open();
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
     await expect(shared.leases.acquire('prod', 60_000)).rejects.toThrow('the state in the database is incomplete');

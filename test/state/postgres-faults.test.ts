@@ -145,7 +145,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
-  it('accepts a certificate for the configured name, whatever the host is', async () => {
+  it('accepts a certificate for the configured name when the host differs', async () => {
     const ca = certificates.pem('ca.pem');
     await server.useCertificate(certificates.pem('elsewhere.key'), certificates.pem('elsewhere.pem'));
     const tls = async () => ({ ca, servername: 'elsewhere.example' });

@@ -74,7 +74,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { epoch: 2 } });
   });
 
-  it('gives no epoch twice to a replica that knows it, although the database has lost it', async () => {
+  it('never gives a replica an epoch that it knows, even if the database has lost this epoch', async () => {
     const a = await open('a');
     for (let n = 0; n < 3; n += 1) await a.leases.acquire('prod', 60_000);
     await server.query(`UPDATE ${schema}.lease SET epoch = 1; UPDATE ${schema}.unit SET last_epoch = 1`);
@@ -98,7 +98,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await shown()).toEqual([['of an older release', undefined]]);
   });
 
-  it('renews a lease at once, although a wait for locked units is in progress', async () => {
+  it('renews a lease at once while a wait for locked units is in progress', async () => {
     const a = await open('a');
     for (const unit of ['prod', 'x', 'y']) await a.leases.acquire(unit, 60_000);
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });
@@ -116,7 +116,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(order[0]).toBe('renewed: true');
   }, 30_000);
 
-  it('renews a lease during a write of its own, however long that takes', async () => {
+  it('renews a lease during its own long write', async () => {
     const a = await open('a');
     const { lease } = await a.leases.acquire('prod', 60_000);
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });

@@ -67,7 +67,7 @@ describe('state/sqlite', () => {
     await openSqliteState({ dir }).close();
   });
 
-  it('removes what a killed process left of a copy', async () => {
+  it('removes a partial copy left by a killed process', async () => {
     await openSqliteState({ dir }).close();
     const names = ['backup.sqlite.half', 'backup.sqlite.half-wal', 'state.sqlite.half'];
     for (const name of names) writeFileSync(join(dir, name), 'half');

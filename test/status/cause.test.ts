@@ -7,7 +7,7 @@ const run = { id: 4711, project: 'shop', job: undefined, endedAtMs: 1_700_000_00
 const of = { isSent: true };
 
 describe('status/cause', () => {
-  it('keeps where an execution failed, why, and its links', () => {
+  it('keeps where and why an execution failed, and its links', () => {
     expect(toCause(planRecorded('failed-node'), run, of)).toEqual({
       why: 'Step 1 (Build) failed on web02: NonZeroResultCode.',
       facts: [
@@ -33,7 +33,7 @@ describe('status/cause', () => {
     });
   });
 
-  it('names the first cause of the plan, wherever its span stands', () => {
+  it('names the first cause in the order of the plan, wherever its span is listed', () => {
     const plan = planRecorded('failed-node');
     const spans = plan.trace.spans.map((span, at) =>
       at === 0 ? span : { ...span, isError: true, why: `failed, ${span.name}` },
@@ -53,7 +53,7 @@ describe('status/cause', () => {
     expect(toCause(planRecorded('mixed-in-succeeded'), run, of)).toBeUndefined();
   });
 
-  it('is short, however long names are', () => {
+  it('stays short when names are long', () => {
     const plan = planRecorded('hostile-names');
     const text = '"\\u0001'.repeat(10_000);
     const spans = plan.trace.spans.map((span, index) => ({

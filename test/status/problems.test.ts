@@ -24,7 +24,7 @@ describe('status/problems', () => {
     );
   });
 
-  it('claims nothing about servers that other exporters watch', () => {
+  it('makes no claim about servers that other exporters watch', () => {
     const away = ['b', 'c'].map((name) => server(name, { state: 'elsewhere', collectors: [] }));
     const all = [server('a', { state: 'elsewhere' }), ...away];
     expect(headline(server('a', { state: 'elsewhere' }))).toBe('"a" is watched by another exporter');
@@ -53,7 +53,7 @@ describe('status/problems', () => {
     expect(judge(told, problems)).toBe(false);
   });
 
-  it('claims nothing about jobs if the execution mode is unknown', () => {
+  it('makes no claim about jobs if the execution mode is unknown', () => {
     const told = status(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
     expect(toSummary(told)).toBe('It answers; 1 collector is up to date.');
   });
@@ -204,7 +204,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports that credentials see no project at all, and nothing else about executions', () => {
+  it('reports that the credentials see no project, and nothing else about executions', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
       '"prod" shows no project. It has none, or the credentials may not read any.',
     ]);

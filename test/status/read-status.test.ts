@@ -77,7 +77,7 @@ describe('status/read-status', () => {
     });
   });
 
-  it('does not wait for a state that does not answer', async () => {
+  it('does not wait for a state store that does not answer', async () => {
     const waits: number[] = [];
     const after = (ms: number, run: () => void) => {
       waits.push(ms);
@@ -110,10 +110,13 @@ describe('status/read-status', () => {
     });
   });
 
-  it.each(['up', 'refused', 'down'] as const)('reports a server as %s if its vital polls do', async (state) => {
-    const seen: Seen = { state, sinceMs: nowMs - 90_000, message: 'HTTP 401' };
-    expect(await read([], { seen: () => seen })).toMatchObject(seen);
-  });
+  it.each(['up', 'refused', 'down'] as const)(
+    'reports a server as %s if its vital polls report this',
+    async (state) => {
+      const seen: Seen = { state, sinceMs: nowMs - 90_000, message: 'HTTP 401' };
+      expect(await read([], { seen: () => seen })).toMatchObject(seen);
+    },
+  );
 
   it('waits for the first of its vital polls', async () => {
     const timed = poll({ collector: 'ping' }, timedOut);
@@ -194,7 +197,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.result).toBe(result);
   });
 
-  it('reports when a paused poll really runs next', async () => {
+  it('reports the actual next run of a paused poll', async () => {
     const last = {
       outcome: denied,
       endedAtMs: nowMs - 12_000,
@@ -206,7 +209,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.nextRunAtMs).toBe(nowMs + 288_000);
   });
 
-  it('suggests the policy for what is denied, even if only for some projects', async () => {
+  it('suggests the policy for denied requests, even if only some projects deny them', async () => {
     const polls = [
       poll({ collector: 'log-storage' }, denied),
       poll({ collector: 'project-jobs' }, { ...success, note: '3 of 40 projects are denied' }),
@@ -243,7 +246,7 @@ describe('status/read-status', () => {
     expect((await read(polls, { executions: () => told })).missingPolicy).toBe(ofExecutions);
   });
 
-  it('suggests no policy for other notes of a round over executions, or before the first one', async () => {
+  it('suggests no policy for other notes about executions, or before the first note', async () => {
     const polls = [poll({ collector: 'executions' }, { ...success, note: 'it ran out of time' })];
     const told = executions({ runningSight: 'unknown' });
     expect((await read(polls, { executions: () => told })).missingPolicy).toBeUndefined();
@@ -291,7 +294,7 @@ describe('status/read-status', () => {
     ]);
   });
 
-  it('calls a cluster down since the last of its members went', async () => {
+  it('calls a cluster down from the time at which its last member went down', async () => {
     const members = ['a', 'b'].map((name) => ({ name, url: `https://${name}.example.org` }));
     const polls = members.map(({ name }) => poll({ member: name, collector: 'ping' }, timedOut, vital));
     const seen: Watched['seen'] = (member) =>

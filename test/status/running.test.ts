@@ -55,7 +55,7 @@ describe('status/running', () => {
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
-  it('judges whether an execution is overdue by the time it was last seen', () => {
+  it('decides whether an execution is overdue by the time at which it was last seen', () => {
     const status = { recent: [], epoch: 1, nowMs, seenMs: nowMs - 60_000, visibility, leftOut: undefined };
     const running = [run(1, { startedAtMs: nowMs - 400_000 })];
     expect(toWhatRuns({ ...status, running }, settings)?.overdueCount).toBe(0);

@@ -6,7 +6,7 @@ const settings = { overdueFactor: 3, overdueFloorMs: 300_000, usualMsOf: () => 1
 const usual = { server: 'prod', nowMs: 0, schedule: undefined, running: [], ...settings };
 
 describe('status/shown-job', () => {
-  it('finds the runs of a job by its path, however deep its group is', () => {
+  it('finds the runs of a job by its path, for groups of any depth', () => {
     const own = ended({ id: 1, project: 'pay', job: 'a/b/settle' });
     const others = [
       ended({ id: 2, project: 'shop', job: 'a/b/settle' }),
@@ -26,7 +26,7 @@ describe('status/shown-job', () => {
     expect(asked).toEqual([['pay', 'a/b', 'settle']]);
   });
 
-  it('finds a job with only its facts left, and none that never ran', () => {
+  it('finds a job of which only facts are left, and no job that never ran', () => {
     const input = { ...usual, path: 'pay/settle', ended: [] };
     expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
       runs: [],

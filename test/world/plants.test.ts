@@ -27,7 +27,7 @@ function play(
 }
 
 describe('world/plants', () => {
-  it('prints the command that replays a found world, reduced to what still shows the fault', async () => {
+  it('prints the command that replays a found world, reduced to the part that shows the fault', async () => {
     const shownBy = '--seed=1 --cards=poison@100000+1000 --length=168000 --projects=1 --traces=off';
     const { output } = await play('no overlap', shownBy, []);
     expect(output).toContain('FAILED seed 1 small');

@@ -64,7 +64,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps its session, and its pause after a failure, across a reload; tries another password at once', async () => {
+  it('keeps its session, and its pause after a failed login, across a reload; uses a changed password at once', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     onTestFinished(() => simulator.stop());
     simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });

@@ -38,7 +38,7 @@ describe('domain/native-histogram', () => {
     );
   });
 
-  it('halves its resolution for good once it has more than 160 buckets', () => {
+  it('halves its resolution permanently once it has more than 160 buckets', () => {
     const values = Array.from({ length: 161 }, (_, index) => 2 ** ((index - 80) / 8));
     expect(countAll(values.slice(1)).schema).toBe(3);
     const wide = countAll(values);
@@ -47,7 +47,7 @@ describe('domain/native-histogram', () => {
     expect(countNative(wide)).toBe(161);
   });
 
-  it('adds to what counting everything gives', () => {
+  it('adds two histograms in any order, and keeps the number of values', () => {
     const values = fc.array(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), { maxLength: 250 });
     fc.assert(
       fc.property(values, values, (one, other) => {
@@ -60,7 +60,7 @@ describe('domain/native-histogram', () => {
     );
   });
 
-  it('leaves out what another release counted, before or meanwhile', () => {
+  it('leaves out what another release counted before or in between', () => {
     const old = { count: 2, sumSeconds: 7, buckets: [1, 1] };
     expect(toNativePart(old)).toEqual({ native: emptyNative, before: { counts: [1, 1], sum: 7, count: 2 } });
 

@@ -40,7 +40,7 @@ const wanted = {
 };
 
 describe('end-to-end/conservation', () => {
-  it('faults/row-18: faults/row-20: faults/row-22: counts every execution exactly once, whatever is killed and whatever happens upstream', async () => {
+  it('faults/row-18: faults/row-20: faults/row-22: counts every execution exactly once when processes are killed and servers fail', async () => {
     await warmUp({ isTraced: false });
     const each = { kills: Math.ceil(kills / worlds), roundsOfDeck: 290, restHours: 27 };
     const toOptions = (world: number): PlayOptions => ({

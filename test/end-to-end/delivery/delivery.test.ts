@@ -60,7 +60,7 @@ const wanted = {
 describe('end-to-end/delivery', () => {
   afterAll(() => certificates?.remove());
 
-  it(`faults/row-22: faults/row-30: faults/row-31: faults/row-33: faults/row-34: delivers the trace of every execution that counts, whatever is killed and whatever the collector does${withoutOpenssl}`, async () => {
+  it(`faults/row-22: faults/row-30: faults/row-31: faults/row-33: faults/row-34: delivers the trace of every counted execution when processes are killed and the collector fails${withoutOpenssl}`, async () => {
     certificates?.makeSelfSigned('ca', '/CN=test authority');
     certificates?.makeSelfSigned('stranger', '/CN=stranger');
     certificates?.makeSigned('right', 'DNS:collector.example.org', 2);

@@ -13,7 +13,7 @@ const perRound = 120;
 const tooOld = 7;
 
 describe('end-to-end/delivery/outage', () => {
-  it('faults/row-29: counts everything in the same memory and disk without a trace backend, and reports what gets no trace', async () => {
+  it('faults/row-29: uses no more memory and disk without a trace backend, and reports executions without a trace', async () => {
     const undelivered: string[] = [];
     const world = await start((what) => undelivered.push(what));
     const weights: number[][] = [];

@@ -18,7 +18,7 @@ describe('http/access/rate-limit', () => {
     expect(ask(4)).toEqual([true, true, true, false]);
   });
 
-  it('takes nothing from a known client, however many requests others send', () => {
+  it('does not slow down a known client when others send many requests', () => {
     const isAllowed = createRateLimit(() => 0);
     const ask = (client?: string): boolean[] => Array.from({ length: 4 }, () => isAllowed(limit, client));
 

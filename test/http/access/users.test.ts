@@ -78,7 +78,7 @@ describe('http/access/users', () => {
     expect(setUp({}).users.admit(undefined)).toBe('admitted');
   });
 
-  it('computes one hash for many scrapes, right or wrong, even if they come at once', async () => {
+  it('computes one hash for many simultaneous scrapes, with a right or a wrong password', async () => {
     const { users, compared, settle } = setUp(two);
     const both = [users.admit(basic('prometheus:right')), users.admit(basic('prometheus:right'))];
     for (const each of both) expect(await settle(each)).toBe('admitted');
@@ -92,7 +92,7 @@ describe('http/access/users', () => {
     expect(compared).toHaveLength(2);
   });
 
-  it('takes as long for an unknown name as for a known one, whatever its cost', async () => {
+  it('takes as long for an unknown name as for a known one, at any cost factor', async () => {
     const { users, compared, settle } = setUp(two);
     for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
     // A hash of a lower cost is followed by work up to the highest.
@@ -103,7 +103,7 @@ describe('http/access/users', () => {
     ]);
   });
 
-  it('is busy for a client that guesses, and not for a known one', async () => {
+  it('answers "busy" to a client that guesses, but not to a known client', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     const guesses = Array.from({ length: 20 }, (_, index) =>
@@ -115,7 +115,7 @@ describe('http/access/users', () => {
     for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
   });
 
-  it('keeps known users, however many others guess', async () => {
+  it('keeps known users while others guess', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
