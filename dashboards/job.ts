@@ -9,7 +9,7 @@ export function job(): object {
   return frame({
     uid: 'automation-job',
     title: 'Automation service: job',
-    description: 'Does this job succeed, how long does it take against its usual time, and what happened last?',
+    description: 'Does this job succeed, how long does it take compared with its usual time, and what happened last?',
     variables: [serverVariable(), projectVariable(), groupVariable(), jobVariable()],
     rows: [jobNowRow(), jobScheduleRow(), jobHistoryRow()],
   });

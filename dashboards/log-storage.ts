@@ -8,7 +8,7 @@ export function logStorage(): object {
   return frame({
     uid: 'automation-log-storage',
     title: 'Automation service: log storage',
-    description: 'Are the logs of executions being stored, how far behind is it, and whose logs are missing?',
+    description: 'Are the logs of executions being stored, how far behind is the storage, and whose logs are missing?',
     variables: [serverVariable()],
     rows: [logStorageRow(), incompleteRow()],
   });

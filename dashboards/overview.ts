@@ -16,7 +16,7 @@ export function overview(): object {
   return frame({
     uid: 'automation-overview',
     title: 'Automation service: overview',
-    description: 'Is everything well, and what needs a person? From here every name leads to more.',
+    description: 'Is everything well, and what needs a person? Names link to details.',
     variables: [serverVariable()],
     rows: [nowRow(), sinceWhenRow(), onScheduleRow(), objectivesRow(), elseRow()],
   });

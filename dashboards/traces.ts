@@ -75,14 +75,14 @@ function rows() {
         overTime({
           id: 1,
           title: 'Failed executions by class',
-          description: 'Failed executions in each step of time, by the class of their first cause.',
+          description: 'Failed executions per interval, by the class of their first cause.',
           unit: 'short',
           query: `{ ${failures} } | count_over_time() by (span.automation.failure.class)`,
         }),
         overTime({
           id: 2,
           title: 'Failed executions by error',
-          description: "Failed executions in each step of time, by the server's own word for the error.",
+          description: "Failed executions per interval, by the server's own word for the error.",
           unit: 'short',
           query: `{ ${failures} } | count_over_time() by (span.error.type)`,
         }),
@@ -101,14 +101,14 @@ function rows() {
         overTime({
           id: 4,
           title: 'Failed steps by node',
-          description: 'Failed steps in each step of time, on the ten nodes with the most.',
+          description: 'Failed steps per interval, on the ten nodes with the most.',
           unit: 'short',
           query: `{ ${steps} && status = error && span.automation.node.name != nil } | count_over_time() by (span.automation.node.name) | topk(10)`,
         }),
         overTime({
           id: 5,
           title: 'Failed executions by job',
-          description: 'Failed executions in each step of time, of the ten jobs with the most.',
+          description: 'Failed executions per interval, of the ten jobs with the most.',
           unit: 'short',
           query: `{ ${failures} } | count_over_time() by (resource.cicd.pipeline.name) | topk(10)`,
         }),
@@ -121,7 +121,7 @@ function rows() {
         overTime({
           id: 6,
           title: 'Slowest steps',
-          description: 'The duration that 5 % of the runs of a step exceed, of the ten slowest steps.',
+          description: '95th percentile of the duration, for the ten slowest steps.',
           unit: 's',
           query: `{ ${steps} } | quantile_over_time(duration, 0.95) by (span.cicd.pipeline.task.name) | topk(10)`,
         }),

@@ -50,7 +50,8 @@ export function endingsRow(): QuestionRow {
       timeSeries({
         id: 105,
         title: 'Finished by project',
-        description: 'Finished executions per minute, for the fifteen projects with the most in the selected time.',
+        description:
+          'Finished executions per minute, for the fifteen projects with the most executions in the selected time.',
         unit: 'opm',
         width: 12,
         height: 8,

@@ -41,7 +41,8 @@ export function completenessRow(): QuestionRow {
       timeSeries({
         id: 604,
         title: 'Lag over time',
-        description: 'A lag that falls is a catch-up. Beyond the dashed line alerts on finished executions are silent.',
+        description:
+          'A falling lag means that the exporter catches up. Above the dashed line, alerts on finished executions are silent.',
         unit: 's',
         width: 8,
         height: 8,

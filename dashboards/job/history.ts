@@ -54,7 +54,7 @@ export function jobHistoryRow(): QuestionRow {
       timeSeries({
         id: 205,
         title: 'Failures by node of the project, over one hour',
-        description: 'Failures on the ten nodes of the project with the most in the selected time, of any job.',
+        description: 'Failed executions of any job, on the ten nodes of the project with the most failures.',
         emptyReason: 'Empty while no execution has failed on a node.',
         unit: 'short',
         width: 12,

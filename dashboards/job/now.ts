@@ -131,7 +131,7 @@ function lastRuns(): GridPanel {
   return joinedTable({
     id: 112,
     title: 'Last executions',
-    description: 'Ids of the last execution and of the last failed one; each leads to its page.',
+    description: 'Ids of the last execution and the last failed execution, with links to their pages.',
     emptyReason: notYet,
     unit: 'none',
     width: 24,

@@ -49,7 +49,7 @@ export function incompleteRow(): QuestionRow {
       timeSeries({
         id: 353,
         title: 'Share of requests that fail, over 30 minutes',
-        description: 'Failed requests among all that were tried in the 30 minutes before each point.',
+        description: 'Share of storage requests that failed in the 30 minutes before each point.',
         emptyReason: 'Empty until the first log was stored.',
         unit: 'percentunit',
         width: 12,

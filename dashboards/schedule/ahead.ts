@@ -30,7 +30,7 @@ export function aheadRow(): QuestionRow {
       joinedTable({
         id: 652,
         title: 'Next runs',
-        description: 'Time until the next expected run, for the twenty jobs with the nearest.',
+        description: 'Time until the next expected run, for the twenty jobs that run soonest.',
         emptyReason: 'Empty until a scheduled job is watched.',
         unit: 's',
         width: 12,
@@ -80,7 +80,7 @@ export function aheadRow(): QuestionRow {
       joinedTable({
         id: 656,
         title: 'Next runs at risk',
-        description: 'Jobs whose next run is at risk, the next twenty.',
+        description: 'Up to twenty jobs whose next run is at risk.',
         emptyReason: 'Empty while no next run is at risk.',
         unit: 's',
         width: 12,

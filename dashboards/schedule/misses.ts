@@ -90,7 +90,7 @@ export function missesRow(): QuestionRow {
       timeSeries({
         id: 632,
         title: 'Start delay, 95th percentile over an hour',
-        description: 'Delay that 95 % of the runs on schedule did not exceed.',
+        description: '95th percentile of the delay of scheduled runs.',
         emptyReason: noRuns,
         unit: 's',
         width: 12,
@@ -105,7 +105,8 @@ export function missesRow(): QuestionRow {
       joinedTable({
         id: 633,
         title: 'Jobs that missed runs last',
-        description: 'Time since the last expected run that did not happen, for the twenty jobs with the newest.',
+        description:
+          'Time since the last expected run that did not happen, for the twenty jobs with the most recent one.',
         emptyReason: 'Empty while nothing was missed.',
         unit: 's',
         width: 12,
