@@ -71,8 +71,8 @@ tbody th .id { color: var(--soft); font-weight: 400; font-size: .875em; white-sp
 .mend h3, .hint h3 { margin-top: .25rem; }
 code, pre { font: .9em/1.45 ui-monospace, monospace; background: var(--panel); border-radius: 4px; overflow-wrap: normal; }
 code { padding: .1em .3em; overflow-wrap: anywhere; }
-pre { padding: .75rem; overflow-x: auto; }
-pre code { padding: 0; background: none; overflow-wrap: normal; user-select: all; }
+pre { padding: .75rem; overflow-x: auto; white-space: pre-wrap; }
+pre code { padding: 0; background: none; overflow-wrap: anywhere; user-select: all; }
 code.copy { user-select: all; }
 ul.links { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .5rem; }
 ul.links a { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; text-decoration: none; height: 100%; }
