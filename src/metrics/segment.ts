@@ -121,27 +121,18 @@ async function translate(segment: Segment, { nextTurn, toBlock = toBlockBesideLo
   segment.messages = blocks;
 }
 
-function groupByFamily(segments: readonly Segment[]): Group[] {
-  const byName = new Map<string, Group>();
-  for (const segment of segments) {
-    const same = byName.get(segment.family.name);
-    if (same === undefined) byName.set(segment.family.name, [segment]);
-    else same.push(segment);
-  }
-  return [...byName.values()];
-}
-
-type Group = [Segment, ...Segment[]];
-
 /** Lists blocks: families sorted by name, each with its header. */
 export function listBlocks(
   segments: readonly Segment[],
   format: TextFormat,
   toHeader: (family: Family) => Block,
 ): readonly Block[] {
-  return groupByFamily(segments)
-    .sort(([one], [other]) => (one.family.name < other.family.name ? -1 : 1))
-    .flatMap((same) => [toHeader(same[0].family), ...same.map(({ samples }) => samples[format])]);
+  return [...Map.groupBy(segments, ({ family }) => family.name)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([, same]) => [
+      ...same.slice(0, 1).map(({ family }) => toHeader(family)),
+      ...same.map(({ samples }) => samples[format]),
+    ]);
 }
 
 /** Joins translated segments: each family is one message, of all its segments. */

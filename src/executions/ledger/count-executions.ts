@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution, Finished } from '../../domain/execution.ts';
-import type { CommitHook, Ledger, LedgerEntry } from '../../state/ledger.ts';
+import type { CommitHook, Ledger } from '../../state/ledger.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
 import { toJobPath } from '../counting/naming.ts';
 import { type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
@@ -68,7 +68,7 @@ export function createCountExecutions(
   /** Decides which rows count and how the totals change. Reads ids; changes nothing. */
   async function judge({ project, rows, seenAtMs }: CountRequest, state: ProjectState): Promise<Count> {
     const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
-    const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
+    const known = Map.groupBy(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]), ({ id }) => id);
     const facts = cache.facts();
     const { countedFromMs, earlier } = state;
     const { epochStartedAtMs, formerThroughMs } = facts;
@@ -208,16 +208,6 @@ export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Exec
 }
 
 const maxOneTimeIds = 5000;
-
-function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
-  const runs = new Map<number, LedgerEntry[]>();
-  for (const entry of entries) {
-    const known = runs.get(entry.id);
-    if (known === undefined) runs.set(entry.id, [entry]);
-    else known.push(entry);
-  }
-  return runs;
-}
 
 /**
  * The imports since the last execution that was not an import: how many, and how long ago the first and the last became known.

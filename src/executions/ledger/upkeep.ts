@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { Ledger } from '../../state/ledger.ts';
@@ -73,12 +74,7 @@ export function rebucket(
   bounds: readonly number[],
 ): LedgerChange | undefined {
   const { buckets: before } = facts;
-  if (
-    before !== undefined &&
-    before.length === bounds.length &&
-    before.every((bound, index) => bound === bounds[index])
-  )
-    return undefined;
+  if (isDeepStrictEqual(before, bounds)) return undefined;
   const changed: Cell[] = [];
   for (const cell of cells) {
     if (cell.buckets === undefined) continue;
