@@ -13,6 +13,12 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 
+  it('reads the active project first for which the rounds before had no place', () => {
+    const states = [scanned('pay', -15_000), scanned('stock', -75_000)];
+    const activities = { pay: active, stock: active };
+    expect(plan({ states, activities })).toEqual(['live stock -195 s … 0 s', 'live pay -135 s … 0 s']);
+  });
+
   it('reads idle projects in turn, the one that was read longest ago first, all within the delay', () => {
     const states = Array.from({ length: 120 }, (_, index) => scanned(`p${index}`, -index * 1000));
     // 120 projects, 15 s a round and 15 minutes: two a round.

@@ -56,7 +56,8 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  return [...live, ...rotation];
+  // The budget may have no place for the last ones, which are the first of the next round.
+  return [...live.sort((one, other) => one.sinceMs - other.sinceMs), ...rotation];
 }
 
 /** Plans reads of projects not read since a search began, the likeliest first. */
