@@ -146,7 +146,7 @@ export const cards = {
   'new database': (scene) => {
     scene.service.play();
     scene.truth.lostAt.push(scene.time.nowMs());
-    scene.truth.newDatabasesAt.push(scene.service.world.history.length);
+    scene.truth.newDatabases.push({ atMs: scene.time.nowMs(), ended: scene.service.world.history.length });
     for (const place of scene.estate.places) place.sinceMs = scene.time.nowMs();
     scene.service.control.restart({ newDatabase: true });
   },

@@ -26,12 +26,17 @@ type CollectorOptions = {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly timeoutMs: number;
-  /** Lets the daemon do something now, or once it is no longer stopped. */
-  readonly wake?: (work: () => void) => void;
+  /** Lets the process that sends now do something later, or once it is no longer stopped; never after its end. */
+  readonly toWake?: () => (work: () => void) => void;
 };
 
 /** A trace backend as a function. */
-export function createCollector({ time, dice, timeoutMs, wake = (work) => work() }: CollectorOptions): Collector {
+export function createCollector({
+  time,
+  dice,
+  timeoutMs,
+  toWake = () => (work) => work(),
+}: CollectorOptions): Collector {
   const mood: Mood = { way: 'takes', minMs: 5 };
   const arrivals = new Map<string, Arrival>();
   const poisoned = new Set<string>();
@@ -77,6 +82,7 @@ export function createCollector({ time, dice, timeoutMs, wake = (work) => work()
     post: {
       send: (content, signal) =>
         new Promise((resolve, reject) => {
+          const wake = toWake();
           const stop = (): void => reject(new PostFault('collector: stopped', { kind: 'stopped' }));
           signal.addEventListener('abort', stop);
           time.after(timeoutMs, () => wake(() => reject(new PostFault('collector: no answer', { kind: 'timeout' }))));

@@ -156,8 +156,8 @@ function compareTraces(
 
 /** Each time when ids began again the traces have ids of their own, from the first id on that was known before. */
 function findTraceId({ truth, collector, service }: Scene, execution: Execution): string {
-  const place = truth.newDatabasesAt.length === 0 ? 0 : service.world.history.indexOf(execution);
-  const epochs = 1 + truth.newDatabasesAt.filter((length) => length <= place).length;
+  const place = truth.newDatabases.length === 0 ? 0 : service.world.history.indexOf(execution);
+  const epochs = 1 + truth.newDatabases.filter(({ ended }) => ended <= place).length;
   const ids = Array.from({ length: epochs }, (_, epoch) =>
     toTraceId(epoch === 0 ? 'http://service' : `http://service#${epoch + 1}`, String(execution.id)),
   ).toReversed();

@@ -73,15 +73,15 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
-  /** Lets the daemon do something now, or once it is no longer stopped. */
-  readonly wake?: (work: () => void) => void;
+  /** Lets the process that sends now do something later, or once it is no longer stopped; never after its end. */
+  readonly toWake?: () => (work: () => void) => void;
   /** Called with the body of each answer that reached the daemon. */
   readonly onRead?: (path: string, body: string) => void;
 };
 
 /** The way from a daemon to the service: every answer takes its time, and they overtake one another. */
 export function createNetwork(options: NetworkOptions): ToDispatcher {
-  const { time, service, climate, dice, onSent, onEnd, onRead, wake = (work) => work() } = options;
+  const { time, service, climate, dice, onSent, onEnd, onRead, toWake = () => (work) => work() } = options;
 
   function drawMs(path: string): number {
     const weather = toWeather(climate);
@@ -133,6 +133,7 @@ export function createNetwork(options: NetworkOptions): ToDispatcher {
     dispatch: (request, handler) => {
       const path = String(request.path);
       const sentMs = time.nowMs();
+      const wake = toWake();
       let ended = false;
       const end = (how: Seen['end']): boolean => {
         if (ended) return false;

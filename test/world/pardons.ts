@@ -147,8 +147,10 @@ function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = neve
   return Math.min(
     deletedAtMs ?? never,
     project.deleted ? (truth.gone.get(project.name) ?? never) : never,
-    // A run that a restart cut off is ended later.
-    (end?.atMs ?? 0) <= lostAtMs ? lostAtMs : never,
+    // A run that a restart cut off is ended later, and gone with the next database.
+    (end?.atMs ?? 0) <= lostAtMs
+      ? lostAtMs
+      : Math.min(...truth.newDatabases.flatMap(({ atMs }) => (atMs > lostAtMs ? [atMs] : []))),
   );
 }
 
@@ -224,7 +226,7 @@ export const reloadedWithinMs = 30_000;
 export function findUnordered({ truth, service }: Scene): Set<number> {
   const unordered = new Set<number>();
   const latest = new Map<number, number>();
-  if (truth.newDatabasesAt.length > 0)
+  if (truth.newDatabases.length > 0)
     for (const execution of service.world.history) {
       const startMs = startedAt(execution);
       if (startMs < (latest.get(execution.id) ?? startMs)) unordered.add(execution.id);

@@ -91,8 +91,8 @@ export async function playWorld(
   };
   const weather: Climate = { usual, fronts: [] };
   const truth = createTruth();
-  const wake = (work: () => void): void => (operations.running()?.clock.run ?? ((now) => now()))(work);
-  const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000, wake });
+  const toWake = () => operations.running()?.clock.run ?? ((work: () => void) => work());
+  const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000, toWake });
   const hands = { wallOffsetMs: -plan.serverAheadMs, drift: plan.drift };
   const gentleness = createGentleness(plan, onFault);
   let requests = 0;
@@ -110,7 +110,7 @@ export async function playWorld(
       gentleness.ended();
       note(`< ${String(end)} ${path}`);
     },
-    wake,
+    toWake,
     onRead: (path, body) => noteRead(scene, path, body),
   });
   const operations: Operations = await createOperations({

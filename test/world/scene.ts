@@ -68,8 +68,8 @@ export type TruthBook = {
   fewerSinceMs: number | undefined;
   /** Projects that the credentials may not see now. */
   readonly hiddenProjects: string[];
-  /** How many executions had ended when ids began again. */
-  readonly newDatabasesAt: number[];
+  /** When ids began again, and how many executions had ended. */
+  readonly newDatabases: { readonly atMs: number; readonly ended: number }[];
   /** Since when a way to the service, or the daemon, was not as it should be; and until when. */
   readonly troubles: {
     readonly what: Trouble;
@@ -118,7 +118,7 @@ export function createTruth(): TruthBook {
     gone: new Map(),
     skipped: [],
     beganMs: birthMs,
-    newDatabasesAt: [],
+    newDatabases: [],
     lostAt: [],
     renamed: [],
     listedFrom: new Map(),
