@@ -121,6 +121,26 @@ describe('diagnosis/suspects', () => {
     ]);
   });
 
+  it('says nothing is unchanged that changed, although more is named before it', async () => {
+    const { control, minutes, explain } = await begin();
+    await minutes(3);
+    for (let index = 0; index < 6; index += 1) control.writeKey(`keys/other${index}`, { user: 'lee' });
+    control.setExecutionMode('passive');
+    await minutes(67);
+    const { suspects, unchanged } = explain(failed());
+    expect(suspects.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => 'key'));
+    expect(unchanged).toEqual(['its name and switches', 'nodes', 'the project']);
+  });
+
+  it('does not call keys unchanged if a folder of them was first read after the success', async () => {
+    const { control, minutes, explain } = await begin();
+    control.writeKey('keys/new/folder/a.pem', { user: 'lee' });
+    await minutes(68);
+    const { unchanged, notWatched } = explain(failed());
+    expect(unchanged).not.toContain('keys');
+    expect(notWatched).toContainEqual({ what: 'keys', reason: expect.stringMatching(/^first read at/) });
+  });
+
   it('reports that a job never succeeded', async () => {
     const { explain } = await begin();
     expect(toLines(explain(failed({ job: 'other', successMs: undefined })))).toEqual([

@@ -65,11 +65,13 @@ export function explainFailure(run: FailedRun, known: Known): Explanation {
     suspects.some((suspect) => kinds.includes(suspect.kind) && isBetween(suspect, successMs, startedAtMs));
   return {
     successMs,
-    suspects,
+    suspects: suspects.slice(0, maxSuspects),
     unchanged: watches.flatMap(({ what, kinds, reason }) => (reason === undefined && !hasChanged(kinds) ? [what] : [])),
     notWatched: watches.flatMap(({ what, reason }) => (reason === undefined ? [] : [{ what, reason }])),
   };
 }
+
+const maxSuspects = 5;
 
 /** Reports whether a change is the difference of another run of the job. */
 function isOfOtherRun(
@@ -156,17 +158,17 @@ type Span = { readonly successMs: number; readonly startedAtMs: number };
 
 function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, startedAtMs }: Span) {
   const { area: name } = watch;
-  const area = name === undefined ? undefined : areas.get(name);
-  const refusal = name === undefined ? undefined : refusalOf(name);
-  const isEmpty = name === areaNames.keysIn('') && !hasKeys(areas);
-  if (area === undefined) return { ...watch, reason: refusal ?? 'not read yet' };
-  if (isEmpty) return { ...watch, reason: 'the server shows no keys to the token' };
-  if (area.sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(area.sinceMs)}` };
-  if (area.readMs < startedAtMs) return { ...watch, reason: refusal ?? `last read at ${toTime(area.readMs)}` };
+  const isOfKeys = name === areaNames.keysIn('');
+  // Every folder of keys is an area.
+  const names = isOfKeys ? [...areas.keys()].filter((key) => key.startsWith(name)) : [name ?? ''];
+  const found = names.flatMap((key) => areas.get(key) ?? []);
+  const refusal = [name ?? '', ...names].map(refusalOf).find((reason) => reason !== undefined);
+  if (found.length === 0) return { ...watch, reason: refusal ?? 'not read yet' };
+  if (isOfKeys && found.every(({ things }) => things.size === 0))
+    return { ...watch, reason: 'the server shows no keys to the token' };
+  const sinceMs = Math.max(...found.map((area) => area.sinceMs));
+  const readMs = Math.min(...found.map((area) => area.readMs));
+  if (sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(sinceMs)}` };
+  if (readMs < startedAtMs) return { ...watch, reason: refusal ?? `last read at ${toTime(readMs)}` };
   return { ...watch, reason: undefined };
-}
-
-function hasKeys(areas: Known['areas']): boolean {
-  for (const [name, { things }] of areas) if (name.startsWith(areaNames.keysIn('')) && things.size > 0) return true;
-  return false;
 }

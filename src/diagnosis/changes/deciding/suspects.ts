@@ -27,8 +27,6 @@ export type Suspect = Change & {
   readonly fits: boolean;
 };
 
-export const maxSuspects = 5;
-
 /** Returns the changes between the last success and the failure, likeliest first. */
 export function findSuspects(failure: Failure, changes: Iterable<Change>): readonly Suspect[] {
   const { successMs } = failure;
@@ -38,7 +36,7 @@ export function findSuspects(failure: Failure, changes: Iterable<Change>): reado
     const scope = isBetween(change, successMs, failure.startedAtMs) ? scopeOf(change, failure) : undefined;
     if (scope !== undefined) found.push({ ...change, scope, fits: doesFit(change, scope, failure) });
   }
-  return found.sort((one, other) => compare(one, other, failure)).slice(0, maxSuspects);
+  return found.sort((one, other) => compare(one, other, failure));
 }
 
 /** Reports whether a change may have happened between two times. */
