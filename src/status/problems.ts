@@ -54,7 +54,7 @@ export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: reado
   const [first, second] = servers;
   if (worst === undefined || isWell(problems)) {
     const own = servers.filter(isWatchedHere).length;
-    if (own < servers.length) return toHeadlineElsewhere(own, servers.length, toQuoted(first?.name ?? ''));
+    if (own === 0 || own < servers.length) return toHeadlineElsewhere(own, servers.length, toQuoted(first?.name ?? ''));
     return second === undefined
       ? `No problem seen on ${toQuoted(first?.name ?? '')}`
       : `No problem seen on ${servers.length} servers`;
@@ -85,6 +85,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
 /** Returns a summary for a page without a problem. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const own = servers.filter(isWatchedHere);
+  if (servers.length === 0) return 'The other shards have all servers of the configuration.';
   if (own.length === 0) return 'The page of that exporter shows its state.';
   const targets = own.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));

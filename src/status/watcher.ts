@@ -46,11 +46,12 @@ export function judge(
   problems: Parameters<typeof isWell>[0],
 ): boolean | null {
   if (!isWell(problems)) return false;
-  return servers.every(isWatchedHere) ? true : null;
+  return servers.length > 0 && servers.every(isWatchedHere) ? true : null;
 }
 
 /** Returns the headline if there is no problem, and other exporters watch some of the servers. */
 export function toHeadlineElsewhere(own: number, all: number, only: string): string {
+  if (all === 0) return 'This shard has no server';
   if (all === 1) return `${only} is watched by another exporter`;
   return own === 0 ? `Other exporters watch the ${all} servers` : `No problem seen on ${own} of ${all} servers`;
 }

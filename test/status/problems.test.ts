@@ -33,7 +33,15 @@ describe('status/problems', () => {
     expect(toSummary(status(server('a'), ...away))).toBe(
       'It answers and may run jobs; 2 collectors are up to date. 2 servers are watched by other exporters.',
     );
-    expect([judge(status(...all), []), judge(status(server('a')), [])]).toEqual([null, true]);
+    expect([judge(status(...all), []), judge(status(server('a')), []), judge(status(), [])]).toEqual([
+      null,
+      true,
+      null,
+    ]);
+    expect([headline(), toSummary(status())]).toEqual([
+      'This shard has no server',
+      'The other shards have all servers of the configuration.',
+    ]);
   });
 
   it('lists the lost database first, and then the servers that no exporter watches', () => {
