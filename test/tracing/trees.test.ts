@@ -65,9 +65,9 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
   it('accepts mixed and partial steps without an error, with times from their nodes', () => {
     expect(tree('mixed-in-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, nothing below it failed for good
+  step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, but no failure below it was final
     web01 (1@web01) 0..1200 success [clamped] - succeeded
-  step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, nothing below it failed for good
+  step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, but no failure below it was final
     web01 (2@web01) 1877..4377 success - succeeded
 `);
   });
@@ -75,7 +75,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   it('does not mark a step as failed that a handler recovered', () => {
     expect(tree('recovered-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  Deploy (1) 0..4000 success [nodes partial] [clamped] - partial, nothing below it failed for good
+  Deploy (1) 0..4000 success [nodes partial] [clamped] - partial, but no failure below it was final
     web01 (1@web01) 0..2000 success [clamped] - succeeded
     web02 (1@web02) 0..3900 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode, recovered by its handler
   Roll back (1e) 3877..4877 success [handler] - succeeded
@@ -291,8 +291,8 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
     expect(tree('mixed-in-succeeded', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, nothing below it failed for good
-  step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, nothing below it failed for good
+  step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, but no failure below it was final
+  step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, but no failure below it was final
 `);
   });
 
