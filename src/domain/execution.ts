@@ -46,11 +46,11 @@ export type Execution = {
 export type Finished = Execution & { readonly endedAtMs: number };
 
 /**
- * Reports whether a row without a job belongs to a deleted job, because only jobs have schedules and retries. Servers up to
- * release 5 have no other mark, so runs of deleted jobs that a user started look like ad hoc runs.
+ * Reports whether a row without a job belongs to a deleted job, because only jobs have one-time runs and retries. Servers up to
+ * release 5 have no other mark: most runs of deleted jobs look like ad hoc runs, for which servers use the type `scheduled`.
  */
 export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
-  return type === 'scheduled' || type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
+  return type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
 }
 
 type Origin = { readonly [Part in 'type' | 'attempt' | 'nextAttemptId']?: Execution[Part] | undefined };

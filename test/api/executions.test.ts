@@ -148,7 +148,7 @@ describe('api/executions', () => {
 
   // Up to release 5 of the rundeck dialect nothing else tells that a job was deleted.
   it.each([
-    ['a schedule', { executionType: 'scheduled' }, true],
+    ['a person, as servers mark ad hoc runs', { executionType: 'scheduled' }, false],
     ['a one-time run', { executionType: 'user-scheduled' }, true],
     ['a second attempt', { executionType: 'user', retryAttempt: '1' }, true],
     ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],

@@ -136,7 +136,9 @@ describe('http/jobs', () => {
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
     expect(asked).toEqual(['prod pay/a b/index']);
-    expect(toText(body)).toContain('Did not run at 07:00 UTC: not at 07.\nthe server was passive (05:00 UTC, execution-mode)\nNext');
+    expect(toText(body)).toContain(
+      'Did not run at 07:00 UTC: not at 07.\nthe server was passive (05:00 UTC, execution-mode)\nNext',
+    );
     expect(body).toContain('<span class="bad">✗ missed</span>: passive, the server was passive');
     expect(body).toContain(
       '<span class="good">✓ ran</span> in time, after 3 s: <a href="../../../../executions/prod/4711">#4711</a>',

@@ -18,10 +18,10 @@ export function toJobLabels(
   const earlier = truth.renamed.filter(({ jobId, atMs }) => jobId === job.id && atMs >= (end?.visibleAtMs ?? 0));
   const names = new Set([...earlier.map((each) => each.name), name]);
   const labels = [...names].map((each) => ({ group, name: each }));
-  // Without a word that its job was deleted, a run looks as if it had none, unless only a job can have started it.
+  // Without a mark that its job was deleted, a run looks ad hoc, unless it was repeated or started once at a set time.
   const { jobDeletedFlag, asDocumented } = service.world.release;
   const isRepeated = !asDocumented && (attempt > 0 || retriedBy !== undefined);
-  const isOfJob = type === 'scheduled' || type === 'user-scheduled' || isRepeated;
+  const isOfJob = type === 'user-scheduled' || isRepeated;
   const deleted = jobDeletedFlag || isOfJob ? '__deleted__' : '';
   return jobDeleted ? [...labels, { group: '', name: deleted }] : labels;
 }
@@ -66,8 +66,10 @@ function addRun(scene: Scene, execution: Execution, project: string, expected: M
   const seconds = (endedAt(execution) - startedAt(execution)) / 1000;
   const labels = toJobLabels(scene, execution);
   const isSure = isOfExcludedJob(scene, execution) !== undefined;
-  const add = (value: number, ...key: readonly string[]): void => addTo(expected, key, value, isSure);
-  add(1, 'project', project, trigger, status);
+  // Servers mark ad hoc runs as scheduled; without another mark, runs of deleted jobs look like them.
+  const maySeemAdHoc = execution.jobDeleted && trigger === 'scheduled';
+  for (const each of maySeemAdHoc ? (['scheduled', 'user'] as const) : [trigger])
+    addTo(expected, ['project', project, each, status], 1, isSure && !maySeemAdHoc);
   for (const node of failedNodes)
     addTo(expected, ['node', project, node], 1, isSure && isShownSurely(scene, execution));
   for (const { group, name } of labels) {

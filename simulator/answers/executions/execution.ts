@@ -58,7 +58,8 @@ export function toExecution(request: ApiRequest, execution: Execution) {
     status,
     ...(status === 'other' ? { customStatus: end?.stored } : {}),
     project: execution.project.name,
-    ...(asDocumented ? {} : { executionType: execution.type }),
+    // Servers mark commands without a job as scheduled, although nothing schedules them.
+    ...(asDocumented ? {} : { executionType: execution.job === undefined ? 'scheduled' : execution.type }),
     user: execution.user,
     ...(world.members.length > 1 ? { serverUUID: execution.member.uuid } : {}),
     'date-started': toUnixDate(startedAt(execution)),

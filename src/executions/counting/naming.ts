@@ -16,8 +16,9 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 export type Trigger = (typeof triggers)[number];
 
-/** Plugins use other values, and old rows have none. */
-export function toTrigger({ type }: Pick<Execution, 'type'>): Trigger {
+/** Plugins use other values, and old rows have none. Servers mark ad hoc runs as scheduled, although nothing schedules them. */
+export function toTrigger({ type, job, isJobDeleted }: Pick<Execution, 'type' | 'job' | 'isJobDeleted'>): Trigger {
+  if (job === undefined && !isJobDeleted && type === 'scheduled') return 'user';
   return triggers.find((trigger) => trigger === type) ?? 'other';
 }
 

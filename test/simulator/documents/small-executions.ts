@@ -40,6 +40,6 @@ export const two = {
 };
 
 // The type of an execution is in no document, and on every real server (J 3).
-export const real = { one: { ...one, executionType: 'scheduled' }, two: { ...two, executionType: 'user' } };
+export const real = { one: { ...one, executionType: 'scheduled' }, two: { ...two, executionType: 'scheduled' } };
 
 export const twoAt58 = { ...real.two, href: '{base}/api/58/execution/2', jobDeleted: false };
