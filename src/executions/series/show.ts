@@ -28,7 +28,7 @@ type Shown = {
 export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown) {
   const { server, everyMs, ledger, settings, observe, clock, publish, omits } = options;
   let series = 0;
-  let shownTicks = Number.NEGATIVE_INFINITY;
+  let shownTicks = clock.ticks();
   let underWay: Promise<void> | undefined;
   /** How long recent rounds took before they published. */
   let lateMs: readonly number[] = [];
@@ -92,9 +92,9 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   return {
     /** Publishes the present series; they stay until the next call. */
     show,
-    /** Publishes during a round, at most once an interval: a long round may outlast the series. */
+    /** Publishes during a round that is late: a long one may outlast the series. */
     showInPassing: async (found: OpenRound, round: Round): Promise<void> => {
-      if (underWay === undefined && sinceShownMs(round) >= everyMs) await show(found, round);
+      if (underWay === undefined && clock.ticks() - shownTicks >= 1.5 * everyMs) await show(found, round);
     },
     series: (): number => series,
   };
